@@ -1,0 +1,83 @@
+/// Rotations in space: exponential, logarithm and their Jacobians, exact near 0 and near pi, for any scalar.
+///
+/// A rotation is its 3x3 matrix R_AB: it takes coordinates in B to coordinates in A, v_A = R_AB * v_B. Templates accept
+/// double and automatic-differentiation scalars. Quaternions are scalar-first (w, x, y, z) wherever they are stored or
+/// printed. Pinned by tests/database/geometry/rotation_test.cc.
+#pragma once
+
+#include <cmath>
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+
+namespace handhold::geometry {
+
+template <typename S>
+using Vec3T = Eigen::Matrix<S, 3, 1>;
+template <typename S>
+using Mat3T = Eigen::Matrix<S, 3, 3>;
+using Vec3 = Vec3T<double>;
+using Mat3 = Mat3T<double>;
+
+/// [v]: the matrix of the cross product, Skew(v) * u = v x u.
+template <typename S>
+Mat3T<S> Skew(const Vec3T<S>& v) {
+  Mat3T<S> m;
+  m << S(0), -v.z(), v.y(), v.z(), S(0), -v.x(), -v.y(), v.x(), S(0);
+  return m;
+}
+
+/// R = exp([w]): the rotation by |w| radians about w. Smooth through 0, also in its derivatives.
+template <typename S>
+Mat3T<S> Exp(const Vec3T<S>& w) {
+  using std::cos;
+  using std::sin;
+  using std::sqrt;
+  const S angle2 = w.squaredNorm();
+  S a, b;  // R = I + a [w] + b [w]^2, a = sin(t)/t, b = (1 - cos t)/t^2
+  if (angle2 < S(1e-8)) {
+    a = S(1) - angle2 / S(6) * (S(1) - angle2 / S(20));
+    b = S(0.5) - angle2 / S(24) * (S(1) - angle2 / S(30));
+  } else {
+    const S angle = sqrt(angle2);
+    const S half = sin(angle * S(0.5));
+    a = sin(angle) / angle;
+    b = S(2) * half * half / angle2;
+  }
+  const Mat3T<S> k = Skew<S>(w);
+  return Mat3T<S>::Identity() + a * k + b * (k * k);
+}
+
+/// w with Exp(w) = R and |w| <= pi. At |w| = pi, where +w and -w are the same rotation, the one whose largest component
+/// is positive. R must be a rotation to rounding; the result is accurate to about 1e-15 rad away from pi and 1e-8 of the
+/// distance to pi next to it.
+Vec3 Log(const Mat3& R);
+
+/// Left Jacobian of Exp: Exp(w + dw) = Exp(J_l(w) dw) Exp(w) to first order. The right one is J_l(-w) = J_l(w)^T.
+Mat3 LeftJacobian(const Vec3& w);
+/// Inverse of LeftJacobian. Precondition: |w| < 2 pi.
+Mat3 LeftJacobianInverse(const Vec3& w);
+
+/// Rotation by `angle_rad` about the unit vector `axis`.
+template <typename S>
+Mat3T<S> AxisAngle(const Vec3T<S>& axis, const S& angle_rad) {
+  using std::cos;
+  using std::sin;
+  const S half = sin(angle_rad * S(0.5));
+  const Mat3T<S> k = Skew<S>(axis);
+  return Mat3T<S>::Identity() + sin(angle_rad) * k + (S(2) * half * half) * (k * k);
+}
+
+/// The rotation of the unit quaternion (w, x, y, z). No normalisation: q must have length 1 to rounding.
+template <typename S>
+Mat3T<S> FromQuaternion(const S& w, const S& x, const S& y, const S& z) {
+  return Eigen::Quaternion<S>(w, x, y, z).toRotationMatrix();
+}
+
+/// (w, x, y, z) with w >= 0. R must be a rotation to rounding.
+Eigen::Vector4d ToQuaternion(const Mat3& R);
+
+/// The rotation nearest to M in Frobenius norm (det +1). M must have rank >= 2, else the identity is returned.
+Mat3 NearestRotation(const Mat3& M);
+
+}  // namespace handhold::geometry
