@@ -1,0 +1,18 @@
+/// UTF-8 checked one code point at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace handhold::text {
+
+/// Length in bytes (1-4) of the well-formed code point that begins at `at`, or 0 when there is none there: overlong forms,
+/// surrogates, values beyond U+10FFFF and truncated sequences are not well-formed. Precondition: at < text.size().
+size_t Utf8Length(std::string_view text, size_t at);
+
+/// Appends the code point. Precondition: code_point <= 0x10FFFF and not a surrogate.
+void AppendUtf8(uint32_t code_point, std::string& out);
+
+}  // namespace handhold::text
