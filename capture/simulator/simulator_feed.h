@@ -1,7 +1,8 @@
 /// What a simulated device plays: the sensor side of a take, without any planted parameter.
 ///
-/// A feed answers by index, deterministically, so that a server can pace itself, stall, skip and resend. tools/lab
-/// implements it for the virtual subject; a recorded clip can be one too (ClipFeed).
+/// A feed answers by index, deterministically, so that a server can pace itself, stall, skip and
+/// resend. tools/lab implements it for the virtual subject; a recorded clip can be one too
+/// (ClipFeed).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace handhold::capture {
 
 /// One labelled marker at one frame, in the lab frame, metres; missing: NaN.
 struct FeedMarkers {
-  std::vector<double> xyz_m;       ///< 3 per marker, in order of MarkerNames()
+  std::vector<double> xyz_m;  ///< 3 per marker, in order of MarkerNames()
 };
 
 class SimulatorFeed {
@@ -32,8 +33,8 @@ class SimulatorFeed {
 
   virtual double force_rate_hz() const = 0;
   virtual int64_t force_count() const = 0;
-  /// What the sensor's own frame reads at sample `i`: fx fy fz tx ty tz, N and Nm, of the hand on the object, noise
-  /// included; the server turns it into counts.
+  /// What the sensor's own frame reads at sample `i`: fx fy fz tx ty tz, N and Nm, of the hand on
+  /// the object, noise included; the server turns it into counts.
   virtual void Wrench(int64_t sample, std::span<double, 6> wrench_S) const = 0;
 };
 

@@ -1,7 +1,9 @@
-/// A device as the recorder sees it: whatever the wire, it announces streams and then delivers blocks with raw times.
+/// A device as the recorder sees it: whatever the wire, it announces streams and then delivers
+/// blocks with raw times.
 ///
-/// A Source owns its threads and sockets. The session gives it a Sink; from Start to Stop the source calls the sink from
-/// one thread of its own. The path from the decoded packet into the sink neither allocates, locks nor throws.
+/// A Source owns its threads and sockets. The session gives it a Sink; from Start to Stop the
+/// source calls the sink from one thread of its own. The path from the decoded packet into the sink
+/// neither allocates, locks nor throws.
 #pragma once
 
 #include <cstdint>
@@ -19,53 +21,59 @@ namespace handhold::capture {
 
 /// Samples of one packet, borrowed for the length of the call: channel-major, as SampleBlock.
 struct SampleView {
-  int stream = 0;                        ///< index into the source's announced streams
-  int64_t first_counter = 0;             ///< device counter of the first sample, unwrapped
+  int stream = 0;             ///< index into the source's announced streams
+  int64_t first_counter = 0;  ///< device counter of the first sample, unwrapped
   int count = 0;
-  std::span<const double> values;        ///< channel-major; NaN: missing (occluded)
-  std::span<const int32_t> point_counts; ///< ragged streams only
-  recording::ClockPair clock;            ///< raw times of this packet
+  std::span<const double> values;         ///< channel-major; NaN: missing (occluded)
+  std::span<const int32_t> point_counts;  ///< ragged streams only
+  recording::ClockPair clock;             ///< raw times of this packet
 };
 
 /// Where a source's samples go. Every call comes from the source's own thread.
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// The streams are (now) these: called once before the first sample and again when channels change (a new epoch).
-  /// May allocate: not on the sample path. Returns the base index that SampleView::stream of this announcement adds to.
+  /// The streams are (now) these: called once before the first sample and again when channels
+  /// change (a new epoch). May allocate: not on the sample path. Returns the base index that
+  /// SampleView::stream of this announcement adds to.
   virtual int OnStreams(std::span<const recording::StreamInfo> streams) = 0;
   virtual void OnSamples(const SampleView& samples) noexcept = 0;
   /// Samples known lost: counters [first, first + count) of `stream`.
-  virtual void OnGap(int stream, int64_t first_missing_counter, int64_t count, recording::GapCause cause) noexcept = 0;
+  virtual void OnGap(int stream, int64_t first_missing_counter, int64_t count,
+                     recording::GapCause cause) noexcept = 0;
   /// Connection state changed; `text` is for people and names the fix when there is one.
   virtual void OnState(bool connected, std::string_view text) noexcept = 0;
 };
 
-/// What a source says of itself at any time, for health. Plain numbers, copied under no lock (atomics inside).
+/// What a source says of itself at any time, for health. Plain numbers, copied under no lock
+/// (atomics inside).
 struct SourceHealth {
   bool connected = false;
   int64_t packets = 0;
-  int64_t lost_samples = 0;        ///< counted from device counters
-  int64_t kernel_drops = 0;        ///< datagrams our own kernel dropped (SO_RXQ_OVFL); 0 where not applicable
-  int64_t bad_packets = 0;         ///< refused by the decoder
+  int64_t lost_samples = 0;  ///< counted from device counters
+  int64_t kernel_drops = 0;  ///< datagrams our own kernel dropped (SO_RXQ_OVFL); 0 where not
+                             ///< applicable
+  int64_t bad_packets = 0;   ///< refused by the decoder
   int64_t reconnects = 0;
   Timestamp last_packet_host;
-  uint32_t device_status = 0;      ///< as the device encodes it; 0 healthy
+  uint32_t device_status = 0;        ///< as the device encodes it; 0 healthy
   int64_t receive_buffer_bytes = 0;  ///< granted SO_RCVBUF; 0 where not applicable
 };
 
 class Source {
  public:
   virtual ~Source() = default;
-  virtual const std::string& name() const = 0;      ///< as in the rig file; two sources never share one
-  /// Looks for the device and learns its streams and calibration, without streaming. Bounded by `timeout`. The error
-  /// says what was tried, at which address, and what to do.
+  virtual const std::string& name() const = 0;  ///< as in the rig file; two sources never share one
+  /// Looks for the device and learns its streams and calibration, without streaming. Bounded by
+  /// `timeout`. The error says what was tried, at which address, and what to do.
   virtual Result<std::vector<recording::StreamInfo>> Probe(Duration timeout) = 0;
-  /// Calibrations learnt from the device, after Probe or the first announcement; X_WS and normal come from the rig.
+  /// Calibrations learnt from the device, after Probe or the first announcement; X_WS and normal
+  /// come from the rig.
   virtual std::vector<recording::ForceSensor> ForceSensors() const = 0;
-  /// Starts streaming into `sink`, which must outlive Stop. Returns once the thread runs; reconnects by itself.
+  /// Starts streaming into `sink`, which must outlive Stop. Returns once the thread runs;
+  /// reconnects by itself.
   virtual Status Start(Sink* sink) = 0;
-  virtual void Stop() = 0;                           ///< joins the thread; no sink call after it returns
+  virtual void Stop() = 0;  ///< joins the thread; no sink call after it returns
   virtual SourceHealth Health() const = 0;
 };
 

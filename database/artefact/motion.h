@@ -14,13 +14,13 @@ namespace handhold::artefact {
 
 /// One contact at one step.
 struct MotionContact {
-  int frame = 0;                       ///< index into Motion::times
-  int body = 0;                        ///< of the skeleton
-  int object = -1;                     ///< index into Motion::objects; -1: the fixed surface
+  int frame = 0;    ///< index into Motion::times
+  int body = 0;     ///< of the skeleton
+  int object = -1;  ///< index into Motion::objects; -1: the fixed surface
   geometry::Vec3 p_W = geometry::Vec3::Zero();
   geometry::Vec3 normal_W = geometry::Vec3::UnitZ();  ///< outward normal of the touched surface
   geometry::Vec3 f_onHand_W = geometry::Vec3::Zero();
-  bool sliding = false;                ///< friction at its bound
+  bool sliding = false;  ///< friction at its bound
 };
 
 struct MotionObject {
@@ -31,16 +31,16 @@ struct MotionObject {
 struct Motion {
   Provenance provenance;
   std::string skeleton_hash;
-  std::string surface;                 ///< prop name of the fixed surface
+  std::string surface;  ///< prop name of the fixed surface
   std::vector<std::string> dof_names;
   std::vector<std::string> assumed_dofs;  ///< dofs whose compliance was assumed, not fitted
   std::vector<Timestamp> times;
-  Eigen::MatrixXd q;                   ///< nq x frames
+  Eigen::MatrixXd q;  ///< nq x frames
   std::vector<MotionObject> objects;
   std::vector<MotionContact> contacts;
   Eigen::VectorXd equilibrium_residual_rad;  ///< |theta_err| of Kry & Pai eq. 7 per frame
-  Eigen::VectorXd lcp_residual;        ///< scaled complementarity residual per frame
-  int lcp_failures = 0;                ///< steps the LCP did not solve (the last solution was held)
+  Eigen::VectorXd lcp_residual;              ///< scaled complementarity residual per frame
+  int lcp_failures = 0;  ///< steps the LCP did not solve (the last solution was held)
 };
 
 }  // namespace handhold::artefact

@@ -26,8 +26,8 @@ Uuid Uuid::New() {
   CHECK_EQ(getrandom(id.bytes.data(), id.bytes.size(), 0), static_cast<ssize_t>(id.bytes.size()));
   uint64_t stamp;
   {
-    // 48 bits of milliseconds and 12 bits of its fraction (RFC 9562, 6.2, method 3), forced upwards so that ids of one
-    // process keep their order even when the clock steps back.
+    // 48 bits of milliseconds and 12 bits of its fraction (RFC 9562, 6.2, method 3), forced upwards
+    // so that ids of one process keep their order even when the clock steps back.
     const std::lock_guard lock(mutex);
     const auto ns = static_cast<uint64_t>(UtcNow().ns());
     stamp = (ns / 1'000'000) << 12 | (ns % 1'000'000) * 4096 / 1'000'000;
@@ -43,7 +43,8 @@ Uuid Uuid::New() {
 }
 
 Result<Uuid> Uuid::Parse(std::string_view text) {
-  const Error bad{ErrorCode::kInvalid, "not an id: '" + std::string(text.substr(0, 64)) + "' (36 characters, as 'clip list' prints)"};
+  const Error bad{ErrorCode::kInvalid, "not an id: '" + std::string(text.substr(0, 64)) +
+                                           "' (36 characters, as 'clip list' prints)"};
   if (text.size() != 36) return bad;
   Uuid id;
   size_t at = 0;

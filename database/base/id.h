@@ -1,4 +1,5 @@
-/// Identities: UUIDv7 values (RFC 9562) typed by what they name, so that a clip's id cannot be passed for a subject's.
+/// Identities: UUIDv7 values (RFC 9562) typed by what they name, so that a clip's id cannot be
+/// passed for a subject's.
 #pragma once
 
 #include <array>
@@ -15,8 +16,8 @@ namespace handhold {
 struct Uuid {
   std::array<uint8_t, 16> bytes{};
 
-  /// A new version-7 id: 48 bits of UTC milliseconds, then random bits. Thread-safe; ids made in one process sort in
-  /// the order they were made.
+  /// A new version-7 id: 48 bits of UTC milliseconds, then random bits. Thread-safe; ids made in
+  /// one process sort in the order they were made.
   static Uuid New();
   /// From "0192f3a0-....": 36 characters, hex of either case.
   static Result<Uuid> Parse(std::string_view text);

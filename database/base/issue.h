@@ -1,4 +1,5 @@
-/// Findings about one input (a C3D file, a long take): reading goes on, and every finding says where, how bad, and what.
+/// Findings about one input (a C3D file, a long take): reading goes on, and every finding says
+/// where, how bad, and what.
 #pragma once
 
 #include <string>

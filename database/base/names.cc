@@ -40,8 +40,10 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   for (size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+      row[j] =
+          std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
     std::swap(before, above);
     std::swap(above, row);
@@ -49,13 +51,15 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string> candidates, size_t count) {
+std::vector<std::string> NearestNames(std::string_view name,
+                                      std::span<const std::string> candidates, size_t count) {
   if (name.empty() || name.size() > kLongestName) return {};
   std::vector<std::pair<size_t, const std::string*>> near;
   for (const std::string& candidate : candidates) {
     if (const auto rank = Rank(name, candidate)) near.emplace_back(*rank, &candidate);
   }
-  std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> out;
   for (size_t i = 0; i < near.size() && i < count; ++i) out.push_back(*near[i].second);
   return out;
@@ -66,12 +70,15 @@ std::string DidYouMean(std::string_view name, std::span<const std::string> candi
   std::string out;
   if (!near.empty()) {
     out = ": did you mean '" + near.front() + "'";
-    for (size_t i = 1; i < near.size(); ++i) out += (i + 1 == near.size() ? " or '" : ", '") + near[i] + "'";
+    for (size_t i = 1; i < near.size(); ++i)
+      out += (i + 1 == near.size() ? " or '" : ", '") + near[i] + "'";
     return out + "?";
   }
   const size_t listed = std::min(candidates.size(), kMostListed);
-  for (size_t i = 0; i < listed; ++i) out += (i == 0 ? ": known are '" : ", '") + candidates[i] + "'";
-  if (listed < candidates.size()) out += " and " + std::to_string(candidates.size() - listed) + " more";
+  for (size_t i = 0; i < listed; ++i)
+    out += (i == 0 ? ": known are '" : ", '") + candidates[i] + "'";
+  if (listed < candidates.size())
+    out += " and " + std::to_string(candidates.size() - listed) + " more";
   return out;
 }
 

@@ -1,7 +1,9 @@
-/// What a call that can fail for reasons outside our code returns: a value, or an error that names the thing and the fix.
+/// What a call that can fail for reasons outside our code returns: a value, or an error that names
+/// the thing and the fix.
 ///
-/// Result is the subset of std::expected that we use, so that it can become an alias of it. Broken invariants are not
-/// Results: see check.h. Several findings in one input are not Results either: see issue.h.
+/// Result is the subset of std::expected that we use, so that it can become an alias of it. Broken
+/// invariants are not Results: see check.h. Several findings in one input are not Results either:
+/// see issue.h.
 #pragma once
 
 #include <optional>
@@ -32,10 +34,13 @@ std::string_view ErrorCodeName(ErrorCode code);
 
 struct Error {
   ErrorCode code = ErrorCode::kInvalid;
-  std::string message;  ///< names the thing and, where there is one, the command or edit that fixes it
+  std::string message;  ///< names the thing and, where there is one, the command or edit that fixes
+                        ///< it
 
   /// The same error with `context + ": "` in front of its message.
-  Error Within(std::string_view context) const& { return {code, std::string(context) + ": " + message}; }
+  Error Within(std::string_view context) const& {
+    return {code, std::string(context) + ": " + message};
+  }
 };
 
 /// Aborts, printing the error: a Result was dereferenced without a look at it.
@@ -51,7 +56,10 @@ class [[nodiscard]] Result {
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
-  T& value() & { return has_value() ? *std::get_if<0>(&state_) : (AbortOnBadResult(error()), *std::get_if<0>(&state_)); }
+  T& value() & {
+    return has_value() ? *std::get_if<0>(&state_)
+                       : (AbortOnBadResult(error()), *std::get_if<0>(&state_));
+  }
   const T& value() const& { return const_cast<Result*>(this)->value(); }
   T&& value() && { return std::move(this->value()); }
   T& operator*() & { return value(); }
@@ -91,15 +99,17 @@ using Status = Result<void>;
 #define HANDHOLD_CONCAT(a, b) HANDHOLD_CONCAT_INNER(a, b)
 
 /// HANDHOLD_TRY(DoIt()); returns the error from the enclosing function when DoIt() failed.
-#define HANDHOLD_TRY(expr)                                    \
-  do {                                                        \
-    if (auto handhold_status = (expr); !handhold_status) {    \
-      return handhold_status.error();                         \
-    }                                                         \
+#define HANDHOLD_TRY(expr)                                 \
+  do {                                                     \
+    if (auto handhold_status = (expr); !handhold_status) { \
+      return handhold_status.error();                      \
+    }                                                      \
   } while (false)
 
-/// HANDHOLD_ASSIGN(auto clip, OpenClip(path)); the value, or the error returned from the enclosing function.
-#define HANDHOLD_ASSIGN(lhs, expr) HANDHOLD_ASSIGN_INNER(lhs, expr, HANDHOLD_CONCAT(handhold_result_, __LINE__))
+/// HANDHOLD_ASSIGN(auto clip, OpenClip(path)); the value, or the error returned from the enclosing
+/// function.
+#define HANDHOLD_ASSIGN(lhs, expr) \
+  HANDHOLD_ASSIGN_INNER(lhs, expr, HANDHOLD_CONCAT(handhold_result_, __LINE__))
 #define HANDHOLD_ASSIGN_INNER(lhs, expr, name) \
   auto name = (expr);                          \
   if (!name) return name.error();              \

@@ -22,7 +22,8 @@ Duration Duration::FromSeconds(double s) {
   CHECK_LT(std::abs(s), 9.2e9);
   // Whole seconds and the rest apart: s * 1e9 alone loses nanoseconds beyond 2^53 ns (104 days).
   const double whole = std::trunc(s);
-  return Duration::Nanoseconds(static_cast<int64_t>(whole) * 1'000'000'000 + std::llround((s - whole) * 1e9));
+  return Duration::Nanoseconds(static_cast<int64_t>(whole) * 1'000'000'000 +
+                               std::llround((s - whole) * 1e9));
 }
 
 Timestamp HostNow() { return ReadClock(CLOCK_MONOTONIC); }
@@ -47,9 +48,11 @@ std::string FormatUtc(Timestamp utc) {
 
 std::string FormatSeconds(Duration d) {
   const char* sign = d.ns() < 0 ? "-" : "";
-  const auto magnitude = d.ns() < 0 ? 0 - static_cast<uint64_t>(d.ns()) : static_cast<uint64_t>(d.ns());
+  const auto magnitude =
+      d.ns() < 0 ? 0 - static_cast<uint64_t>(d.ns()) : static_cast<uint64_t>(d.ns());
   char out[48];
-  std::snprintf(out, sizeof out, "%s%llu.%09llu s", sign, static_cast<unsigned long long>(magnitude / 1'000'000'000),
+  std::snprintf(out, sizeof out, "%s%llu.%09llu s", sign,
+                static_cast<unsigned long long>(magnitude / 1'000'000'000),
                 static_cast<unsigned long long>(magnitude % 1'000'000'000));
   return out;
 }

@@ -1,8 +1,10 @@
-/// Time as whole nanoseconds: a Timestamp is an instant on one named clock, a Duration the distance of two.
+/// Time as whole nanoseconds: a Timestamp is an instant on one named clock, a Duration the distance
+/// of two.
 ///
-/// Which clock a Timestamp belongs to is said by the variable's name: `host` (CLOCK_MONOTONIC of the recording
-/// machine), `device` (a device's own counter, scaled), `clip` (host time with 0 at the first sample of the take),
-/// `utc` (for people). The types do not tell clocks apart; the fitted ClockMap (database/recording) converts them.
+/// Which clock a Timestamp belongs to is said by the variable's name: `host` (CLOCK_MONOTONIC of
+/// the recording machine), `device` (a device's own counter, scaled), `clip` (host time with 0 at
+/// the first sample of the take), `utc` (for people). The types do not tell clocks apart; the
+/// fitted ClockMap (database/recording) converts them.
 #pragma once
 
 #include <compare>
@@ -18,7 +20,8 @@ class Duration {
   static constexpr Duration Microseconds(int64_t us) { return Duration(us * 1'000); }
   static constexpr Duration Milliseconds(int64_t ms) { return Duration(ms * 1'000'000); }
   static constexpr Duration Seconds(int64_t s) { return Duration(s * 1'000'000'000); }
-  /// Rounds to the nearest nanosecond, ties away from 0. Precondition: |s| < 9.2e9 and finite (CHECKed).
+  /// Rounds to the nearest nanosecond, ties away from 0. Precondition: |s| < 9.2e9 and finite
+  /// (CHECKed).
   static Duration FromSeconds(double s);
 
   constexpr int64_t ns() const { return ns_; }
@@ -30,8 +33,14 @@ class Duration {
   constexpr Duration operator-() const { return Duration(-ns_); }
   constexpr Duration operator*(int64_t k) const { return Duration(ns_ * k); }
   constexpr Duration operator/(int64_t k) const { return Duration(ns_ / k); }
-  constexpr Duration& operator+=(Duration o) { ns_ += o.ns_; return *this; }
-  constexpr Duration& operator-=(Duration o) { ns_ -= o.ns_; return *this; }
+  constexpr Duration& operator+=(Duration o) {
+    ns_ += o.ns_;
+    return *this;
+  }
+  constexpr Duration& operator-=(Duration o) {
+    ns_ -= o.ns_;
+    return *this;
+  }
 
  private:
   constexpr explicit Duration(int64_t ns) : ns_(ns) {}
@@ -51,7 +60,10 @@ class Timestamp {
   constexpr Timestamp operator+(Duration d) const { return Timestamp(ns_ + d.ns()); }
   constexpr Timestamp operator-(Duration d) const { return Timestamp(ns_ - d.ns()); }
   constexpr Duration operator-(Timestamp o) const { return Duration::Nanoseconds(ns_ - o.ns_); }
-  constexpr Timestamp& operator+=(Duration d) { ns_ += d.ns(); return *this; }
+  constexpr Timestamp& operator+=(Duration d) {
+    ns_ += d.ns();
+    return *this;
+  }
 
  private:
   constexpr explicit Timestamp(int64_t ns) : ns_(ns) {}

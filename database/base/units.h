@@ -1,4 +1,5 @@
-/// Every unit conversion at the edge of the program, by name. Inside it is metres, radians, newtons, seconds, kilograms.
+/// Every unit conversion at the edge of the program, by name. Inside it is metres, radians,
+/// newtons, seconds, kilograms.
 #pragma once
 
 namespace handhold {
@@ -14,8 +15,12 @@ constexpr double NewtonMetresToNewtonMillimetres(double n_m) { return n_m * 1e3;
 constexpr double GramsToKilograms(double g) { return g * 1e-3; }
 constexpr double PoundsForceToNewtons(double lbf) { return lbf * 4.4482216152605; }
 constexpr double KilogramsForceToNewtons(double kgf) { return kgf * 9.80665; }
-constexpr double PoundForceInchesToNewtonMetres(double lbf_in) { return lbf_in * 0.1129848290276167; }
+constexpr double PoundForceInchesToNewtonMetres(double lbf_in) {
+  return lbf_in * 0.1129848290276167;
+}
 constexpr double PoundForceFeetToNewtonMetres(double lbf_ft) { return lbf_ft * 1.3558179483314004; }
-constexpr double KilogramForceCentimetresToNewtonMetres(double kgf_cm) { return kgf_cm * 0.0980665; }
+constexpr double KilogramForceCentimetresToNewtonMetres(double kgf_cm) {
+  return kgf_cm * 0.0980665;
+}
 
 }  // namespace handhold

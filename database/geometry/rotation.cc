@@ -14,8 +14,8 @@ Eigen::Vector4d ToQuaternion(const Mat3& R) {
 }
 
 Vec3 Log(const Mat3& R) {
-  // Through the quaternion, whose vector part keeps full relative precision at every angle: half the angle is
-  // atan2(|v|, w), well conditioned from 0 to pi.
+  // Through the quaternion, whose vector part keeps full relative precision at every angle: half
+  // the angle is atan2(|v|, w), well conditioned from 0 to pi.
   const Eigen::Vector4d q = ToQuaternion(R);
   const Vec3 v = q.tail<3>();
   const double n = v.norm();
@@ -60,7 +60,8 @@ Mat3 LeftJacobianInverse(const Vec3& w) {
 
 Mat3 NearestRotation(const Mat3& M) {
   const Eigen::JacobiSVD<Mat3> svd(M, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  if (!(svd.singularValues()[1] > 1e-14 * std::max(1e-300, svd.singularValues()[0]))) return Mat3::Identity();
+  if (!(svd.singularValues()[1] > 1e-14 * std::max(1e-300, svd.singularValues()[0])))
+    return Mat3::Identity();
   Mat3 d = Mat3::Identity();
   d(2, 2) = (svd.matrixU() * svd.matrixV().transpose()).determinant() < 0 ? -1.0 : 1.0;
   return svd.matrixU() * d * svd.matrixV().transpose();

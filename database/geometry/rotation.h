@@ -1,8 +1,10 @@
-/// Rotations in space: exponential, logarithm and their Jacobians, exact near 0 and near pi, for any scalar.
+/// Rotations in space: exponential, logarithm and their Jacobians, exact near 0 and near pi, for
+/// any scalar.
 ///
-/// A rotation is its 3x3 matrix R_AB: it takes coordinates in B to coordinates in A, v_A = R_AB * v_B. Templates accept
-/// double and automatic-differentiation scalars. Quaternions are scalar-first (w, x, y, z) wherever they are stored or
-/// printed. Pinned by tests/database/geometry/rotation_test.cc.
+/// A rotation is its 3x3 matrix R_AB: it takes coordinates in B to coordinates in A, v_A = R_AB *
+/// v_B. Templates accept double and automatic-differentiation scalars. Quaternions are scalar-first
+/// (w, x, y, z) wherever they are stored or printed. Pinned by
+/// tests/database/geometry/rotation_test.cc.
 #pragma once
 
 #include <cmath>
@@ -48,12 +50,13 @@ Mat3T<S> Exp(const Vec3T<S>& w) {
   return Mat3T<S>::Identity() + a * k + b * (k * k);
 }
 
-/// w with Exp(w) = R and |w| <= pi. At |w| = pi, where +w and -w are the same rotation, the one whose largest component
-/// is positive. R must be a rotation to rounding; the result is accurate to about 1e-15 rad away from pi and 1e-8 of the
-/// distance to pi next to it.
+/// w with Exp(w) = R and |w| <= pi. At |w| = pi, where +w and -w are the same rotation, the one
+/// whose largest component is positive. R must be a rotation to rounding; the result is accurate to
+/// about 1e-15 rad away from pi and 1e-8 of the distance to pi next to it.
 Vec3 Log(const Mat3& R);
 
-/// Left Jacobian of Exp: Exp(w + dw) = Exp(J_l(w) dw) Exp(w) to first order. The right one is J_l(-w) = J_l(w)^T.
+/// Left Jacobian of Exp: Exp(w + dw) = Exp(J_l(w) dw) Exp(w) to first order. The right one is
+/// J_l(-w) = J_l(w)^T.
 Mat3 LeftJacobian(const Vec3& w);
 /// Inverse of LeftJacobian. Precondition: |w| < 2 pi.
 Mat3 LeftJacobianInverse(const Vec3& w);
@@ -68,7 +71,8 @@ Mat3T<S> AxisAngle(const Vec3T<S>& axis, const S& angle_rad) {
   return Mat3T<S>::Identity() + sin(angle_rad) * k + (S(2) * half * half) * (k * k);
 }
 
-/// The rotation of the unit quaternion (w, x, y, z). No normalisation: q must have length 1 to rounding.
+/// The rotation of the unit quaternion (w, x, y, z). No normalisation: q must have length 1 to
+/// rounding.
 template <typename S>
 Mat3T<S> FromQuaternion(const S& w, const S& x, const S& y, const S& z) {
   return Eigen::Quaternion<S>(w, x, y, z).toRotationMatrix();
@@ -77,7 +81,8 @@ Mat3T<S> FromQuaternion(const S& w, const S& x, const S& y, const S& z) {
 /// (w, x, y, z) with w >= 0. R must be a rotation to rounding.
 Eigen::Vector4d ToQuaternion(const Mat3& R);
 
-/// The rotation nearest to M in Frobenius norm (det +1). M must have rank >= 2, else the identity is returned.
+/// The rotation nearest to M in Frobenius norm (det +1). M must have rank >= 2, else the identity
+/// is returned.
 Mat3 NearestRotation(const Mat3& M);
 
 }  // namespace handhold::geometry

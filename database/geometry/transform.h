@@ -1,7 +1,9 @@
-/// Rigid transforms, twists and wrenches, with frames in their names (Drake's monogram; README.md of this module).
+/// Rigid transforms, twists and wrenches, with frames in their names (Drake's monogram; README.md
+/// of this module).
 ///
-/// X_AB is the pose of frame B in frame A: p_A = X_AB * p_B. Twists are (omega, v) and wrenches (torque, force), in this
-/// order, as in Kry & Pai 2006, section 6.1. Pinned by tests/database/geometry/transform_test.cc.
+/// X_AB is the pose of frame B in frame A: p_A = X_AB * p_B. Twists are (omega, v) and wrenches
+/// (torque, force), in this order, as in Kry & Pai 2006, section 6.1. Pinned by
+/// tests/database/geometry/transform_test.cc.
 #pragma once
 
 #include <Eigen/Core>
@@ -27,7 +29,9 @@ struct RigidTransformT {
   static RigidTransformT Translation(const Vec3T<S>& p) { return {Mat3T<S>::Identity(), p}; }
 
   /// X_AC = X_AB * X_BC.
-  RigidTransformT operator*(const RigidTransformT& X_BC) const { return {R * X_BC.R, R * X_BC.p + p}; }
+  RigidTransformT operator*(const RigidTransformT& X_BC) const {
+    return {R * X_BC.R, R * X_BC.p + p};
+  }
   /// p_A = X_AB * p_B: a point, not a direction (for a direction use R).
   Vec3T<S> operator*(const Vec3T<S>& p_B) const { return R * p_B + p; }
   /// X_BA.
@@ -40,7 +44,8 @@ struct RigidTransformT {
 };
 using RigidTransform = RigidTransformT<double>;
 
-/// Ad_AB of Kry & Pai section 6.1: takes a twist (omega, v of the point at the origin) from frame B to frame A.
+/// Ad_AB of Kry & Pai section 6.1: takes a twist (omega, v of the point at the origin) from frame B
+/// to frame A.
 template <typename S>
 Mat6T<S> Adjoint(const RigidTransformT<S>& X_AB) {
   Mat6T<S> ad = Mat6T<S>::Zero();
@@ -50,8 +55,9 @@ Mat6T<S> Adjoint(const RigidTransformT<S>& X_AB) {
   return ad;
 }
 
-/// Takes a wrench (torque about the origin, force) from frame B to frame A: the inverse transpose of Adjoint(X_AB).
-/// (The text copy of the paper lost the inverse in "j_w = Ad^-T i_w"; power F^T V is the same in both frames: the test.)
+/// Takes a wrench (torque about the origin, force) from frame B to frame A: the inverse transpose
+/// of Adjoint(X_AB). (The text copy of the paper lost the inverse in "j_w = Ad^-T i_w"; power F^T V
+/// is the same in both frames: the test.)
 template <typename S>
 Vec6T<S> TransformWrench(const RigidTransformT<S>& X_AB, const Vec6T<S>& w_B) {
   Vec6T<S> w_A;
@@ -60,8 +66,8 @@ Vec6T<S> TransformWrench(const RigidTransformT<S>& X_AB, const Vec6T<S>& w_B) {
   return w_A;
 }
 
-/// Gamma(r) of Kry & Pai section 6.1: the velocity of the point r is Gamma(r) * twist, and a force f at r is the wrench
-/// Gamma(r)^T * f.
+/// Gamma(r) of Kry & Pai section 6.1: the velocity of the point r is Gamma(r) * twist, and a force
+/// f at r is the wrench Gamma(r)^T * f.
 template <typename S>
 Eigen::Matrix<S, 3, 6> Gamma(const Vec3T<S>& r) {
   Eigen::Matrix<S, 3, 6> g;
@@ -70,7 +76,8 @@ Eigen::Matrix<S, 3, 6> Gamma(const Vec3T<S>& r) {
   return g;
 }
 
-/// [phi] of Kry & Pai section 6.1: the spatial cross product for twists, [phi1] phi2 = d/dt of phi2 carried along phi1.
+/// [phi] of Kry & Pai section 6.1: the spatial cross product for twists, [phi1] phi2 = d/dt of phi2
+/// carried along phi1.
 template <typename S>
 Mat6T<S> SpatialCross(const Vec6T<S>& twist) {
   Mat6T<S> m = Mat6T<S>::Zero();

@@ -1,7 +1,8 @@
 /// Where the bodies of a Skeleton are, how they move, and the Jacobians between joints and points.
 ///
-/// Templated on the scalar so that automatic differentiation passes through (instantiated for double; header kinematics_inl.h for others).
-/// KinematicsData is scratch: made once for a skeleton, then nothing here allocates. Not thread-safe: one per thread.
+/// Templated on the scalar so that automatic differentiation passes through (instantiated for
+/// double; header kinematics_inl.h for others). KinematicsData is scratch: made once for a
+/// skeleton, then nothing here allocates. Not thread-safe: one per thread.
 #pragma once
 
 #include <vector>
@@ -17,44 +18,58 @@ template <typename S>
 struct KinematicsDataT {
   explicit KinematicsDataT(const Skeleton& skeleton);
 
-  std::vector<geometry::RigidTransformT<S>> X_WB;       ///< pose of every body
-  /// Twists in world coordinates (omega; v of the point at the world's origin), column per velocity: J of Kry & Pai eq. 4.
+  std::vector<geometry::RigidTransformT<S>> X_WB;  ///< pose of every body
+  /// Twists in world coordinates (omega; v of the point at the world's origin), column per
+  /// velocity: J of Kry & Pai eq. 4.
   Eigen::Matrix<S, 6, Eigen::Dynamic> J_W;
-  std::vector<geometry::Vec6T<S>> V_WB;                 ///< spatial velocity of every body, world coordinates, at the world's origin
-  std::vector<geometry::Vec6T<S>> A_WB;                 ///< its time derivative
+  std::vector<geometry::Vec6T<S>> V_WB;  ///< spatial velocity of every body, world coordinates, at
+                                         ///< the world's origin
+  std::vector<geometry::Vec6T<S>> A_WB;  ///< its time derivative
 };
 using KinematicsData = KinematicsDataT<double>;
 
 /// Fills X_WB. `q` has skeleton.nq() entries; quaternions must have unit length to rounding.
 template <typename S>
-void ComputePoses(const Skeleton& skeleton, const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, 1>>& q, KinematicsDataT<S>* data);
+void ComputePoses(const Skeleton& skeleton,
+                  const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, 1>>& q,
+                  KinematicsDataT<S>* data);
 
 /// Fills X_WB and J_W.
 template <typename S>
-void ComputeJacobian(const Skeleton& skeleton, const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, 1>>& q, KinematicsDataT<S>* data);
+void ComputeJacobian(const Skeleton& skeleton,
+                     const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, 1>>& q,
+                     KinematicsDataT<S>* data);
 
-/// Fills V_WB and A_WB (without gravity) from q, v and the accelerations `a` = dv/dt; also poses and Jacobian.
+/// Fills V_WB and A_WB (without gravity) from q, v and the accelerations `a` = dv/dt; also poses
+/// and Jacobian.
 template <typename S>
-void ComputeVelocities(const Skeleton& skeleton, const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, 1>>& q,
+void ComputeVelocities(const Skeleton& skeleton,
+                       const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, 1>>& q,
                        const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, 1>>& v,
-                       const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, 1>>& a, KinematicsDataT<S>* data);
+                       const Eigen::Ref<const Eigen::Matrix<S, Eigen::Dynamic, 1>>& a,
+                       KinematicsDataT<S>* data);
 
-/// Point Jacobian J_i = Gamma(r) J S_i (Kry & Pai eq. 4): velocity in W of the point of `body` that is at p_W now. 3 x nv. After ComputeJacobian.
+/// Point Jacobian J_i = Gamma(r) J S_i (Kry & Pai eq. 4): velocity in W of the point of `body` that
+/// is at p_W now. 3 x nv. After ComputeJacobian.
 template <typename S>
-void PointJacobian(const Skeleton& skeleton, const KinematicsDataT<S>& data, int body, const geometry::Vec3T<S>& p_W,
+void PointJacobian(const Skeleton& skeleton, const KinematicsDataT<S>& data, int body,
+                   const geometry::Vec3T<S>& p_W,
                    Eigen::Ref<Eigen::Matrix<S, 3, Eigen::Dynamic>> J);
 
 /// tau += J_i^T f (eq. 2): joint torques of a force f_onHand_W that acts on `body` at p_W.
 template <typename S>
-void AddForceTorques(const Skeleton& skeleton, const KinematicsDataT<S>& data, int body, const geometry::Vec3T<S>& p_W,
-                     const geometry::Vec3T<S>& f_onHand_W, Eigen::Ref<Eigen::Matrix<S, Eigen::Dynamic, 1>> tau);
+void AddForceTorques(const Skeleton& skeleton, const KinematicsDataT<S>& data, int body,
+                     const geometry::Vec3T<S>& p_W, const geometry::Vec3T<S>& f_onHand_W,
+                     Eigen::Ref<Eigen::Matrix<S, Eigen::Dynamic, 1>> tau);
 
 /// World positions of all markers, in order of skeleton.markers(). After ComputePoses.
 template <typename S>
-void MarkerPositions(const Skeleton& skeleton, const KinematicsDataT<S>& data, std::vector<geometry::Vec3T<S>>* p_WM);
+void MarkerPositions(const Skeleton& skeleton, const KinematicsDataT<S>& data,
+                     std::vector<geometry::Vec3T<S>>* p_WM);
 
 /// Pose of a named frame. After ComputePoses.
 template <typename S>
-geometry::RigidTransformT<S> FramePose(const Skeleton& skeleton, const KinematicsDataT<S>& data, int frame);
+geometry::RigidTransformT<S> FramePose(const Skeleton& skeleton, const KinematicsDataT<S>& data,
+                                       int frame);
 
 }  // namespace handhold::model

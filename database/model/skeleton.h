@@ -1,15 +1,21 @@
-/// An articulated hand as a tree of rigid bodies: what every fit, simulation and picture agrees a hand is.
+/// An articulated hand as a tree of rigid bodies: what every fit, simulation and picture agrees a
+/// hand is.
 ///
-/// A Skeleton is built once (SkeletonDraft -> Build), validated, then const and shared. Body 0 is always the world "W", with no joint. Bodies come
-/// parents first. Scratch for computations lives in KinematicsData / DynamicsData (kinematics.h), one per thread.
+/// A Skeleton is built once (SkeletonDraft -> Build), validated, then const and shared. Body 0 is
+/// always the world "W", with no joint. Bodies come parents first. Scratch for computations lives
+/// in KinematicsData / DynamicsData (kinematics.h), one per thread.
 ///
 /// Coordinates. q holds the joints' positions in order of bodies, v their velocities:
-///   fixed 0/0, hinge 1/1 (rad, + about its axis), universal 2/2 (rad, about axis 1 then axis 2),
-///   ball 4/3 (unit quaternion w x y z of R_JpJc; v = angular velocity of child in parent, in the child's joint frame),
-///   free 7/6 (p of child in the parent's joint frame, quaternion as ball; v = angular velocity, then linear velocity of
-///   the child's joint origin, both in the child's joint frame).
-/// theta of the papers is q itself where every joint is a hinge or a universal; deviations of a ball joint are rotation vectors in
-/// its v-space, so that C (compliance) is always nv x nv and tau always has nv entries.
+///   - fixed 0/0
+///   - hinge 1/1: rad, + about its axis
+///   - universal 2/2: rad, about axis 1 then axis 2
+///   - ball 4/3: unit quaternion w x y z of R_JpJc; v = angular velocity of child in parent, in the
+///     child's joint frame
+///   - free 7/6: p of child in the parent's joint frame, quaternion as ball; v = angular velocity,
+///     then linear velocity of the child's joint origin, both in the child's joint frame
+/// theta of the papers is q itself where every joint is a hinge or a universal; deviations of a
+/// ball joint are rotation vectors in its v-space, so that C (compliance) is always nv x nv and tau
+/// always has nv entries.
 #pragma once
 
 #include <memory>
@@ -29,17 +35,22 @@ namespace handhold::model {
 enum class JointType { kFixed, kHinge, kUniversal, kBall, kFree };
 std::string_view JointTypeName(JointType type);  ///< "fixed", "hinge", "universal", "ball", "free"
 
-/// Joint of a body to its parent. Joint frame Jp is fixed in the parent body P, Jc in the child body B; at q = 0 they coincide.
+/// Joint of a body to its parent. Joint frame Jp is fixed in the parent body P, Jc in the child
+/// body B; at q = 0 they coincide.
 struct Joint {
   JointType type = JointType::kFixed;
-  std::string name;                       ///< "mp", "R.index.mcp"
-  std::vector<std::string> dof_names;     ///< one per velocity: "flex", "abd", "rot"
-  geometry::RigidTransform X_PJp;         ///< where the joint sits in the parent; its rotation is part of the joint's zero
-  geometry::RigidTransform X_BJc;         ///< where it sits in the child; usually identity: the child's frame starts at its joint
-  /// Unit axes in the joint frame: hinge uses [0], universal [0] (fixed in Jp) and [1] (fixed in Jc).
+  std::string name;                    ///< "mp", "R.index.mcp"
+  std::vector<std::string> dof_names;  ///< one per velocity: "flex", "abd", "rot"
+  geometry::RigidTransform X_PJp;  ///< where the joint sits in the parent; its rotation is part of
+                                   ///< the joint's zero
+  geometry::RigidTransform X_BJc;  ///< where it sits in the child; usually identity: the child's
+                                   ///< frame starts at its joint
+  /// Unit axes in the joint frame: hinge uses [0], universal [0] (fixed in Jp) and [1] (fixed in
+  /// Jc).
   geometry::Vec3 axes[2] = {geometry::Vec3::UnitZ(), geometry::Vec3::UnitX()};
-  /// Hinge and universal: per axis. Ball: swing of the child's x axis about y and z (elliptic cone half-angles around
-  /// mid) and twist about x: index 0 twist, 1 and 2 swing. Radians; +-infinity: free.
+  /// Hinge and universal: per axis. Ball: swing of the child's x axis about y and z (elliptic cone
+  /// half-angles around mid) and twist about x: index 0 twist, 1 and 2 swing. Radians; +-infinity:
+  /// free.
   Eigen::Vector3d lower_rad = Eigen::Vector3d::Constant(-std::numeric_limits<double>::infinity());
   Eigen::Vector3d upper_rad = Eigen::Vector3d::Constant(std::numeric_limits<double>::infinity());
 
@@ -55,21 +66,22 @@ struct BodyShape {
 };
 
 struct Body {
-  std::string name;                  ///< "palm", "index.prx"
-  int parent = 0;                    ///< index; < own index
+  std::string name;  ///< "palm", "index.prx"
+  int parent = 0;    ///< index; < own index
   Joint joint;
-  geometry::MassProperties mass;     ///< in the body's frame B; zero mass allowed
+  geometry::MassProperties mass;  ///< in the body's frame B; zero mass allowed
   std::vector<BodyShape> shapes;
 };
 
 /// A marker glued to a body.
 struct MarkerAttachment {
-  std::string name;                  ///< "R.IND.PRX.1"
+  std::string name;  ///< "R.IND.PRX.1"
   int body = 0;
   geometry::Vec3 p_BM = geometry::Vec3::Zero();  ///< metres, in the body's frame
 };
 
-/// A named frame on a body: "index.tip" (centre of the fingertip sphere), "index.pad", "palm", "sensor".
+/// A named frame on a body: "index.tip" (centre of the fingertip sphere), "index.pad", "palm",
+/// "sensor".
 struct NamedFrame {
   std::string name;
   int body = 0;
@@ -78,18 +90,19 @@ struct NamedFrame {
 
 /// What a Skeleton is made from; open to editing until Build.
 struct SkeletonDraft {
-  std::string name;                  ///< "finger4"
-  std::string side;                  ///< "right" or "left"
-  std::vector<Body> bodies;          ///< without the world; parent 0 is the world, parent k is bodies[k - 1]
+  std::string name;          ///< "finger4"
+  std::string side;          ///< "right" or "left"
+  std::vector<Body> bodies;  ///< without the world; parent 0 is the world, parent k is bodies[k -
+                             ///< 1]
   std::vector<MarkerAttachment> markers;
   std::vector<NamedFrame> frames;
-  std::string source;                ///< where its numbers come from
+  std::string source;  ///< where its numbers come from
 };
 
 class Skeleton {
  public:
-  /// Checks names (unique, not empty), parents, unit axes, limits, masses and inertias (physically possible), and gives
-  /// every joint its place in q and v. All findings in one message.
+  /// Checks names (unique, not empty), parents, unit axes, limits, masses and inertias (physically
+  /// possible), and gives every joint its place in q and v. All findings in one message.
   static Result<Skeleton> Build(SkeletonDraft draft);
 
   const std::string& name() const { return draft_.name; }
@@ -102,7 +115,10 @@ class Skeleton {
   int q_index(int body) const { return q_index_[static_cast<size_t>(body)]; }
   int v_index(int body) const { return v_index_[static_cast<size_t>(body)]; }
   /// True when velocity `dof` moves `body`: the diagonal of S_i, Kry & Pai eq. 4.
-  bool DofMovesBody(int dof, int body) const { return moves_[static_cast<size_t>(body) * static_cast<size_t>(nv_) + static_cast<size_t>(dof)] != 0; }
+  bool DofMovesBody(int dof, int body) const {
+    return moves_[static_cast<size_t>(body) * static_cast<size_t>(nv_) +
+                  static_cast<size_t>(dof)] != 0;
+  }
   const std::vector<MarkerAttachment>& markers() const { return draft_.markers; }
   const std::vector<NamedFrame>& frames() const { return draft_.frames; }
 
@@ -110,7 +126,8 @@ class Skeleton {
   int FindBody(std::string_view name) const;
   int FindMarker(std::string_view name) const;
   int FindFrame(std::string_view name) const;
-  /// "mp.flex": joint name, dot, dof name; one per velocity, in order. Never address a dof by position across a boundary.
+  /// "mp.flex": joint name, dot, dof name; one per velocity, in order. Never address a dof by
+  /// position across a boundary.
   const std::vector<std::string>& dof_names() const { return dof_names_; }
   int FindDof(std::string_view dof_name) const;
 

@@ -28,7 +28,8 @@ std::vector<const StreamInfo*> ClipSource::FindStreams(std::string_view name) co
   for (const StreamInfo& s : streams()) {
     if (s.name == name) found.push_back(&s);
   }
-  std::sort(found.begin(), found.end(), [](const StreamInfo* a, const StreamInfo* b) { return a->epoch < b->epoch; });
+  std::sort(found.begin(), found.end(),
+            [](const StreamInfo* a, const StreamInfo* b) { return a->epoch < b->epoch; });
   return found;
 }
 
@@ -64,7 +65,8 @@ int Clip::AddStream(StreamInfo info, ClockMap clock_map) {
 }
 
 Timestamp Clip::ClipTime(const StreamInfo& stream, const StreamData& data, int64_t counter) const {
-  return Timestamp::FromNanoseconds(data.clock.ToHost(DeviceTimeOfCounter(counter, stream.rate)).ns() - info_.host_start_ns);
+  return Timestamp::FromNanoseconds(
+      data.clock.ToHost(DeviceTimeOfCounter(counter, stream.rate)).ns() - info_.host_start_ns);
 }
 
 void Clip::Append(const SampleBlock& block) {
@@ -89,8 +91,9 @@ void Clip::Append(const SampleBlock& block) {
       return g.stream_id == stream.id && g.first_missing_counter == expected;
     });
     if (block.first_counter > expected && !named && stream.kind != StreamKind::kText) {
-      gaps_.push_back({stream.id, expected, block.first_counter - expected, GapCause::kDeviceSkipped,
-                       ClipTime(stream, data, expected), ClipTime(stream, data, block.first_counter)});
+      gaps_.push_back({stream.id, expected, block.first_counter - expected,
+                       GapCause::kDeviceSkipped, ClipTime(stream, data, expected),
+                       ClipTime(stream, data, block.first_counter)});
     }
   }
   data.blocks.push_back(block);
@@ -101,8 +104,9 @@ void Clip::AddGap(Gap gap) { gaps_.push_back(gap); }
 void Clip::SetQuality(QualityRecord quality) { quality_ = std::move(quality); }
 
 void Clip::AddEvent(Event event) {
-  const auto at = std::upper_bound(events_.begin(), events_.end(), event,
-                                   [](const Event& a, const Event& b) { return a.clip_time < b.clip_time; });
+  const auto at =
+      std::upper_bound(events_.begin(), events_.end(), event,
+                       [](const Event& a, const Event& b) { return a.clip_time < b.clip_time; });
   events_.insert(at, std::move(event));
 }
 
@@ -117,7 +121,8 @@ const ClockMap& Clip::clock_map(int stream_id) const {
 }
 
 Result<std::vector<ClockPair>> Clip::ClockPairs(int stream_id) const {
-  if (FindStream(stream_id) == nullptr) return Error{ErrorCode::kNotFound, "no stream " + std::to_string(stream_id)};
+  if (FindStream(stream_id) == nullptr)
+    return Error{ErrorCode::kNotFound, "no stream " + std::to_string(stream_id)};
   return data_[stream_id - 1].pairs;
 }
 
@@ -130,12 +135,16 @@ TimeRange Clip::Extent(int stream_id) const {
             data.blocks.back().host_times.back() - Duration::Nanoseconds(info_.host_start_ns - 1)};
   }
   const SampleBlock& last = data.blocks.back();
-  return {ClipTime(*stream, data, data.blocks.front().first_counter), ClipTime(*stream, data, last.first_counter + last.count)};
+  return {ClipTime(*stream, data, data.blocks.front().first_counter),
+          ClipTime(*stream, data, last.first_counter + last.count)};
 }
 
-Result<SampleWindow> Clip::Read(int stream_id, TimeRange range, const std::vector<int>& channels) const {
+Result<SampleWindow> Clip::Read(int stream_id, TimeRange range,
+                                const std::vector<int>& channels) const {
   const StreamInfo* stream = FindStream(stream_id);
-  if (stream == nullptr) return Error{ErrorCode::kNotFound, "no stream " + std::to_string(stream_id) + " in clip " + info_.name};
+  if (stream == nullptr)
+    return Error{ErrorCode::kNotFound,
+                 "no stream " + std::to_string(stream_id) + " in clip " + info_.name};
   const StreamData& data = data_[stream_id - 1];
   std::vector<int> wanted = channels;
   if (wanted.empty()) {
@@ -143,7 +152,8 @@ Result<SampleWindow> Clip::Read(int stream_id, TimeRange range, const std::vecto
   }
   for (const int c : wanted) {
     if (c < 0 || c >= stream->channel_count()) {
-      return Error{ErrorCode::kNotFound, "stream '" + stream->name + "' has no channel " + std::to_string(c)};
+      return Error{ErrorCode::kNotFound,
+                   "stream '" + stream->name + "' has no channel " + std::to_string(c)};
     }
   }
   SampleWindow window;
@@ -157,9 +167,10 @@ Result<SampleWindow> Clip::Read(int stream_id, TimeRange range, const std::vecto
   for (const SampleBlock& block : data.blocks) {
     for (int i = 0; i < block.count; ++i) {
       const int64_t counter = block.first_counter + i;
-      const Timestamp t = block.host_times.empty()
-                              ? ClipTime(*stream, data, counter)
-                              : Timestamp::FromNanoseconds(block.host_times[i].ns() - info_.host_start_ns);
+      const Timestamp t =
+          block.host_times.empty()
+              ? ClipTime(*stream, data, counter)
+              : Timestamp::FromNanoseconds(block.host_times[i].ns() - info_.host_start_ns);
       if (!range.Contains(t)) continue;
       places.push_back({&block, i});
       window.times.push_back(t);
@@ -174,19 +185,22 @@ Result<SampleWindow> Clip::Read(int stream_id, TimeRange range, const std::vecto
       for (int i = 0; i < p.i; ++i) first += static_cast<size_t>(p.block->point_counts[i]) * 4;
       const size_t length = static_cast<size_t>(p.block->point_counts[p.i]) * 4;
       window.point_counts.push_back(p.block->point_counts[p.i]);
-      window.values.insert(window.values.end(), p.block->values.begin() + static_cast<std::ptrdiff_t>(first),
+      window.values.insert(window.values.end(),
+                           p.block->values.begin() + static_cast<std::ptrdiff_t>(first),
                            p.block->values.begin() + static_cast<std::ptrdiff_t>(first + length));
     }
     return window;
   }
-  const bool any_origin = std::any_of(places.begin(), places.end(), [](const Place& p) { return !p.block->origins.empty(); });
+  const bool any_origin = std::any_of(places.begin(), places.end(),
+                                      [](const Place& p) { return !p.block->origins.empty(); });
   window.values.reserve(wanted.size() * places.size());
   for (const int c : wanted) {
     for (const Place& p : places) {
       window.values.push_back(p.block->value(c, p.i));
       if (!any_origin) continue;
       const size_t at = static_cast<size_t>(c) * p.block->count + p.i;
-      const SampleOrigin measured = std::isnan(p.block->values[at]) ? SampleOrigin::kMissing : SampleOrigin::kMeasured;
+      const SampleOrigin measured =
+          std::isnan(p.block->values[at]) ? SampleOrigin::kMissing : SampleOrigin::kMeasured;
       window.origins.push_back(p.block->origins.empty() ? measured : p.block->origins[at]);
     }
   }

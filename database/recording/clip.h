@@ -1,8 +1,8 @@
 /// One recording: what it says of itself, and a way to read windows of it in bounded memory.
 ///
-/// ClipSource is what fitting, playback and tools read; Clip is one held in memory (synthetic data, tests, short takes);
-/// database/store's ClipReader is one on disk. A ClipSource is immutable; reading is const but not thread-safe: one
-/// reader per thread.
+/// ClipSource is what fitting, playback and tools read; Clip is one held in memory (synthetic data,
+/// tests, short takes); database/store's ClipReader is one on disk. A ClipSource is immutable;
+/// reading is const but not thread-safe: one reader per thread.
 #pragma once
 
 #include <map>
@@ -23,14 +23,15 @@ namespace handhold::recording {
 /// What a clip says of itself. `subject` is a pseudonym, never a name.
 struct ClipInfo {
   ClipId id;
-  std::string name;          ///< "stroke_007": task and take number
+  std::string name;  ///< "stroke_007": task and take number
   std::string subject;
   std::string session;
   std::string task;
   std::string prop;
-  Timestamp utc_start;       ///< UTC of clip time 0, for people
-  int64_t host_start_ns = 0; ///< CLOCK_MONOTONIC of clip time 0
-  std::map<std::string, std::string> properties;  ///< anything else worth keeping (software versions, import source)
+  Timestamp utc_start;                            ///< UTC of clip time 0, for people
+  int64_t host_start_ns = 0;                      ///< CLOCK_MONOTONIC of clip time 0
+  std::map<std::string, std::string> properties;  ///< anything else worth keeping (software
+                                                  ///< versions, import source)
   bool operator==(const ClipInfo&) const = default;
 };
 
@@ -51,9 +52,11 @@ class ClipSource {
   /// Times of the stream's first sample and one period after its last. {0, 0} for an empty stream.
   virtual TimeRange Extent(int stream_id) const = 0;
 
-  /// Samples of `stream_id` with clip time in `range`, of the given channels (empty: all, in order). Cost is bounded by
-  /// the window, not the clip. Fails with kNotFound (no such stream or channel) or kCorrupt (naming stream and time).
-  virtual Result<SampleWindow> Read(int stream_id, TimeRange range, const std::vector<int>& channels = {}) const = 0;
+  /// Samples of `stream_id` with clip time in `range`, of the given channels (empty: all, in
+  /// order). Cost is bounded by the window, not the clip. Fails with kNotFound (no such stream or
+  /// channel) or kCorrupt (naming stream and time).
+  virtual Result<SampleWindow> Read(int stream_id, TimeRange range,
+                                    const std::vector<int>& channels = {}) const = 0;
 
   /// The whole stream. For streams known to be short.
   Result<SampleWindow> ReadAll(int stream_id) const;
@@ -72,8 +75,8 @@ class Clip : public ClipSource {
 
   /// Adds a stream and returns its id (info.id is ignored and set).
   int AddStream(StreamInfo info, ClockMap clock_map);
-  /// Appends samples; block.stream_id says where. Order and shape are CHECKed; a jump of the counter records a Gap with
-  /// cause kDeviceSkipped unless AddGap named it first.
+  /// Appends samples; block.stream_id says where. Order and shape are CHECKed; a jump of the
+  /// counter records a Gap with cause kDeviceSkipped unless AddGap named it first.
   void Append(const SampleBlock& block);
   void AddForceSensor(ForceSensor sensor);
   void AddEvent(Event event);
@@ -91,7 +94,8 @@ class Clip : public ClipSource {
   const ClockMap& clock_map(int stream_id) const override;
   Result<std::vector<ClockPair>> ClockPairs(int stream_id) const override;
   TimeRange Extent(int stream_id) const override;
-  Result<SampleWindow> Read(int stream_id, TimeRange range, const std::vector<int>& channels = {}) const override;
+  Result<SampleWindow> Read(int stream_id, TimeRange range,
+                            const std::vector<int>& channels = {}) const override;
 
  private:
   struct StreamData {
@@ -110,8 +114,8 @@ class Clip : public ClipSource {
   QualityRecord quality_;
 };
 
-/// Device time in ns of a counter at a rate: counter x denominator / numerator, rounded to the nearest ns, exact for
-/// counters up to 2^53 (128-bit inside).
+/// Device time in ns of a counter at a rate: counter x denominator / numerator, rounded to the
+/// nearest ns, exact for counters up to 2^53 (128-bit inside).
 int64_t DeviceTimeOfCounter(int64_t counter, Rate rate);
 
 }  // namespace handhold::recording

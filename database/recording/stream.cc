@@ -6,24 +6,36 @@ namespace handhold::recording {
 
 std::string_view StreamKindName(StreamKind kind) {
   switch (kind) {
-    case StreamKind::kMarkers: return "markers";
-    case StreamKind::kUnlabelledPoints: return "points";
-    case StreamKind::kForceTorque: return "force";
-    case StreamKind::kAnalog: return "analog";
-    case StreamKind::kPressureArray: return "pressure";
-    case StreamKind::kRigidPoses: return "poses";
-    case StreamKind::kText: return "text";
+    case StreamKind::kMarkers:
+      return "markers";
+    case StreamKind::kUnlabelledPoints:
+      return "points";
+    case StreamKind::kForceTorque:
+      return "force";
+    case StreamKind::kAnalog:
+      return "analog";
+    case StreamKind::kPressureArray:
+      return "pressure";
+    case StreamKind::kRigidPoses:
+      return "poses";
+    case StreamKind::kText:
+      return "text";
   }
   return "unknown";
 }
 
 std::string_view GapCauseName(GapCause cause) {
   switch (cause) {
-    case GapCause::kDeviceSkipped: return "device skipped";
-    case GapCause::kNetworkLoss: return "network loss";
-    case GapCause::kRingOverflow: return "ring overflow";
-    case GapCause::kDisconnected: return "disconnected";
-    case GapCause::kOverrun: return "vendor buffer overrun";
+    case GapCause::kDeviceSkipped:
+      return "device skipped";
+    case GapCause::kNetworkLoss:
+      return "network loss";
+    case GapCause::kRingOverflow:
+      return "ring overflow";
+    case GapCause::kDisconnected:
+      return "disconnected";
+    case GapCause::kOverrun:
+      return "vendor buffer overrun";
   }
   return "unknown";
 }
@@ -49,7 +61,8 @@ int StreamInfo::channels_per_item() const {
 std::vector<std::string> StreamInfo::ItemNames() const {
   std::vector<std::string> names;
   const size_t step = static_cast<size_t>(channels_per_item());
-  for (size_t c = 0; c < channels.size(); c += step) names.push_back(channels[c].name.substr(0, channels[c].name.rfind('.')));
+  for (size_t c = 0; c < channels.size(); c += step)
+    names.push_back(channels[c].name.substr(0, channels[c].name.rfind('.')));
   return names;
 }
 

@@ -1,7 +1,9 @@
-/// Writes one clip file: what Append acknowledged survives a killed process and, synced, a power cut.
+/// Writes one clip file: what Append acknowledged survives a killed process and, synced, a power
+/// cut.
 ///
-/// One writer per file, called by one thread. The writer encodes and commits; it does not buffer beyond the chunk in
-/// progress and starts no thread but its checkpointer's. Format: schemas/README.md.
+/// One writer per file, called by one thread. The writer encodes and commits; it does not buffer
+/// beyond the chunk in progress and starts no thread but its checkpointer's. Format:
+/// schemas/README.md.
 #pragma once
 
 #include <memory>
@@ -14,23 +16,26 @@
 namespace handhold::store {
 
 struct ClipWriterOptions {
-  Duration chunk = Duration::Milliseconds(100);      ///< length of a chunk while recording
-  Duration compacted_chunk = Duration::Seconds(2);   ///< after Close
-  bool lossless = false;                             ///< ignore quanta: keep every bit (imports)
-  bool already_complete = false;                     ///< an import: write 2 s blobs directly, sync once at Close
+  Duration chunk = Duration::Milliseconds(100);     ///< length of a chunk while recording
+  Duration compacted_chunk = Duration::Seconds(2);  ///< after Close
+  bool lossless = false;                            ///< ignore quanta: keep every bit (imports)
+  bool already_complete = false;  ///< an import: write 2 s blobs directly, sync once at Close
 };
 
 /// What is safe: every sample of the stream with index < durable_index is on disk.
 struct Durable {
   int stream_id = 0;
   int64_t durable_index = 0;
-  Timestamp newest_host;   ///< host receive time of the newest durable packet
+  Timestamp newest_host;  ///< host receive time of the newest durable packet
 };
 
 class ClipWriter {
  public:
-  /// Creates the file; fails with kBusy when it exists (takes never overwrite) or is held by another writer.
-  static Result<std::unique_ptr<ClipWriter>> Create(const std::string& path, const recording::ClipInfo& info, const ClipWriterOptions& options);
+  /// Creates the file; fails with kBusy when it exists (takes never overwrite) or is held by
+  /// another writer.
+  static Result<std::unique_ptr<ClipWriter>> Create(const std::string& path,
+                                                    const recording::ClipInfo& info,
+                                                    const ClipWriterOptions& options);
   virtual ~ClipWriter() = default;
 
   /// Adds a stream (or the next epoch of one); info.id is set by the writer and returned.
@@ -50,12 +55,14 @@ class ClipWriter {
   virtual Status Commit(bool partial) = 0;
   virtual Result<std::vector<Durable>> durable() const = 0;
 
-  /// Compacts to 2 s chunks (originals dropped only after a verified re-read), writes digests, checkpoints, leaves one read-only file.
-  /// A writer destroyed without Close leaves a file that opens as it is: `recovered` in its info.
+  /// Compacts to 2 s chunks (originals dropped only after a verified re-read), writes digests,
+  /// checkpoints, leaves one read-only file. A writer destroyed without Close leaves a file that
+  /// opens as it is: `recovered` in its info.
   virtual Status Close() = 0;
 };
 
 /// Writes any source as a clip: imports, synthetic takes.
-Status WriteClip(const recording::ClipSource& clip, const std::string& path, const ClipWriterOptions& options);
+Status WriteClip(const recording::ClipSource& clip, const std::string& path,
+                 const ClipWriterOptions& options);
 
 }  // namespace handhold::store

@@ -21,7 +21,8 @@ class FileDescriptor {
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
   int get() const { return fd_; }
-  /// Closes and says whether that worked: on network file systems a failed write can first show here.
+  /// Closes and says whether that worked: on network file systems a failed write can first show
+  /// here.
   bool Close() {
     const int fd = fd_;
     fd_ = -1;
@@ -62,14 +63,17 @@ Result<std::string> ReadTextFile(const std::filesystem::path& path, size_t max_b
     out.resize(had + static_cast<size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) return out;
     if (out.size() > max_bytes) {
-      return Error{ErrorCode::kInvalid, path.string() + ": longer than the limit of " + std::to_string(max_bytes) + " bytes"};
+      return Error{ErrorCode::kInvalid, path.string() + ": longer than the limit of " +
+                                            std::to_string(max_bytes) + " bytes"};
     }
   }
 }
 
 Status WriteTextFile(const std::filesystem::path& path, std::string_view text) {
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  const std::filesystem::path temporary = folder / ("." + path.filename().string() + "." + Uuid::New().ToString() + ".tmp");
+  const std::filesystem::path folder =
+      path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const std::filesystem::path temporary =
+      folder / ("." + path.filename().string() + "." + Uuid::New().ToString() + ".tmp");
   const auto give_up = [&](const char* doing, int error) {
     unlink(temporary.c_str());
     return SystemError(path, doing, error);
@@ -81,7 +85,8 @@ Status WriteTextFile(const std::filesystem::path& path, std::string_view text) {
   if (!file.Close()) return give_up("close", errno);
   if (rename(temporary.c_str(), path.c_str()) != 0) return give_up("replace", errno);
   const FileDescriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() >= 0 && fsync(directory.get()) != 0) return SystemError(folder, "flush", errno);
+  if (directory.get() >= 0 && fsync(directory.get()) != 0)
+    return SystemError(folder, "flush", errno);
   return {};
 }
 

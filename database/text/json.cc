@@ -109,7 +109,8 @@ Json& Json::Set(std::string_view key, Json value) {
   if (is_null()) value_ = Members{};
   CHECK(is_object());
   auto& members = std::get<Members>(value_);
-  const auto at = std::find_if(members.begin(), members.end(), [&](const JsonMember& m) { return m.key == key; });
+  const auto at = std::find_if(members.begin(), members.end(),
+                               [&](const JsonMember& m) { return m.key == key; });
   if (at != members.end()) {
     at->value = std::move(value);
   } else {
@@ -128,13 +129,20 @@ bool Json::operator==(const Json& other) const {
     return i && d && IntegerEqualsNumber(*i, *d);
   }
   switch (type()) {
-    case Type::kNull: return true;
-    case Type::kBool: return std::get<bool>(value_) == std::get<bool>(other.value_);
-    case Type::kInteger: return std::get<int64_t>(value_) == std::get<int64_t>(other.value_);
-    case Type::kNumber: return std::get<double>(value_) == std::get<double>(other.value_);
-    case Type::kString: return std::get<std::string>(value_) == std::get<std::string>(other.value_);
-    case Type::kArray: return elements() == other.elements();
-    case Type::kObject: break;
+    case Type::kNull:
+      return true;
+    case Type::kBool:
+      return std::get<bool>(value_) == std::get<bool>(other.value_);
+    case Type::kInteger:
+      return std::get<int64_t>(value_) == std::get<int64_t>(other.value_);
+    case Type::kNumber:
+      return std::get<double>(value_) == std::get<double>(other.value_);
+    case Type::kString:
+      return std::get<std::string>(value_) == std::get<std::string>(other.value_);
+    case Type::kArray:
+      return elements() == other.elements();
+    case Type::kObject:
+      break;
   }
   const Members& mine = members();
   if (mine.size() != other.members().size()) return false;
@@ -142,24 +150,33 @@ bool Json::operator==(const Json& other) const {
   const auto sorted = [](const Members& members) {
     std::vector<const JsonMember*> out;
     for (const JsonMember& m : members) out.push_back(&m);
-    std::sort(out.begin(), out.end(), [](const JsonMember* a, const JsonMember* b) { return a->key < b->key; });
+    std::sort(out.begin(), out.end(),
+              [](const JsonMember* a, const JsonMember* b) { return a->key < b->key; });
     return out;
   };
   const auto a = sorted(mine), b = sorted(other.members());
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const JsonMember* x, const JsonMember* y) {
-    return x->key == y->key && x->value == y->value;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const JsonMember* x, const JsonMember* y) {
+                      return x->key == y->key && x->value == y->value;
+                    });
 }
 
 std::string_view JsonTypeName(Json::Type type) {
   switch (type) {
-    case Json::Type::kNull: return "null";
-    case Json::Type::kBool: return "boolean";
-    case Json::Type::kInteger: return "integer";
-    case Json::Type::kNumber: return "number";
-    case Json::Type::kString: return "string";
-    case Json::Type::kArray: return "array";
-    case Json::Type::kObject: return "object";
+    case Json::Type::kNull:
+      return "null";
+    case Json::Type::kBool:
+      return "boolean";
+    case Json::Type::kInteger:
+      return "integer";
+    case Json::Type::kNumber:
+      return "number";
+    case Json::Type::kString:
+      return "string";
+    case Json::Type::kArray:
+      return "array";
+    case Json::Type::kObject:
+      return "object";
   }
   return "unknown";
 }

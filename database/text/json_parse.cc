@@ -12,23 +12,26 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// Decimal exponent of the first significant digit of a JSON number: > 0 for 10 and more. Tells overflow from underflow,
-/// which std::from_chars reports alike.
+/// Decimal exponent of the first significant digit of a JSON number: > 0 for 10 and more. Tells
+/// overflow from underflow, which std::from_chars reports alike.
 int64_t LeadingExponent(std::string_view token) {
   int64_t exponent = 0;
   const size_t e = token.find_first_of("eE");
   if (e != std::string_view::npos) {
     std::string_view digits = token.substr(e + 1);
     if (digits.front() == '+') digits.remove_prefix(1);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
-    if (error != std::errc{}) exponent = digits.front() == '-' ? -1'000'000'000'000 : 1'000'000'000'000;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+    if (error != std::errc{})
+      exponent = digits.front() == '-' ? -1'000'000'000'000 : 1'000'000'000'000;
   }
   const std::string_view mantissa = token.substr(0, e);
   const size_t point = std::min(mantissa.find('.'), mantissa.size());
   const size_t first = mantissa.find_first_of("123456789");
   if (first == std::string_view::npos) return -1'000'000'000'000;
   exponent = std::clamp<int64_t>(exponent, -1'000'000'000'000, 1'000'000'000'000);
-  return exponent + static_cast<int64_t>(point) - static_cast<int64_t>(first) - (first < point ? 1 : 0);
+  return exponent + static_cast<int64_t>(point) - static_cast<int64_t>(first) -
+         (first < point ? 1 : 0);
 }
 
 /// A recursive-descent parser; its stack is bounded by options.max_depth.
@@ -38,8 +41,9 @@ class Parser {
 
   Result<Json> Document() {
     if (text_.size() > options_.max_bytes) {
-      return Error{ErrorCode::kInvalid, (options_.source.empty() ? "JSON text" : options_.source) + ": " +
-                                            std::to_string(text_.size()) + " bytes are more than the limit of " +
+      return Error{ErrorCode::kInvalid, (options_.source.empty() ? "JSON text" : options_.source) +
+                                            ": " + std::to_string(text_.size()) +
+                                            " bytes are more than the limit of " +
                                             std::to_string(options_.max_bytes)};
     }
     if (text_.substr(0, 3) == "\xEF\xBB\xBF") at_ = line_begin_ = 3;
@@ -52,8 +56,9 @@ class Parser {
  private:
   /// "file:3:17: what (byte 52)", pointing at the current byte.
   Error Fail(const std::string& what) const {
-    std::string where = options_.source.empty() ? "line " + std::to_string(line_) + ", column "
-                                                : options_.source + ":" + std::to_string(line_) + ":";
+    std::string where = options_.source.empty()
+                            ? "line " + std::to_string(line_) + ", column "
+                            : options_.source + ":" + std::to_string(line_) + ":";
     where += std::to_string(at_ - line_begin_ + 1) + ": ";
     return {ErrorCode::kInvalid, where + what + " (byte " + std::to_string(at_) + ")"};
   }
@@ -106,7 +111,8 @@ class Parser {
       return Json(std::move(string));
     }
     if (c == '-' || IsDigit(c)) return Number();
-    for (const auto& [word, value] : {std::pair<std::string_view, Json>{"true", true}, {"false", false}, {"null", nullptr}}) {
+    for (const auto& [word, value] :
+         {std::pair<std::string_view, Json>{"true", true}, {"false", false}, {"null", nullptr}}) {
       if (text_.substr(at_, word.size()) == word) {
         at_ += word.size();
         return value;
@@ -136,10 +142,12 @@ class Parser {
     if (!Take('}')) {
       for (;;) {
         SkipSpace();
-        if (at_ >= text_.size() || text_[at_] != '"') return Fail("expected a key in quotes, found " + Here());
+        if (at_ >= text_.size() || text_[at_] != '"')
+          return Fail("expected a key in quotes, found " + Here());
         const size_t key_at = at_;
         HANDHOLD_ASSIGN(std::string key, String());
-        // Small objects are searched as they grow, so that the error points at the second key; large ones at their end.
+        // Small objects are searched as they grow, so that the error points at the second key;
+        // large ones at their end.
         if (members.size() < kSearchedMembers && Repeated(members, key)) {
           at_ = key_at;
           return Fail("the key " + QuoteJson(key) + " stands twice in one object");
@@ -162,22 +170,26 @@ class Parser {
   }
 
   static bool Repeated(const Json::Members& members, std::string_view key) {
-    return std::any_of(members.begin(), members.end(), [&](const JsonMember& m) { return m.key == key; });
+    return std::any_of(members.begin(), members.end(),
+                       [&](const JsonMember& m) { return m.key == key; });
   }
 
   static const std::string* FirstRepeated(const Json::Members& members) {
     std::vector<const std::string*> keys;
     for (const JsonMember& m : members) keys.push_back(&m.key);
-    std::sort(keys.begin(), keys.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
-    const auto twin = std::adjacent_find(keys.begin(), keys.end(),
-                                         [](const std::string* a, const std::string* b) { return *a == *b; });
+    std::sort(keys.begin(), keys.end(),
+              [](const std::string* a, const std::string* b) { return *a < *b; });
+    const auto twin =
+        std::adjacent_find(keys.begin(), keys.end(),
+                           [](const std::string* a, const std::string* b) { return *a == *b; });
     return twin == keys.end() ? nullptr : *twin;
   }
 
   Result<Json> Number() {
     const size_t begin = at_;
     Take('-');
-    if (at_ >= text_.size() || !IsDigit(text_[at_])) return Fail("expected a digit, found " + Here());
+    if (at_ >= text_.size() || !IsDigit(text_[at_]))
+      return Fail("expected a digit, found " + Here());
     if (!Take('0')) SkipDigits();
     bool integral = true;
     if (Take('.')) {
@@ -189,7 +201,8 @@ class Parser {
       if (!Take('+')) Take('-');
       if (!SkipDigits()) return Fail("expected a digit in the exponent, found " + Here());
     }
-    if (at_ < text_.size() && IsDigit(text_[at_])) return Fail("a number may not begin with 0 followed by digits");
+    if (at_ < text_.size() && IsDigit(text_[at_]))
+      return Fail("a number may not begin with 0 followed by digits");
     return Convert(text_.substr(begin, at_ - begin), integral, begin);
   }
 
@@ -203,13 +216,16 @@ class Parser {
     // "-0" is a double: an integer would lose the sign.
     if (integral && token != "-0") {
       int64_t integer = 0;
-      if (std::from_chars(token.data(), token.data() + token.size(), integer).ec == std::errc{}) return Json(integer);
+      if (std::from_chars(token.data(), token.data() + token.size(), integer).ec == std::errc{})
+        return Json(integer);
     }
     double number = 0;
-    if (std::from_chars(token.data(), token.data() + token.size(), number).ec == std::errc{}) return Json(number);
+    if (std::from_chars(token.data(), token.data() + token.size(), number).ec == std::errc{})
+      return Json(number);
     if (LeadingExponent(token) < 0) return Json(token.front() == '-' ? -0.0 : 0.0);
     at_ = begin;
-    return Fail("the number " + std::string(token.substr(0, 40)) + " is beyond the range of a double");
+    return Fail("the number " + std::string(token.substr(0, 40)) +
+                " is beyond the range of a double");
   }
 
   Result<std::string> String() {
@@ -226,7 +242,8 @@ class Parser {
         HANDHOLD_TRY(Escape(out));
         continue;
       }
-      if (static_cast<uint8_t>(c) < 0x20) return Fail("a control character in a string (write it as \\u00XX)");
+      if (static_cast<uint8_t>(c) < 0x20)
+        return Fail("a control character in a string (write it as \\u00XX)");
       const size_t length = Utf8Length(text_, at_);
       if (length == 0) return Fail("a byte that is not UTF-8 in a string");
       out += text_.substr(at_, length);
@@ -249,7 +266,8 @@ class Parser {
     if (code >= 0xD800 && code <= 0xDBFF) {
       if (text_.substr(at_, 2) != "\\u") return Fail("a lone high surrogate in a string");
       HANDHOLD_ASSIGN(const uint32_t low, Hex4());
-      if (low < 0xDC00 || low > 0xDFFF) return Fail("a high surrogate without its low one in a string");
+      if (low < 0xDC00 || low > 0xDFFF)
+        return Fail("a high surrogate without its low one in a string");
       code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     }
     AppendUtf8(code, out);
@@ -260,7 +278,8 @@ class Parser {
   Result<uint32_t> Hex4() {
     const std::string_view digits = text_.substr(at_, 6).substr(2);
     uint32_t code = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
     if (digits.size() != 4 || error != std::errc{} || end != digits.data() + 4) {
       return Fail("expected four hexadecimal digits after \\u");
     }
@@ -279,7 +298,9 @@ class Parser {
 
 }  // namespace
 
-Result<Json> ParseJson(std::string_view text, const JsonParseOptions& options) { return Parser(text, options).Document(); }
+Result<Json> ParseJson(std::string_view text, const JsonParseOptions& options) {
+  return Parser(text, options).Document();
+}
 
 Result<Json> ReadJsonFile(const std::filesystem::path& path, JsonParseOptions options) {
   if (options.source.empty()) options.source = path.string();

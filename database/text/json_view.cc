@@ -24,17 +24,20 @@ Error JsonView::Expected(std::string_view what) const {
 
 Result<JsonView> JsonView::At(std::string_view key) const {
   if (!value_->is_object()) return Expected("an object");
-  if (const Json* member = value_->Find(key)) return JsonView(*member, source_, JsonPathChild(path_, key));
+  if (const Json* member = value_->Find(key))
+    return JsonView(*member, source_, JsonPathChild(path_, key));
   std::vector<std::string> keys;
   for (const JsonMember& m : value_->members()) keys.push_back(m.key);
   const std::vector<std::string> near = NearestNames(key, keys);
-  return Fail("the key '" + std::string(key) + "' is missing" + (near.empty() ? "" : DidYouMean(key, keys)));
+  return Fail("the key '" + std::string(key) + "' is missing" +
+              (near.empty() ? "" : DidYouMean(key, keys)));
 }
 
 Result<JsonView> JsonView::At(size_t index) const {
   if (!value_->is_array()) return Expected("an array");
   if (index >= value_->elements().size()) {
-    return Fail("element " + std::to_string(index) + " is missing: the array has " + std::to_string(value_->elements().size()));
+    return Fail("element " + std::to_string(index) + " is missing: the array has " +
+                std::to_string(value_->elements().size()));
   }
   return JsonView(value_->elements()[index], source_, JsonPathChild(path_, index));
 }
@@ -78,10 +81,14 @@ Result<std::vector<T>> JsonView::AsVector() const {
   std::vector<T> out;
   out.reserve(value_->elements().size());
   for (size_t i = 0; i < value_->elements().size(); ++i) {
-    // The path is only built for an element that fails: this is how meshes and long number lists are read.
+    // The path is only built for an element that fails: this is how meshes and long number lists
+    // are read.
     const JsonView element(value_->elements()[i], source_, "");
     Result<T> value = element.As<T>();
-    if (!value) return JsonView(value_->elements()[i], source_, JsonPathChild(path_, i)).template As<T>().error();
+    if (!value)
+      return JsonView(value_->elements()[i], source_, JsonPathChild(path_, i))
+          .template As<T>()
+          .error();
     out.push_back(*std::move(value));
   }
   return out;

@@ -1,11 +1,12 @@
-/// Reading a Json tree with typed getters whose errors name file, line, path, what was expected and what was found:
-/// `rig.toml:12: /bodies/3/mass_kg: expected a number, found string "x"`.
+/// Reading a Json tree with typed getters whose errors name file, line, path, what was expected and
+/// what was found: `rig.toml:12: /bodies/3/mass_kg: expected a number, found string "x"`.
 ///
 ///   text::JsonView body(json, "hand.json");
 ///   HANDHOLD_ASSIGN(const double mass_kg, body.Get<double>("mass_kg"));
 ///   HANDHOLD_ASSIGN(const std::string joint, body.GetOr<std::string>("joint", "fixed"));
 ///   HANDHOLD_ASSIGN(const auto p_m, body.GetFixed<3>("position_m"));
-///   HANDHOLD_ASSIGN(const auto markers, body.GetItems("markers"));   // vector<JsonView>, each with its path
+///   HANDHOLD_ASSIGN(const auto markers, body.GetItems("markers"));   // vector<JsonView>, each
+///   with its path
 #pragma once
 
 #include <array>
@@ -21,8 +22,8 @@
 
 namespace handhold::text {
 
-/// A value in a tree together with its path. Holds a pointer into the tree: the Json it was made from must outlive it
-/// and stay unchanged. Cheap to copy.
+/// A value in a tree together with its path. Holds a pointer into the tree: the Json it was made
+/// from must outlive it and stay unchanged. Cheap to copy.
 class JsonView {
  public:
   /// `source` is the file name (or other origin) that errors begin with; may be empty.
@@ -39,8 +40,9 @@ class JsonView {
   Result<JsonView> At(std::string_view key) const;
   Result<JsonView> At(size_t index) const;
 
-  /// This value as T: double (finite by construction of the parser, also from an integer), int64_t, int (range checked),
-  /// bool, std::string, std::vector<double>, std::vector<int64_t>, std::vector<std::string>.
+  /// This value as T: double (finite by construction of the parser, also from an integer), int64_t,
+  /// int (range checked), bool, std::string, std::vector<double>, std::vector<int64_t>,
+  /// std::vector<std::string>.
   template <typename T>
   Result<T> As() const;
 
@@ -50,7 +52,8 @@ class JsonView {
     HANDHOLD_ASSIGN(const JsonView member, At(key));
     return member.As<T>();
   }
-  /// Member `key` as T, or `fallback` when there is no such member. A member of the wrong type is still an error.
+  /// Member `key` as T, or `fallback` when there is no such member. A member of the wrong type is
+  /// still an error.
   template <typename T>
   Result<T> GetOr(std::string_view key, T fallback) const {
     if (!Has(key)) return fallback;
@@ -62,20 +65,23 @@ class JsonView {
     HANDHOLD_ASSIGN(const JsonView member, At(key));
     HANDHOLD_ASSIGN(const std::vector<double> numbers, member.As<std::vector<double>>());
     if (numbers.size() != N) {
-      return member.Fail("expected " + std::to_string(N) + " numbers, found " + std::to_string(numbers.size()));
+      return member.Fail("expected " + std::to_string(N) + " numbers, found " +
+                         std::to_string(numbers.size()));
     }
     std::array<double, N> out{};
     for (size_t i = 0; i < N; ++i) out[i] = numbers[i];
     return out;
   }
 
-  /// The elements of this array, or members of this object (in order), as views; an error when it is the other type.
+  /// The elements of this array, or members of this object (in order), as views; an error when it
+  /// is the other type.
   Result<std::vector<JsonView>> Items() const;
   Result<std::vector<std::pair<std::string, JsonView>>> Members() const;
   /// Items of member `key`; a missing member gives an empty list.
   Result<std::vector<JsonView>> GetItems(std::string_view key) const;
 
-  /// An error unless this is an object whose keys are all in `known`; names the first unknown one and the nearest known.
+  /// An error unless this is an object whose keys are all in `known`; names the first unknown one
+  /// and the nearest known.
   Status RequireKnownKeys(std::initializer_list<std::string_view> known) const;
 
   /// "SOURCE:LINE: PATH: message", for findings of the caller's own about this value.

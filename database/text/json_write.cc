@@ -17,7 +17,8 @@ std::string ShortestText(double value) {
   return {buffer, end};
 }
 
-/// Appends the quoted string; false, with what was valid so far appended, at the first byte that is not UTF-8.
+/// Appends the quoted string; false, with what was valid so far appended, at the first byte that is
+/// not UTF-8.
 bool AppendQuoted(std::string_view text, bool repair, std::string& out) {
   static constexpr char kHex[] = "0123456789abcdef";
   out += '"';
@@ -54,13 +55,23 @@ class Writer {
 
   Status Value(const Json& value, const std::string& path, int depth) {
     switch (value.type()) {
-      case Json::Type::kNull: out_ += "null"; return {};
-      case Json::Type::kBool: out_ += *value.boolean() ? "true" : "false"; return {};
-      case Json::Type::kInteger: out_ += std::to_string(*value.integer()); return {};
-      case Json::Type::kNumber: return Number(*value.number(), path);
-      case Json::Type::kString: return String(*value.string(), path);
-      case Json::Type::kArray: return Array(value, path, depth);
-      case Json::Type::kObject: return Object(value, path, depth);
+      case Json::Type::kNull:
+        out_ += "null";
+        return {};
+      case Json::Type::kBool:
+        out_ += *value.boolean() ? "true" : "false";
+        return {};
+      case Json::Type::kInteger:
+        out_ += std::to_string(*value.integer());
+        return {};
+      case Json::Type::kNumber:
+        return Number(*value.number(), path);
+      case Json::Type::kString:
+        return String(*value.string(), path);
+      case Json::Type::kArray:
+        return Array(value, path, depth);
+      case Json::Type::kObject:
+        return Object(value, path, depth);
     }
     return {};
   }
@@ -74,7 +85,8 @@ class Writer {
 
   Status Number(double number, const std::string& path) {
     if (!std::isfinite(number)) {
-      return Fail(path, std::isnan(number) ? "NaN cannot be written as JSON" : "an infinity cannot be written as JSON");
+      return Fail(path, std::isnan(number) ? "NaN cannot be written as JSON"
+                                           : "an infinity cannot be written as JSON");
     }
     if (canonical_ && std::abs(number) <= kTwoTo53 && std::trunc(number) == number) {
       out_ += std::to_string(static_cast<int64_t>(number));
@@ -87,7 +99,8 @@ class Writer {
   }
 
   Status String(const std::string& text, const std::string& path) {
-    if (!AppendQuoted(text, false, out_)) return Fail(path, "the string is not UTF-8: " + QuoteJson(text.substr(0, 60)));
+    if (!AppendQuoted(text, false, out_))
+      return Fail(path, "the string is not UTF-8: " + QuoteJson(text.substr(0, 60)));
     return {};
   }
 
@@ -98,7 +111,8 @@ class Writer {
 
   Status Array(const Json& value, const std::string& path, int depth) {
     const Json::Elements& elements = value.elements();
-    const bool flat = std::none_of(elements.begin(), elements.end(), [](const Json& e) { return e.is_array() || e.is_object(); });
+    const bool flat = std::none_of(elements.begin(), elements.end(),
+                                   [](const Json& e) { return e.is_array() || e.is_object(); });
     const bool lines = indent_ > 0 && !flat;
     out_ += '[';
     for (size_t i = 0; i < elements.size(); ++i) {
@@ -115,7 +129,8 @@ class Writer {
     std::vector<const JsonMember*> members;
     for (const JsonMember& m : value.members()) members.push_back(&m);
     if (canonical_) {
-      std::sort(members.begin(), members.end(), [](const JsonMember* a, const JsonMember* b) { return a->key < b->key; });
+      std::sort(members.begin(), members.end(),
+                [](const JsonMember* a, const JsonMember* b) { return a->key < b->key; });
     }
     out_ += '{';
     for (size_t i = 0; i < members.size(); ++i) {
@@ -149,7 +164,8 @@ Result<std::string> WriteJson(const Json& value, const JsonWriteOptions& options
 
 Result<std::string> CanonicalJson(const Json& value) { return Write(value, 0, true); }
 
-Status WriteJsonFile(const std::filesystem::path& path, const Json& value, const JsonWriteOptions& options) {
+Status WriteJsonFile(const std::filesystem::path& path, const Json& value,
+                     const JsonWriteOptions& options) {
   Result<std::string> text = WriteJson(value, options);
   if (!text) return text.error().Within(path.string());
   return WriteTextFile(path, *text + "\n");
@@ -165,15 +181,23 @@ std::string DescribeJson(const Json& value) {
   constexpr size_t kLongest = 60;
   const std::string name(JsonTypeName(value.type()));
   switch (value.type()) {
-    case Json::Type::kNull: return name;
-    case Json::Type::kBool: return name + (*value.boolean() ? " true" : " false");
-    case Json::Type::kInteger: return name + " " + std::to_string(*value.integer());
-    case Json::Type::kNumber: return name + " " + ShortestText(*value.number());
+    case Json::Type::kNull:
+      return name;
+    case Json::Type::kBool:
+      return name + (*value.boolean() ? " true" : " false");
+    case Json::Type::kInteger:
+      return name + " " + std::to_string(*value.integer());
+    case Json::Type::kNumber:
+      return name + " " + ShortestText(*value.number());
     case Json::Type::kString:
-      return name + " " + (value.string()->size() <= kLongest ? QuoteJson(*value.string())
-                                                              : QuoteJson(value.string()->substr(0, kLongest)) + "...");
-    case Json::Type::kArray: return name + " of " + std::to_string(value.elements().size());
-    case Json::Type::kObject: return name + " of " + std::to_string(value.members().size());
+      return name + " " +
+             (value.string()->size() <= kLongest
+                  ? QuoteJson(*value.string())
+                  : QuoteJson(value.string()->substr(0, kLongest)) + "...");
+    case Json::Type::kArray:
+      return name + " of " + std::to_string(value.elements().size());
+    case Json::Type::kObject:
+      return name + " of " + std::to_string(value.members().size());
   }
   return name;
 }

@@ -24,7 +24,9 @@ size_t Utf8Length(std::string_view text, size_t at) {
 
 void AppendUtf8(uint32_t code_point, std::string& out) {
   CHECK(code_point <= 0x10FFFF && (code_point < 0xD800 || code_point > 0xDFFF));
-  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((code_point >> shift) & 0x3F)); };
+  const auto tail = [&](int shift) {
+    out += static_cast<char>(0x80 | ((code_point >> shift) & 0x3F));
+  };
   if (code_point < 0x80) {
     out += static_cast<char>(code_point);
   } else if (code_point < 0x800) {

@@ -8,8 +8,9 @@
 
 namespace handhold::text {
 
-/// Length in bytes (1-4) of the well-formed code point that begins at `at`, or 0 when there is none there: overlong forms,
-/// surrogates, values beyond U+10FFFF and truncated sequences are not well-formed. Precondition: at < text.size().
+/// Length in bytes (1-4) of the well-formed code point that begins at `at`, or 0 when there is none
+/// there: overlong forms, surrogates, values beyond U+10FFFF and truncated sequences are not
+/// well-formed. Precondition: at < text.size().
 size_t Utf8Length(std::string_view text, size_t at);
 
 /// Appends the code point. Precondition: code_point <= 0x10FFFF and not a surrogate.

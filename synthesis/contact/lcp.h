@@ -2,7 +2,8 @@
 ///
 ///   find z >= 0 with w = M z + q >= 0 and z . w = 0
 ///
-/// Allocates only in LcpWorkspace's growth. Re-entrant. Pinned by exhaustive enumeration, tests/synthesis/contact/lcp_test.cc.
+/// Allocates only in LcpWorkspace's growth. Re-entrant. Pinned by exhaustive enumeration,
+/// tests/synthesis/contact/lcp_test.cc.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,8 +11,9 @@
 namespace handhold::synthesis {
 
 struct LcpOptions {
-  int max_pivots = 0;              ///< 0: 50 + 10 n
-  double tie_tolerance = 1e-11;    ///< relative: ratios this close are ties (compliance-from-contact.md: 1e-14 ends in false rays)
+  int max_pivots = 0;            ///< 0: 50 + 10 n
+  double tie_tolerance = 1e-11;  ///< relative: ratios this close are ties
+                                 ///< (compliance-from-contact.md: 1e-14 ends in false rays)
 };
 
 enum class LcpOutcome { kSolved, kRay, kPivotLimit, kNumerical };
@@ -19,7 +21,8 @@ enum class LcpOutcome { kSolved, kRay, kPivotLimit, kNumerical };
 struct LcpSummary {
   LcpOutcome outcome = LcpOutcome::kNumerical;
   int pivots = 0;
-  /// max over i of |min(z_i, w_i)| on the rows scaled to unit mean diagonal: the figure that says "solved".
+  /// max over i of |min(z_i, w_i)| on the rows scaled to unit mean diagonal: the figure that says
+  /// "solved".
   double residual = 0.0;
 };
 
@@ -29,7 +32,9 @@ struct LcpWorkspace {
   Eigen::VectorXi basis;
 };
 
-/// Solves as posed; z is sized to q. On any outcome but kSolved, z holds the last non-negative part, for inspection only.
-LcpSummary SolveLcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const LcpOptions& options, LcpWorkspace* workspace, Eigen::VectorXd* z);
+/// Solves as posed; z is sized to q. On any outcome but kSolved, z holds the last non-negative
+/// part, for inspection only.
+LcpSummary SolveLcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const LcpOptions& options,
+                    LcpWorkspace* workspace, Eigen::VectorXd* z);
 
 }  // namespace handhold::synthesis

@@ -1,7 +1,9 @@
-/// One step of the chain: load -> call -> save with provenance. Every verb, the demo and the tests call steps.
+/// One step of the chain: load -> call -> save with provenance. Every verb, the demo and the tests
+/// call steps.
 ///
-/// A step names its inputs by hash, asks the library whether the same step on the same inputs with the same parameters
-/// has been computed already, and only then computes. Progress goes to a callback; nothing here prints.
+/// A step names its inputs by hash, asks the library whether the same step on the same inputs with
+/// the same parameters has been computed already, and only then computes. Progress goes to a
+/// callback; nothing here prints.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,8 @@ StreamInfo TwoMarkers() {
   info.name = "vicon/markers";
   info.kind = StreamKind::kMarkers;
   info.rate = {500, 1};
-  for (const char* name : {"A.x", "A.y", "A.z", "B.x", "B.y", "B.z"}) info.channels.push_back({name, "m", 1e-5});
+  for (const char* name : {"A.x", "A.y", "A.z", "B.x", "B.y", "B.z"})
+    info.channels.push_back({name, "m", 1e-5});
   return info;
 }
 
@@ -42,7 +43,8 @@ TEST(ClipTest, ReadsAWindowAcrossBlocksWithTimesUnderTheClockMap) {
   clip.Append(Block(id, 3, 2, 3));
 
   // Counter 4 is 8 ms of device time, 8.00032 ms of host time.
-  auto window = clip.Read(id, {Timestamp::FromNanoseconds(3'000'000), Timestamp::FromNanoseconds(8'000'321)}, {5, 0});
+  auto window = clip.Read(
+      id, {Timestamp::FromNanoseconds(3'000'000), Timestamp::FromNanoseconds(8'000'321)}, {5, 0});
   ASSERT_TRUE(window) << window.error().message;
   EXPECT_THAT(window->counters, ElementsAre(2, 3, 4));
   EXPECT_EQ(window->times[2].ns(), 8'000'320);
@@ -87,7 +89,8 @@ TEST(ClipTest, RaggedPointsKeepTheirSamplesApart) {
   b.point_counts = {1, 0, 2};
   b.values = {1, 2, 3, 77, 4, 5, 6, 78, 7, 8, 9, 79};
   clip.Append(b);
-  auto window = clip.Read(id, {Timestamp::FromNanoseconds(2'000'000), Timestamp::FromNanoseconds(6'000'000)});
+  auto window =
+      clip.Read(id, {Timestamp::FromNanoseconds(2'000'000), Timestamp::FromNanoseconds(6'000'000)});
   ASSERT_TRUE(window);
   EXPECT_THAT(window->point_counts, ElementsAre(0, 2));
   EXPECT_THAT(window->values, ElementsAre(4, 5, 6, 78, 7, 8, 9, 79));
@@ -102,7 +105,8 @@ TEST(ClockMapTest, ToDeviceInvertsToHostInEverySegment) {
   after.host_begin_ns = 10'700'000'000;  // the device's clock jumped by 0.7 s
   map.segments.push_back(after);
   map.constant_delay_ns = 1'500;
-  for (const int64_t device : {int64_t{0}, int64_t{9'999'999'999}, int64_t{10'000'000'000}, int64_t{3'600'000'000'000}}) {
+  for (const int64_t device :
+       {int64_t{0}, int64_t{9'999'999'999}, int64_t{10'000'000'000}, int64_t{3'600'000'000'000}}) {
     EXPECT_LE(std::abs(map.ToDevice(map.ToHost(device)) - device), 1) << device;
   }
   EXPECT_EQ(map.ToHost(1'000'000'000).ns(), 1'000'000'000 + 5'000 - 25'000 - 1'500);

@@ -21,7 +21,8 @@ std::string ErrorOf(std::string_view text, const JsonParseOptions& options = {})
 }
 
 TEST(JsonParse, ReadsEveryTypeInOrderWithLines) {
-  const Json json = *ParseJson("{\"z\": [1, -2.5e3, true, null],\n \"a\": \"x\\u00e9\\ud83d\\ude00\\n\",\n\"o\": {}}");
+  const Json json = *ParseJson(
+      "{\"z\": [1, -2.5e3, true, null],\n \"a\": \"x\\u00e9\\ud83d\\ude00\\n\",\n\"o\": {}}");
   ASSERT_EQ(json.members().size(), 3u);
   EXPECT_EQ(json.members()[0].key, "z");
   EXPECT_EQ(json.Find("z")->elements()[0].type(), Json::Type::kInteger);
@@ -60,11 +61,12 @@ TEST(JsonParse, RefusesDeepAndLongTextBeforeItHurts) {
   EXPECT_THAT(ErrorOf(deep), HasSubstr("nested deeper than the limit of 64"));
   EXPECT_EQ(ErrorOf("[[1]]", {.max_depth = 2}), "accepted");
   EXPECT_THAT(ErrorOf("[[1]]", {.max_depth = 1}), HasSubstr("limit of 1"));
-  EXPECT_THAT(ErrorOf("[1,2,3]", {.source = "x.json", .max_bytes = 6}), HasSubstr("x.json: 7 bytes are more than the limit of 6"));
+  EXPECT_THAT(ErrorOf("[1,2,3]", {.source = "x.json", .max_bytes = 6}),
+              HasSubstr("x.json: 7 bytes are more than the limit of 6"));
 }
 
-// Accepts and refuses exactly what nlohmann does, apart from what we refuse on purpose: repeated keys, lone surrogates
-// (nlohmann refuses them as well), numbers beyond a double.
+// Accepts and refuses exactly what nlohmann does, apart from what we refuse on purpose: repeated
+// keys, lone surrogates (nlohmann refuses them as well), numbers beyond a double.
 TEST(JsonParse, AgreesWithAnotherParserOnMutatedTexts) {
   const std::string seeds[] = {
       R"({"a":[1,-2,3.25e-3,true,false,null,"x\u0041\\\/\n"],"b":{"c":"é","d":[]}})",
@@ -80,15 +82,21 @@ TEST(JsonParse, AgreesWithAnotherParserOnMutatedTexts) {
     for (uint64_t e = 0; e < edits && !text.empty(); ++e) {
       const size_t at = random() % text.size();
       switch (random() % 3) {
-        case 0: text[at] = alphabet[random() % alphabet.size()]; break;
-        case 1: text.erase(at, 1 + random() % 3); break;
-        default: text.insert(at, 1, alphabet[random() % alphabet.size()]);
+        case 0:
+          text[at] = alphabet[random() % alphabet.size()];
+          break;
+        case 1:
+          text.erase(at, 1 + random() % 3);
+          break;
+        default:
+          text.insert(at, 1, alphabet[random() % alphabet.size()]);
       }
     }
     const Result<Json> ours = ParseJson(text);
     const auto theirs = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!ours && ours.error().message.find("stands twice") != std::string::npos) continue;
-    ASSERT_EQ(ours.has_value(), !theirs.is_discarded()) << text << "\n" << (ours ? "" : ours.error().message);
+    ASSERT_EQ(ours.has_value(), !theirs.is_discarded()) << text << "\n"
+                                                        << (ours ? "" : ours.error().message);
     if (ours) {
       ++accepted;
       const std::string written = *WriteJson(*ours);
@@ -104,8 +112,19 @@ TEST(JsonParse, AgreesWithAnotherParserOnMutatedTexts) {
 
 TEST(JsonNumbers, EveryDoubleComesBackWithTheSameBits) {
   std::mt19937_64 random(11);
-  std::vector<double> values = {0.0, -0.0, 1.0, -1.0, 0.1, 1e22, 1e23, 5e-324, 2.2250738585072011e-308, 1.7976931348623157e308,
-                                9007199254740993.0, 9.223372036854776e18, 1.8446744073709552e19};
+  std::vector<double> values = {0.0,
+                                -0.0,
+                                1.0,
+                                -1.0,
+                                0.1,
+                                1e22,
+                                1e23,
+                                5e-324,
+                                2.2250738585072011e-308,
+                                1.7976931348623157e308,
+                                9007199254740993.0,
+                                9.223372036854776e18,
+                                1.8446744073709552e19};
   while (values.size() < 100'000) {
     const double value = std::bit_cast<double>(random());
     if (std::isfinite(value)) values.push_back(value);
@@ -131,7 +150,8 @@ TEST(JsonNumbers, ReadsDecimalTextToTheSameBitsAsStrtod) {
       ASSERT_FALSE(ours) << text;
     } else {
       ASSERT_TRUE(ours) << text << ours.error().message;
-      ASSERT_EQ(std::bit_cast<uint64_t>(*ours->number()), std::bit_cast<uint64_t>(expected)) << text;
+      ASSERT_EQ(std::bit_cast<uint64_t>(*ours->number()), std::bit_cast<uint64_t>(expected))
+          << text;
     }
   }
 }
@@ -154,14 +174,17 @@ TEST(JsonNumbers, IntegersAreExactAndBeyondInt64BecomeNumbers) {
 }
 
 TEST(JsonWrite, NamesThePathOfWhatJsonCannotHold) {
-  const Json bad = Json::Object({{"bodies", Json::Array({1, Json::Object({{"mass_kg", std::nan("")}})})}});
+  const Json bad =
+      Json::Object({{"bodies", Json::Array({1, Json::Object({{"mass_kg", std::nan("")}})})}});
   EXPECT_EQ(WriteJson(bad).error().message, "/bodies/1/mass_kg: NaN cannot be written as JSON");
-  EXPECT_EQ(CanonicalJson(Json::Array({-INFINITY})).error().message, "/0: an infinity cannot be written as JSON");
+  EXPECT_EQ(CanonicalJson(Json::Array({-INFINITY})).error().message,
+            "/0: an infinity cannot be written as JSON");
   EXPECT_THAT(WriteJson(Json("\xFF")).error().message, HasSubstr("not UTF-8"));
 }
 
 TEST(JsonWrite, PrettyFormKeepsNumberListsOnOneLine) {
-  const Json json = Json::Object({{"name", "ball"}, {"p_m", Json::Array({0.1, 2.0})}, {"o", Json::Array({Json::Object()})}});
+  const Json json = Json::Object(
+      {{"name", "ball"}, {"p_m", Json::Array({0.1, 2.0})}, {"o", Json::Array({Json::Object()})}});
   EXPECT_EQ(*WriteJson(json, {.indent = 2}),
             "{\n  \"name\": \"ball\",\n  \"p_m\": [0.1, 2.0],\n  \"o\": [\n    {}\n  ]\n}");
   EXPECT_EQ(*WriteJson(json), R"({"name":"ball","p_m":[0.1,2.0],"o":[{}]})");
@@ -176,8 +199,9 @@ TEST(JsonCanonical, EqualValuesHaveEqualBytes) {
   EXPECT_EQ(*CanonicalJson(a), R"({"a":[1,0,0.1,"A"],"b":1,"é":null})");
   EXPECT_NE(*CanonicalJson(Json(0.1)), *CanonicalJson(Json(std::nextafter(0.1, 1.0))));
   // Frozen: artefacts are addressed by hashes of these bytes.
-  EXPECT_EQ(*CanonicalJson(Json::Array({1e21, 1e-7, 123456.789, 9007199254740992.0, 1.5e300, 5e-324})),
-            "[1e+21,1e-07,123456.789,9007199254740992,1.5e+300,5e-324]");
+  EXPECT_EQ(
+      *CanonicalJson(Json::Array({1e21, 1e-7, 123456.789, 9007199254740992.0, 1.5e300, 5e-324})),
+      "[1e+21,1e-07,123456.789,9007199254740992,1.5e+300,5e-324]");
 }
 
 TEST(JsonBuild, KeepsOrderReplacesAndChecksTypes) {
@@ -202,8 +226,10 @@ TEST(JsonFile, IsReplacedWholeAndReadBack) {
   ASSERT_FALSE(WriteJsonFile(path, Json(std::nan(""))));
   EXPECT_EQ(*ReadJsonFile(path), json);
   EXPECT_EQ(ReadJsonFile("/nonexistent/x.json").error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(WriteJsonFile("/nonexistent/x.json", json).error().message, HasSubstr("/nonexistent/x.json: cannot create"));
-  EXPECT_THAT(ReadJsonFile("/dev/zero", {.max_bytes = 1000}).error().message, HasSubstr("longer than the limit of 1000"));
+  EXPECT_THAT(WriteJsonFile("/nonexistent/x.json", json).error().message,
+              HasSubstr("/nonexistent/x.json: cannot create"));
+  EXPECT_THAT(ReadJsonFile("/dev/zero", {.max_bytes = 1000}).error().message,
+              HasSubstr("longer than the limit of 1000"));
 }
 
 }  // namespace

@@ -43,23 +43,31 @@ TEST(JsonView, TypedGettersReturnTheValue) {
 TEST(JsonView, ErrorsNameFileLinePathExpectedAndFound) {
   const JsonView hand(Hand(), "hand.json");
   const auto bodies = *hand.GetItems("bodies");
-  EXPECT_EQ(ErrorOf(bodies[1].Get<double>("mass_kg")), "hand.json:6: /bodies/1/mass_kg: expected a number, found string \"x\"");
-  EXPECT_EQ(ErrorOf(bodies[1].GetFixed<3>("position_m")), "hand.json:6: /bodies/1/position_m: expected 3 numbers, found 2");
+  EXPECT_EQ(ErrorOf(bodies[1].Get<double>("mass_kg")),
+            "hand.json:6: /bodies/1/mass_kg: expected a number, found string \"x\"");
+  EXPECT_EQ(ErrorOf(bodies[1].GetFixed<3>("position_m")),
+            "hand.json:6: /bodies/1/position_m: expected 3 numbers, found 2");
   EXPECT_EQ(ErrorOf(bodies[2].Get<std::vector<double>>("list")),
             "hand.json:7: /bodies/2/list/2: expected a number, found string \"three\"");
-  EXPECT_EQ(ErrorOf(hand.Get<double>("rate_hz")), "hand.json:1: the key 'rate_hz' is missing: did you mean 'rate_Hz'?");
-  EXPECT_THAT(ErrorOf(hand.GetOr<bool>("name", true)), HasSubstr("/name: expected true or false, found string \"finger4\""));
-  EXPECT_THAT(ErrorOf(hand.Get<std::string>("rate_Hz")), HasSubstr("expected a string, found integer 500"));
+  EXPECT_EQ(ErrorOf(hand.Get<double>("rate_hz")),
+            "hand.json:1: the key 'rate_hz' is missing: did you mean 'rate_Hz'?");
+  EXPECT_THAT(ErrorOf(hand.GetOr<bool>("name", true)),
+              HasSubstr("/name: expected true or false, found string \"finger4\""));
+  EXPECT_THAT(ErrorOf(hand.Get<std::string>("rate_Hz")),
+              HasSubstr("expected a string, found integer 500"));
   EXPECT_THAT(ErrorOf(hand.At(size_t{0})), HasSubstr("expected an array, found object of 3"));
-  EXPECT_THAT(ErrorOf((*hand.At("bodies")).At(7)), HasSubstr("/bodies: element 7 is missing: the array has 3"));
+  EXPECT_THAT(ErrorOf((*hand.At("bodies")).At(7)),
+              HasSubstr("/bodies: element 7 is missing: the array has 3"));
   const Json built(1);
   EXPECT_EQ(JsonView(built).Fail("wrong").message, "wrong");
 }
 
 TEST(JsonView, AnIntIsRangeChecked) {
   const Json json = Json::Array({int64_t{1} << 40, 1.5});
-  EXPECT_THAT(ErrorOf(JsonView(json).At(size_t{0})->As<int>()), HasSubstr("/0: expected an integer of 32 bits"));
-  EXPECT_THAT(ErrorOf(JsonView(json).At(1)->As<int64_t>()), HasSubstr("/1: expected an integer, found number 1.5"));
+  EXPECT_THAT(ErrorOf(JsonView(json).At(size_t{0})->As<int>()),
+              HasSubstr("/0: expected an integer of 32 bits"));
+  EXPECT_THAT(ErrorOf(JsonView(json).At(1)->As<int64_t>()),
+              HasSubstr("/1: expected an integer, found number 1.5"));
 }
 
 TEST(JsonView, UnknownKeysAreRefusedWithTheNearest) {
