@@ -3,9 +3,9 @@
 #include <limits>
 #include <system_error>
 
+#include "database/base/utf8.h"
 #include "database/text/file.h"
 #include "database/text/json.h"
-#include "database/text/utf8.h"
 
 namespace handhold::text {
 namespace {

@@ -2,9 +2,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "database/base/utf8.h"
 #include "database/text/file.h"
 #include "database/text/json.h"
-#include "database/text/utf8.h"
 
 namespace handhold::text {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace handhold::text {
+namespace handhold {
 
 /// Length in bytes (1-4) of the well-formed code point that begins at `at`, or 0 when there is none
 /// there: overlong forms, surrogates, values beyond U+10FFFF and truncated sequences are not
@@ -16,4 +16,4 @@ size_t Utf8Length(std::string_view text, size_t at);
 /// Appends the code point. Precondition: code_point <= 0x10FFFF and not a surrogate.
 void AppendUtf8(uint32_t code_point, std::string& out);
 
-}  // namespace handhold::text
+}  // namespace handhold

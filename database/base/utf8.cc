@@ -1,8 +1,8 @@
-#include "database/text/utf8.h"
+#include "database/base/utf8.h"
 
 #include "database/base/check.h"
 
-namespace handhold::text {
+namespace handhold {
 
 size_t Utf8Length(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[at + i]); };
@@ -44,4 +44,4 @@ void AppendUtf8(uint32_t code_point, std::string& out) {
   }
 }
 
-}  // namespace handhold::text
+}  // namespace handhold
