@@ -2,38 +2,53 @@
 ///
 ///   find z >= 0 with w = M z + q >= 0 and z . w = 0
 ///
-/// Allocates only in LcpWorkspace's growth. Re-entrant. Pinned by exhaustive enumeration,
-/// tests/synthesis/contact/lcp_test.cc.
+/// Solved on scaled rows and columns: with g the mean of the positive diagonal entries, rows with
+/// M_ii > 0 are divided by g and columns with M_ii <= 0 are multiplied by g. This takes the contact
+/// problem of Kry & Pai 7.1.3 to entries of order one and keeps its structure (D^T G D / g, -E^T,
+/// F), hence its copositivity. Re-entrant; allocates only when the workspace grows. Pinned by
+/// exhaustive enumeration: tests/synthesis/contact/lcp_test.cc.
 #pragma once
+
+#include <vector>
 
 #include <Eigen/Core>
 
 namespace handhold::synthesis {
 
 struct LcpOptions {
-  int max_pivots = 0;            ///< 0: 50 + 10 n
-  double tie_tolerance = 1e-11;  ///< relative: ratios this close are ties
-                                 ///< (compliance-from-contact.md: 1e-14 ends in false rays)
+  int max_pivots = 0;  ///< 0: 50 + 10 n
+  /// Ratios closer than this, relative to the larger of them and of the problem's scale, are ties.
+  /// Cone rows have q = 0, so ties are the rule; at 1e-14 contact problems end in false rays
+  /// (shared/reference/compliance-from-contact.md).
+  double tie_tolerance = 1e-11;
 };
 
-enum class LcpOutcome { kSolved, kRay, kPivotLimit, kNumerical };
+enum class LcpOutcome {
+  kSolved,
+  kRay,  ///< Lemke's secondary ray: for copositive-plus problems, proof that there is no solution
+  kPivotLimit,
+  kNumerical,  ///< ended in a basis whose residual is beyond 1e-6, or the input is not finite
+};
+const char* LcpOutcomeName(LcpOutcome outcome);
 
 struct LcpSummary {
   LcpOutcome outcome = LcpOutcome::kNumerical;
   int pivots = 0;
-  /// max over i of |min(z_i, w_i)| on the rows scaled to unit mean diagonal: the figure that says
-  /// "solved".
-  double residual = 0.0;
+  double residual = 0.0;  ///< LcpResidual of the answer
 };
+
+/// max over i of |min(z_i, w_i)| on the scaled problem: 0 exactly at a solution, and then alone.
+double LcpResidual(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const Eigen::VectorXd& z);
 
 /// Reused between calls, so that a step of a simulation does not allocate. Not thread-safe.
 struct LcpWorkspace {
-  Eigen::MatrixXd tableau;
-  Eigen::VectorXi basis;
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> tableau;
+  std::vector<int> basic, nonbasic, place;
+  Eigen::VectorXd entering, row_scale, column_scale;
 };
 
-/// Solves as posed; z is sized to q. On any outcome but kSolved, z holds the last non-negative
-/// part, for inspection only.
+/// Solves the problem as posed; z is sized to q. On any outcome but kSolved z holds the last
+/// non-negative part, for inspection only.
 LcpSummary SolveLcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const LcpOptions& options,
                     LcpWorkspace* workspace, Eigen::VectorXd* z);
 
