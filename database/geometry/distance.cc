@@ -40,8 +40,9 @@ AxisPoint At(const Shape& shape, const Round& axis, double t) {
   return out;
 }
 
-/// Minimum over the axis for a convex shape: bisection on the sign of the slope, sped up by the crossing of the tangents at both ends of
-/// the bracket, which also bounds the minimum from below and so ends the search.
+/// Minimum over the axis for a convex shape: bisection on the sign of the slope, sped up by the
+/// crossing of the tangents at both ends of the bracket, which also bounds the minimum from below
+/// and so ends the search.
 AxisPoint LeastConvex(const Shape& shape, const Round& axis) {
   const Vec3 along = axis.b - axis.a;
   const double length = along.norm();
@@ -68,7 +69,8 @@ AxisPoint LeastConvex(const Shape& shape, const Round& axis) {
   return best;
 }
 
-/// Deepest point of an axis that enters a mesh: samples, then a golden-section search between the best one's neighbours.
+/// Deepest point of an axis that enters a mesh: samples, then a golden-section search between the
+/// best one's neighbours.
 AxisPoint DeepestInMesh(const Shape& shape, const Round& axis) {
   constexpr int kSamples = 33;
   AxisPoint best;
@@ -82,9 +84,11 @@ AxisPoint DeepestInMesh(const Shape& shape, const Round& axis) {
     }
   }
   constexpr double kGolden = 0.6180339887498949;
-  double lo = std::max(0, best_i - 1) / double{kSamples - 1}, hi = std::min(kSamples - 1, best_i + 1) / double{kSamples - 1};
+  double lo = std::max(0, best_i - 1) / double{kSamples - 1},
+         hi = std::min(kSamples - 1, best_i + 1) / double{kSamples - 1};
   for (int i = 0; i < 32; ++i) {
-    const AxisPoint left = At(shape, axis, hi - kGolden * (hi - lo)), right = At(shape, axis, lo + kGolden * (hi - lo));
+    const AxisPoint left = At(shape, axis, hi - kGolden * (hi - lo)),
+                    right = At(shape, axis, lo + kGolden * (hi - lo));
     for (const AxisPoint* x : {&left, &right}) {
       if (x->surface.distance_m < best.surface.distance_m) best = *x;
     }
@@ -104,7 +108,8 @@ AxisPoint LeastToMesh(const Shape& shape, const MeshTree& tree, const Round& axi
 
 AxisPoint Least(const Shape& shape, const Round& axis) {
   if (axis.is_point()) return At(shape, axis, 0.0);
-  if (const auto* mesh = std::get_if<TriangleMesh>(&shape)) return LeastToMesh(shape, *mesh->surface, axis);
+  if (const auto* mesh = std::get_if<TriangleMesh>(&shape))
+    return LeastToMesh(shape, *mesh->surface, axis);
   return LeastConvex(shape, axis);
 }
 
@@ -121,7 +126,8 @@ ShapeDistance RoundToRound(const Round& a, const Round& b) {
   internal::SegmentPair near = internal::NearestOfSegments(a.a, a.b, b.a, b.b);
   const Vec3 middle = 0.5 * (a.a + a.b);
   const internal::SegmentPair from_middle = internal::NearestOfSegments(middle, middle, b.a, b.b);
-  if (std::sqrt(from_middle.distance2) <= std::sqrt(near.distance2) * (1 + 1e-15)) near = from_middle;
+  if (std::sqrt(from_middle.distance2) <= std::sqrt(near.distance2) * (1 + 1e-15))
+    near = from_middle;
   const Vec3 offset = near.p - near.q;
   const double d = offset.stableNorm();
   Vec3 normal;
@@ -129,9 +135,11 @@ ShapeDistance RoundToRound(const Round& a, const Round& b) {
     normal = offset / d;
   } else {
     const Vec3 u = a.b - a.a, v = b.b - b.a, cross = u.cross(v);
-    normal = cross.norm() > 1e-12 * u.norm() * v.norm() ? Vec3(cross.normalized()) : AnyPerpendicular(v.isZero(0) ? u : v);
+    normal = cross.norm() > 1e-12 * u.norm() * v.norm() ? Vec3(cross.normalized())
+                                                        : AnyPerpendicular(v.isZero(0) ? u : v);
   }
-  return {d - a.radius_m - b.radius_m, near.p - a.radius_m * normal, near.q + b.radius_m * normal, normal, SignBasis::kExact};
+  return {d - a.radius_m - b.radius_m, near.p - a.radius_m * normal, near.q + b.radius_m * normal,
+          normal, SignBasis::kExact};
 }
 
 ShapeDistance RoundToShape(const Round& a_W, const Shape& b, const RigidTransform& X_WB) {
@@ -144,7 +152,8 @@ ShapeDistance RoundToShape(const Round& a_W, const Shape& b, const RigidTransfor
 
 }  // namespace
 
-Result<ShapeDistance> Distance(const Shape& a, const RigidTransform& X_WA, const Shape& b, const RigidTransform& X_WB) {
+Result<ShapeDistance> Distance(const Shape& a, const RigidTransform& X_WA, const Shape& b,
+                               const RigidTransform& X_WB) {
   const std::optional<Round> round_a = AsRound(a, X_WA), round_b = AsRound(b, X_WB);
   if (round_a && round_b) return RoundToRound(*round_a, *round_b);
   if (round_a) return RoundToShape(*round_a, b, X_WB);
@@ -154,7 +163,8 @@ Result<ShapeDistance> Distance(const Shape& a, const RigidTransform& X_WA, const
     d.normal_W = -d.normal_W;
     return d;
   }
-  return Error{ErrorCode::kUnsupported, "distance between " + std::string(ShapeKind(a)) + " and " + std::string(ShapeKind(b)) +
+  return Error{ErrorCode::kUnsupported, "distance between " + std::string(ShapeKind(a)) + " and " +
+                                            std::string(ShapeKind(b)) +
                                             ": one of the two must be a sphere or a capsule"};
 }
 

@@ -14,11 +14,12 @@
 namespace handhold::geometry {
 namespace {
 
-/// Quickhull (Barber, Dobkin, Huhdanpaa 1996): a tetrahedron grown by the farthest outside point of a face until no point is
-/// outside any face by more than a tolerance.
+/// Quickhull (Barber, Dobkin, Huhdanpaa 1996): a tetrahedron grown by the farthest outside point of
+/// a face until no point is outside any face by more than a tolerance.
 class HullBuilder {
  public:
-  HullBuilder(std::span<const Vec3> points, double tolerance_m) : points_(points), tolerance_m_(tolerance_m) {}
+  HullBuilder(std::span<const Vec3> points, double tolerance_m)
+      : points_(points), tolerance_m_(tolerance_m) {}
 
   /// False when the points are flat to within the tolerance.
   bool Build() {
@@ -58,7 +59,9 @@ class HullBuilder {
   };
   using Edge = std::pair<std::uint32_t, std::uint32_t>;
 
-  double Height(const Face& f, std::uint32_t p) const { return f.normal.dot(points_[p]) - f.offset; }
+  double Height(const Face& f, std::uint32_t p) const {
+    return f.normal.dot(points_[p]) - f.offset;
+  }
 
   std::uint32_t Add(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     Face f;
@@ -95,7 +98,8 @@ class HullBuilder {
     return height < 0 ? std::array{i, j, k, l} : std::array{j, i, k, l};
   }
 
-  void Distribute(const std::vector<std::uint32_t>& candidates, const std::vector<std::uint32_t>& faces) {
+  void Distribute(const std::vector<std::uint32_t>& candidates,
+                  const std::vector<std::uint32_t>& faces) {
     for (const std::uint32_t p : candidates) {
       for (const std::uint32_t f : faces) {
         const double h = Height(faces_[f], p);
@@ -111,7 +115,8 @@ class HullBuilder {
     }
   }
 
-  /// Replaces all faces that the farthest point of `seed` sees by a fan from that point to their horizon.
+  /// Replaces all faces that the farthest point of `seed` sees by a fan from that point to their
+  /// horizon.
   void AddPoint(std::uint32_t seed) {
     const std::uint32_t apex = faces_[seed].outside.front();
     std::vector<std::uint32_t> visible{seed}, orphans;
@@ -132,7 +137,8 @@ class HullBuilder {
     for (const std::uint32_t f : visible) {
       const std::array<std::uint32_t, 3> v = faces_[f].v;
       for (int k = 0; k < 3; ++k) {
-        if (faces_[face_of_edge_.at({v[(k + 1) % 3], v[k]})].alive) horizon.push_back({v[k], v[(k + 1) % 3]});
+        if (faces_[face_of_edge_.at({v[(k + 1) % 3], v[k]})].alive)
+          horizon.push_back({v[k], v[(k + 1) % 3]});
       }
       orphans.insert(orphans.end(), faces_[f].outside.begin(), faces_[f].outside.end());
       faces_[f].outside.clear();
@@ -158,13 +164,15 @@ Error Bad(const std::string& what) { return {ErrorCode::kInvalid, "convex hull: 
 }  // namespace
 
 Result<ConvexHull> MakeConvexHull(std::span<const Vec3> points) {
-  if (points.size() < 4) return Bad(std::to_string(points.size()) + " points; a solid needs at least four");
+  if (points.size() < 4)
+    return Bad(std::to_string(points.size()) + " points; a solid needs at least four");
   Bounds bounds;
   for (const Vec3& p : points) {
     if (!p.allFinite() || p.cwiseAbs().maxCoeff() > 1e100) return Bad("a point is not finite");
     bounds.Include(p);
   }
-  // Points are moved to their middle and welded, so that the tolerance is relative to the hull and not to where it stands.
+  // Points are moved to their middle and welded, so that the tolerance is relative to the hull and
+  // not to where it stands.
   const Vec3 middle = bounds.centre();
   std::vector<Vec3> moved;
   moved.reserve(points.size());
@@ -175,7 +183,8 @@ Result<ConvexHull> MakeConvexHull(std::span<const Vec3> points) {
   Mesh mesh = builder.Take();
   for (Vec3& v : mesh.vertices) v += middle;
   HANDHOLD_ASSIGN(std::shared_ptr<const MeshTree> surface, MeshTree::Build(std::move(mesh)));
-  if (!surface->report().watertight()) return Bad("rounding spoiled the surface (" + surface->report().Summary() + ")");
+  if (!surface->report().watertight())
+    return Bad("rounding spoiled the surface (" + surface->report().Summary() + ")");
   return ConvexHull{std::move(surface)};
 }
 

@@ -39,21 +39,23 @@ MassProperties MassOf(const Cylinder& s, double density) {
 }
 
 MassProperties MassOf(const Capsule& s, double density) {
-  // A cylinder and two hemispheres; a hemisphere's centre lies 3/8 r from its flat side, and about that flat side's centre
-  // its moments are those of half a sphere.
+  // A cylinder and two hemispheres; a hemisphere's centre lies 3/8 r from its flat side, and about
+  // that flat side's centre its moments are those of half a sphere.
   const double r = s.radius_m, r2 = r * r, l = s.length_m;
   const double m_cylinder = density * kPi * r2 * l;
   const double m_caps = density * 4.0 / 3.0 * kPi * r2 * r;
-  const double across = m_cylinder * (3.0 * r2 + l * l) / 12.0 + m_caps * (0.4 * r2 + 0.25 * l * l + 0.375 * l * r);
+  const double across =
+      m_cylinder * (3.0 * r2 + l * l) / 12.0 + m_caps * (0.4 * r2 + 0.25 * l * l + 0.375 * l * r);
   return Centred(m_cylinder + m_caps, {across, across, 0.5 * m_cylinder * r2 + 0.4 * m_caps * r2});
 }
 
-/// Sums signed tetrahedra (origin, a, b, c) over the surface: first volume and centre, then second moments about the
-/// centre, so that a mesh far from its origin loses no digits.
+/// Sums signed tetrahedra (origin, a, b, c) over the surface: first volume and centre, then second
+/// moments about the centre, so that a mesh far from its origin loses no digits.
 Result<MassProperties> MassOfClosed(const Mesh& mesh, double density) {
   const auto each = [&](const Vec3& origin, auto visit) {
     for (const auto& t : mesh.triangles) {
-      const Vec3 a = mesh.vertices[t[0]] - origin, b = mesh.vertices[t[1]] - origin, c = mesh.vertices[t[2]] - origin;
+      const Vec3 a = mesh.vertices[t[0]] - origin, b = mesh.vertices[t[1]] - origin,
+                 c = mesh.vertices[t[2]] - origin;
       visit(a, b, c, a.dot(b.cross(c)) / 6.0);
     }
   };
@@ -65,25 +67,31 @@ Result<MassProperties> MassOfClosed(const Mesh& mesh, double density) {
     moment += 0.25 * v * (a + b + c);
   });
   if (!(volume > 1e-12 * std::pow(bounds.diagonal_m(), 3))) {
-    return Error{ErrorCode::kInvalid, "the mesh encloses no volume: it is flat, or inside out (turn it over)"};
+    return Error{ErrorCode::kInvalid,
+                 "the mesh encloses no volume: it is flat, or inside out (turn it over)"};
   }
   const Vec3 com = bounds.centre() + moment / volume;
   Mat3 second = Mat3::Zero();  // integral of x x^T over the volume
   each(com, [&](const Vec3& a, const Vec3& b, const Vec3& c, double v) {
     const Vec3 s = a + b + c;
-    second += v / 20.0 * (s * s.transpose() + a * a.transpose() + b * b.transpose() + c * c.transpose());
+    second +=
+        v / 20.0 * (s * s.transpose() + a * a.transpose() + b * b.transpose() + c * c.transpose());
   });
-  return MassProperties{density * volume, com, density * (second.trace() * Mat3::Identity() - second)};
+  return MassProperties{density * volume, com,
+                        density * (second.trace() * Mat3::Identity() - second)};
 }
 
-Result<MassProperties> MassOf(const ConvexHull& s, double density) { return MassOfClosed(s.surface->mesh(), density); }
+Result<MassProperties> MassOf(const ConvexHull& s, double density) {
+  return MassOfClosed(s.surface->mesh(), density);
+}
 
 Result<MassProperties> MassOfMesh(const TriangleMesh& s, double density, OpenMesh open) {
   const MeshTree& tree = *s.surface;
   if (tree.report().watertight()) return MassOfClosed(tree.mesh(), density);
   if (open == OpenMesh::kRefuse) {
-    return Error{ErrorCode::kInvalid, "the mesh has no defined volume (" + tree.report().Summary() +
-                                          "): repair it, or ask for its convex hull's volume (OpenMesh::kUseHull)"};
+    return Error{ErrorCode::kInvalid,
+                 "the mesh has no defined volume (" + tree.report().Summary() +
+                     "): repair it, or ask for its convex hull's volume (OpenMesh::kUseHull)"};
   }
   HANDHOLD_ASSIGN(const ConvexHull hull, MakeConvexHull(tree.mesh().vertices));
   return MassOf(hull, density);
@@ -92,12 +100,18 @@ Result<MassProperties> MassOfMesh(const TriangleMesh& s, double density, OpenMes
 }  // namespace
 
 Status CheckMass(const MassProperties& m) {
-  const auto bad = [](const std::string& what) { return Error{ErrorCode::kInvalid, "mass properties: " + what}; };
-  if (!std::isfinite(m.mass_kg) || !m.p_BCom.allFinite() || !m.I_BCom_B.allFinite()) return bad("a value is not finite");
-  if (!(m.mass_kg > 0)) return bad("mass must be positive, not " + std::to_string(m.mass_kg) + " kg");
+  const auto bad = [](const std::string& what) {
+    return Error{ErrorCode::kInvalid, "mass properties: " + what};
+  };
+  if (!std::isfinite(m.mass_kg) || !m.p_BCom.allFinite() || !m.I_BCom_B.allFinite())
+    return bad("a value is not finite");
+  if (!(m.mass_kg > 0))
+    return bad("mass must be positive, not " + std::to_string(m.mass_kg) + " kg");
   const double scale = m.I_BCom_B.cwiseAbs().maxCoeff();
-  if (!((m.I_BCom_B - m.I_BCom_B.transpose()).cwiseAbs().maxCoeff() <= 1e-12 * scale)) return bad("inertia is not symmetric");
-  const Vec3 principal = Eigen::SelfAdjointEigenSolver<Mat3>(m.I_BCom_B, Eigen::EigenvaluesOnly).eigenvalues();
+  if (!((m.I_BCom_B - m.I_BCom_B.transpose()).cwiseAbs().maxCoeff() <= 1e-12 * scale))
+    return bad("inertia is not symmetric");
+  const Vec3 principal =
+      Eigen::SelfAdjointEigenSolver<Mat3>(m.I_BCom_B, Eigen::EigenvaluesOnly).eigenvalues();
   if (!(principal[0] > 0)) return bad("inertia is not positive definite");
   if (principal[2] > (principal[0] + principal[1]) * (1 + 1e-9)) {
     return bad("no body has this inertia: one principal moment exceeds the sum of the other two");
@@ -117,7 +131,8 @@ MassProperties Composed(std::span<const MassProperties> parts) {
   }
   if (total.mass_kg == 0) return {};
   total.p_BCom /= total.mass_kg;
-  for (const MassProperties& p : parts) total.I_BCom_B += p.I_BCom_B + PointInertia(p.mass_kg, p.p_BCom - total.p_BCom);
+  for (const MassProperties& p : parts)
+    total.I_BCom_B += p.I_BCom_B + PointInertia(p.mass_kg, p.p_BCom - total.p_BCom);
   return total;
 }
 
@@ -147,7 +162,8 @@ Mat6 SpatialInertia(const MassProperties& m) {
 Result<MassProperties> MassOf(const Shape& shape, double density_kg_m3, OpenMesh open) {
   HANDHOLD_TRY(CheckShape(shape));
   if (!(std::isfinite(density_kg_m3) && density_kg_m3 > 0)) {
-    return Error{ErrorCode::kInvalid, "density must be positive, not " + std::to_string(density_kg_m3) + " kg/m^3"};
+    return Error{ErrorCode::kInvalid,
+                 "density must be positive, not " + std::to_string(density_kg_m3) + " kg/m^3"};
   }
   return std::visit(
       [&](const auto& s) -> Result<MassProperties> {

@@ -29,7 +29,8 @@ std::size_t CountDuplicates(const Mesh& mesh, const internal::Places& places) {
   std::vector<std::array<std::uint32_t, 3>> keys;
   keys.reserve(mesh.triangles.size());
   for (const auto& t : mesh.triangles) {
-    std::array<std::uint32_t, 3> k{places.of_vertex[t[0]], places.of_vertex[t[1]], places.of_vertex[t[2]]};
+    std::array<std::uint32_t, 3> k{places.of_vertex[t[0]], places.of_vertex[t[1]],
+                                   places.of_vertex[t[2]]};
     std::rotate(k.begin(), std::min_element(k.begin(), k.end()), k.end());
     keys.push_back(k);
   }
@@ -67,7 +68,8 @@ void CountPieces(const Mesh& mesh, const internal::Places& places, MeshReport& r
   }
 }
 
-/// Groups vertices that are within the tolerance of an earlier kept one; returns the kept vertex of each.
+/// Groups vertices that are within the tolerance of an earlier kept one; returns the kept vertex of
+/// each.
 std::vector<std::uint32_t> MergeNear(const std::vector<Vec3>& vertices, double tolerance_m) {
   using Cell = std::tuple<double, double, double>;
   std::map<Cell, std::vector<std::uint32_t>> kept;
@@ -77,7 +79,8 @@ std::vector<std::uint32_t> MergeNear(const std::vector<Vec3>& vertices, double t
     to[i] = i;
     double nearest2 = tolerance_m * tolerance_m;
     for (int n = 0; n < 27; ++n) {
-      const auto cell = kept.find(Cell(c.x() + n % 3 - 1, c.y() + n / 3 % 3 - 1, c.z() + n / 9 - 1));
+      const auto cell =
+          kept.find(Cell(c.x() + n % 3 - 1, c.y() + n / 3 % 3 - 1, c.z() + n / 9 - 1));
       if (cell == kept.end()) continue;
       for (const std::uint32_t k : cell->second) {
         const double d2 = (vertices[k] - vertices[i]).squaredNorm();
@@ -93,7 +96,8 @@ std::vector<std::uint32_t> MergeNear(const std::vector<Vec3>& vertices, double t
 }
 
 /// Drops unused vertices and renumbers.
-Mesh Compacted(const std::vector<Vec3>& vertices, const std::vector<std::array<std::uint32_t, 3>>& triangles) {
+Mesh Compacted(const std::vector<Vec3>& vertices,
+               const std::vector<std::array<std::uint32_t, 3>>& triangles) {
   constexpr std::uint32_t kNone = 0xffffffffu;
   std::vector<std::uint32_t> number(vertices.size(), kNone);
   Mesh out;
@@ -130,13 +134,15 @@ Status CheckMesh(const Mesh& mesh) {
   if (mesh.triangles.empty()) return Error{ErrorCode::kCorrupt, "the mesh has no triangles"};
   for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
     if (!mesh.vertices[i].allFinite() || mesh.vertices[i].cwiseAbs().maxCoeff() > 1e100) {
-      return Error{ErrorCode::kCorrupt, "vertex " + std::to_string(i) + " of the mesh is not a finite point"};
+      return Error{ErrorCode::kCorrupt,
+                   "vertex " + std::to_string(i) + " of the mesh is not a finite point"};
     }
   }
   for (std::size_t i = 0; i < mesh.triangles.size(); ++i) {
     for (const std::uint32_t v : mesh.triangles[i]) {
       if (v >= mesh.vertices.size()) {
-        return Error{ErrorCode::kCorrupt, "triangle " + std::to_string(i) + " of the mesh names vertex " + std::to_string(v) +
+        return Error{ErrorCode::kCorrupt, "triangle " + std::to_string(i) +
+                                              " of the mesh names vertex " + std::to_string(v) +
                                               " of " + std::to_string(mesh.vertices.size())};
       }
     }
@@ -151,7 +157,8 @@ MeshReport InspectMesh(const Mesh& mesh) {
   const internal::Places places = internal::FindPlaces(mesh.vertices);
   const Vec3 origin = BoundsOf(mesh).centre();
   for (const auto& t : mesh.triangles) {
-    const Vec3 a = mesh.vertices[t[0]] - origin, b = mesh.vertices[t[1]] - origin, c = mesh.vertices[t[2]] - origin;
+    const Vec3 a = mesh.vertices[t[0]] - origin, b = mesh.vertices[t[1]] - origin,
+               c = mesh.vertices[t[2]] - origin;
     report.zero_area_triangles += internal::IsZeroArea(a, b, c);
     report.area_m2 += 0.5 * (b - a).cross(c - a).norm();
     report.signed_volume_m3 += a.dot(b.cross(c)) / 6.0;
@@ -178,7 +185,8 @@ Mesh WeldVertices(const Mesh& mesh, double tolerance_m) {
     const internal::Places places = internal::FindPlaces(mesh.vertices);
     std::vector<std::uint32_t> first(places.count, 0xffffffffu);
     to.resize(mesh.vertices.size());
-    for (std::uint32_t i = 0; i < to.size(); ++i) to[i] = first[places.of_vertex[i]] = std::min(first[places.of_vertex[i]], i);
+    for (std::uint32_t i = 0; i < to.size(); ++i)
+      to[i] = first[places.of_vertex[i]] = std::min(first[places.of_vertex[i]], i);
   }
   std::vector<std::array<std::uint32_t, 3>> kept;
   kept.reserve(mesh.triangles.size());
@@ -202,7 +210,8 @@ std::vector<Mesh> SplitComponents(const Mesh& mesh) {
     if (is_new) pieces.emplace_back();
     pieces[it->second].push_back(t);
   }
-  // Renumbering one piece costs its own size, not the mesh's: vertices of different pieces are disjoint.
+  // Renumbering one piece costs its own size, not the mesh's: vertices of different pieces are
+  // disjoint.
   std::vector<Mesh> out;
   std::unordered_map<std::uint32_t, std::uint32_t> number;
   for (auto& triangles : pieces) {
@@ -210,7 +219,8 @@ std::vector<Mesh> SplitComponents(const Mesh& mesh) {
     number.clear();
     for (auto& t : triangles) {
       for (auto& v : t) {
-        const auto [it, is_new] = number.try_emplace(v, static_cast<std::uint32_t>(piece.vertices.size()));
+        const auto [it, is_new] =
+            number.try_emplace(v, static_cast<std::uint32_t>(piece.vertices.size()));
         if (is_new) piece.vertices.push_back(mesh.vertices[v]);
         v = it->second;
       }

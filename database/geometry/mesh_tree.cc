@@ -21,7 +21,8 @@ struct MeshTree::Impl {
   Bounds bounds;
   bool turned_over = false;
   std::vector<Vec3> face_normals;                     // unit, zero for triangles without area
-  std::vector<std::array<Vec3, 3>> edge_normals;      // [triangle][corner]: of the edge from that corner to the next; not unit
+  std::vector<std::array<Vec3, 3>> edge_normals;      // [triangle][corner]: of the edge from that
+                                                      // corner to the next; not unit
   std::vector<std::array<std::uint32_t, 3>> corners;  // place of each corner
   std::vector<Vec3> vertex_normals;                   // by place; angle-weighted, not unit
 
@@ -31,13 +32,20 @@ struct MeshTree::Impl {
   }
   Vec3 PseudoNormal(std::uint32_t t, Feature feature) const {
     switch (feature) {
-      case Feature::kFace: return face_normals[t];
-      case Feature::kEdgeAB: return edge_normals[t][0];
-      case Feature::kEdgeBC: return edge_normals[t][1];
-      case Feature::kEdgeCA: return edge_normals[t][2];
-      case Feature::kVertexA: return vertex_normals[corners[t][0]];
-      case Feature::kVertexB: return vertex_normals[corners[t][1]];
-      case Feature::kVertexC: return vertex_normals[corners[t][2]];
+      case Feature::kFace:
+        return face_normals[t];
+      case Feature::kEdgeAB:
+        return edge_normals[t][0];
+      case Feature::kEdgeBC:
+        return edge_normals[t][1];
+      case Feature::kEdgeCA:
+        return edge_normals[t][2];
+      case Feature::kVertexA:
+        return vertex_normals[corners[t][0]];
+      case Feature::kVertexB:
+        return vertex_normals[corners[t][1]];
+      case Feature::kVertexC:
+        return vertex_normals[corners[t][2]];
     }
     return Vec3::Zero();
   }
@@ -46,14 +54,17 @@ struct MeshTree::Impl {
 
 namespace {
 
-double AngleBetween(const Vec3& u, const Vec3& v) { return std::atan2(u.cross(v).norm(), u.dot(v)); }
+double AngleBetween(const Vec3& u, const Vec3& v) {
+  return std::atan2(u.cross(v).norm(), u.dot(v));
+}
 
 Vec3 UnitOr(const Vec3& v, const Vec3& fallback) {
   const double n = v.stableNorm();
   return n > 0 ? Vec3(v / n) : fallback;
 }
 
-/// Solid angle of a triangle seen from the origin, over 4 pi (Van Oosterom, Strackee 1983): positive seen from behind.
+/// Solid angle of a triangle seen from the origin, over 4 pi (Van Oosterom, Strackee 1983):
+/// positive seen from behind.
 double SolidAngleFraction(const Vec3& a, const Vec3& b, const Vec3& c) {
   const double la = a.norm(), lb = b.norm(), lc = c.norm();
   const double denominator = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
@@ -75,14 +86,16 @@ void MeshTree::Impl::ComputeNormals() {
     if (internal::IsZeroArea(p[0], p[1], p[2])) continue;
     face_normals[t] = (p[1] - p[0]).cross(p[2] - p[0]).stableNormalized();
     for (int k = 0; k < 3; ++k) {
-      vertex_normals[corners[t][k]] += AngleBetween(p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k]) * face_normals[t];
+      vertex_normals[corners[t][k]] +=
+          AngleBetween(p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k]) * face_normals[t];
     }
   }
   const auto edges = internal::SortedEdges(mesh, places);
   internal::ForEachEdge(edges, [&](std::size_t begin, std::size_t end) {
     Vec3 sum = Vec3::Zero();
     for (std::size_t i = begin; i < end; ++i) sum += face_normals[edges[i].triangle];
-    for (std::size_t i = begin; i < end; ++i) edge_normals[edges[i].triangle][edges[i].corner] = sum;
+    for (std::size_t i = begin; i < end; ++i)
+      edge_normals[edges[i].triangle][edges[i].corner] = sum;
   });
 }
 
@@ -130,8 +143,8 @@ SignedNearestPoint MeshTree::Closest(const Vec3& p_M) const {
   const auto near = internal::NearestOnTriangle(v[0] - p_M, v[1] - p_M, v[2] - p_M);
   const Vec3 pseudo = impl_->PseudoNormal(nearest.triangle, near.feature);
   const double side = -near.p.dot(pseudo);
-  SignedNearestPoint out{nearest.distance_m, nearest.p_M, UnitOr(pseudo, Vec3::UnitZ()), nearest.triangle,
-                         SignBasis::kPseudoNormal};
+  SignedNearestPoint out{nearest.distance_m, nearest.p_M, UnitOr(pseudo, Vec3::UnitZ()),
+                         nearest.triangle, SignBasis::kPseudoNormal};
   bool inside = side < 0;
   if (!impl_->report.watertight() || pseudo.isZero(0)) {
     inside = WindingNumber(p_M) > 0.5;

@@ -1,9 +1,11 @@
 /// Nearest points, inside or outside, and rays on a triangle mesh, through a bounding-volume tree.
 ///
-/// A tree is built once, is immutable and may be shared by any number of threads. Queries allocate nothing. Distances are
-/// double-precision: equal to a search over all triangles to 1e-12 of the bounding-box diagonal, and the same on every
-/// instruction set (single precision only decides what cannot be nearest, with a margin for its rounding).
-/// Pinned by tests/database/geometry/mesh_tree_test.cc; measured by tests/bench/geometry_bench.cc (`geometry.closest_point`).
+/// A tree is built once, is immutable and may be shared by any number of threads. Queries allocate
+/// nothing. Distances are double-precision: equal to a search over all triangles to 1e-12 of the
+/// bounding-box diagonal, and the same on every instruction set (single precision only decides what
+/// cannot be nearest, with a margin for its rounding). Pinned by
+/// tests/database/geometry/mesh_tree_test.cc; measured by tests/bench/geometry_bench.cc
+/// (`geometry.closest_point`).
 #pragma once
 
 #include <cstdint>
@@ -19,47 +21,53 @@ namespace handhold::geometry {
 /// How inside was told from outside.
 enum class SignBasis {
   kExact,          ///< a primitive: by its formula
-  kPseudoNormal,   ///< watertight mesh: angle-weighted pseudo-normal of the nearest face, edge or vertex (Baerentzen, Aanaes 2005)
-  kWindingNumber,  ///< the mesh has holes or disagreeing faces: generalised winding number > 1/2. A judgement, not a fact
+  kPseudoNormal,   ///< watertight mesh: angle-weighted pseudo-normal of the nearest face, edge or
+                   ///< vertex (Baerentzen, Aanaes 2005)
+  kWindingNumber,  ///< the mesh has holes or disagreeing faces: generalised winding number > 1/2. A
+                   ///< judgement, not a fact
 };
 
 /// The nearest point of a mesh, unsigned.
 struct NearestPoint {
   double distance_m = std::numeric_limits<double>::infinity();
-  Vec3 p_M = Vec3::Zero();      ///< on the surface
-  std::uint32_t triangle = 0;   ///< index into mesh().triangles; the lowest one when several are equally near
+  Vec3 p_M = Vec3::Zero();     ///< on the surface
+  std::uint32_t triangle = 0;  ///< index into mesh().triangles; the lowest one when several are
+                               ///< equally near
 };
 
 /// The nearest point of a mesh with the side the query is on.
 struct SignedNearestPoint {
-  double distance_m = 0;        ///< negative inside
-  Vec3 p_M = Vec3::Zero();      ///< on the surface
-  Vec3 normal_M = Vec3::UnitZ();  ///< unit, outward: gradient of the signed distance; next to the surface (1e-9 of the diagonal)
-                                  ///< the pseudo-normal of the nearest face, edge or vertex
+  double distance_m = 0;          ///< negative inside
+  Vec3 p_M = Vec3::Zero();        ///< on the surface
+  Vec3 normal_M = Vec3::UnitZ();  ///< unit, outward: gradient of the signed distance; next to the
+                                  ///< surface (1e-9 of the diagonal) the pseudo-normal of the
+                                  ///< nearest face, edge or vertex
   std::uint32_t triangle = 0;
   SignBasis sign_basis = SignBasis::kPseudoNormal;
 };
 
 /// Where a ray first meets a mesh.
 struct RayHit {
-  double distance_m = 0;        ///< along the unit direction, >= 0
+  double distance_m = 0;  ///< along the unit direction, >= 0
   Vec3 p_M = Vec3::Zero();
-  Vec3 normal_M = Vec3::UnitZ();  ///< unit normal of the triangle, outward: positive dot with the direction means leaving
+  Vec3 normal_M = Vec3::UnitZ();  ///< unit normal of the triangle, outward: positive dot with the
+                                  ///< direction means leaving
   std::uint32_t triangle = 0;
 };
 
-/// The nearest pair between a segment and a mesh surface, unsigned; distance 0 when the segment cuts the surface.
+/// The nearest pair between a segment and a mesh surface, unsigned; distance 0 when the segment
+/// cuts the surface.
 struct SegmentNearest {
   double distance_m = std::numeric_limits<double>::infinity();
-  double t = 0;                 ///< nearest point of the segment: a + t (b - a), 0 <= t <= 1
-  Vec3 p_M = Vec3::Zero();      ///< on the surface
+  double t = 0;             ///< nearest point of the segment: a + t (b - a), 0 <= t <= 1
+  Vec3 p_M = Vec3::Zero();  ///< on the surface
   std::uint32_t triangle = 0;
 };
 
 class MeshTree {
  public:
-  /// Takes the mesh over. Fails (kCorrupt) where CheckMesh does. A watertight mesh that is inside out is turned over, and
-  /// turned_over() says so. O(n log n): about 0.2 s for 200,000 triangles.
+  /// Takes the mesh over. Fails (kCorrupt) where CheckMesh does. A watertight mesh that is inside
+  /// out is turned over, and turned_over() says so. O(n log n): about 0.2 s for 200,000 triangles.
   static Result<std::shared_ptr<const MeshTree>> Build(Mesh mesh);
   ~MeshTree();
   MeshTree(const MeshTree&) = delete;
@@ -70,25 +78,28 @@ class MeshTree {
   const Bounds& bounds() const;
   bool turned_over() const;
 
-  /// The nearest point within `max_distance_m` (a triangle exactly there counts); distance infinity when there is none, or
-  /// when p_M is not finite.
-  NearestPoint ClosestUnsigned(const Vec3& p_M,
-                               double max_distance_m = std::numeric_limits<double>::infinity()) const;
+  /// The nearest point within `max_distance_m` (a triangle exactly there counts); distance infinity
+  /// when there is none, or when p_M is not finite.
+  NearestPoint ClosestUnsigned(
+      const Vec3& p_M, double max_distance_m = std::numeric_limits<double>::infinity()) const;
 
-  /// The nearest point with its side. A point on the surface to rounding has distance 0 and either sign's normal is the
-  /// outward one. A query that is not finite is our caller's bug: CHECK.
+  /// The nearest point with its side. A point on the surface to rounding has distance 0 and either
+  /// sign's normal is the outward one. A query that is not finite is our caller's bug: CHECK.
   SignedNearestPoint Closest(const Vec3& p_M) const;
 
   /// The nearest pair between the surface and the segment a_M b_M.
   SegmentNearest ClosestToSegment(const Vec3& a_M, const Vec3& b_M) const;
 
-  /// First triangle met by origin + s * direction, 0 <= s <= max_distance_m; both sides of a triangle count. The direction
-  /// need not be unit, but not zero. Watertight at shared edges: a ray through an edge or vertex hits one of its triangles.
-  std::optional<RayHit> CastRay(const Vec3& origin_M, const Vec3& direction_M,
-                                double max_distance_m = std::numeric_limits<double>::infinity()) const;
+  /// First triangle met by origin + s * direction, 0 <= s <= max_distance_m; both sides of a
+  /// triangle count. The direction need not be unit, but not zero. Watertight at shared edges: a
+  /// ray through an edge or vertex hits one of its triangles.
+  std::optional<RayHit> CastRay(
+      const Vec3& origin_M, const Vec3& direction_M,
+      double max_distance_m = std::numeric_limits<double>::infinity()) const;
 
-  /// Generalised winding number (Jacobson et al. 2013): 1 inside and 0 outside a closed mesh, in between near holes. Far groups of
-  /// triangles count by their dipole (Barill et al. 2018), accurate to about 0.01; exact within two radii of a group.
+  /// Generalised winding number (Jacobson et al. 2013): 1 inside and 0 outside a closed mesh, in
+  /// between near holes. Far groups of triangles count by their dipole (Barill et al. 2018),
+  /// accurate to about 0.01; exact within two radii of a group.
   double WindingNumber(const Vec3& p_M) const;
 
  private:

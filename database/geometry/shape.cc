@@ -17,21 +17,25 @@ struct Overloaded : F... {
 template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-/// The answer for a query outside, given the nearest surface point; `fallback` is the normal where they coincide.
+/// The answer for a query outside, given the nearest surface point; `fallback` is the normal where
+/// they coincide.
 SurfacePoint Outside(const Vec3& query, const Vec3& nearest, const Vec3& fallback) {
   const Vec3 offset = query - nearest;
   const double d = offset.stableNorm();
   return {d, nearest, d > 0 ? Vec3(offset / d) : fallback, SignBasis::kExact};
 }
 
-SurfacePoint FromAxis(const Vec3& query, const Vec3& on_axis, double radius_m, const Vec3& fallback) {
+SurfacePoint FromAxis(const Vec3& query, const Vec3& on_axis, double radius_m,
+                      const Vec3& fallback) {
   const Vec3 offset = query - on_axis;
   const double d = offset.stableNorm();
   const Vec3 normal = d > 0 ? Vec3(offset / d) : fallback;
   return {d - radius_m, on_axis + radius_m * normal, normal, SignBasis::kExact};
 }
 
-SurfacePoint Signed(const Sphere& s, const Vec3& p) { return FromAxis(p, Vec3::Zero(), s.radius_m, Vec3::UnitZ()); }
+SurfacePoint Signed(const Sphere& s, const Vec3& p) {
+  return FromAxis(p, Vec3::Zero(), s.radius_m, Vec3::UnitZ());
+}
 
 SurfacePoint Signed(const Capsule& s, const Vec3& p) {
   const double half = 0.5 * s.length_m;
@@ -61,7 +65,8 @@ SurfacePoint Signed(const Cylinder& s, const Vec3& p) {
   const double beyond_cap = std::abs(p.z()) - half;
   const Vec3 on_side = s.radius_m * radial;
   if (beyond_side > 0 && beyond_cap > 0) return Outside(p, on_side + Vec3(0, 0, up * half), radial);
-  if (beyond_cap >= beyond_side) return {beyond_cap, {p.x(), p.y(), up * half}, up * Vec3::UnitZ(), SignBasis::kExact};
+  if (beyond_cap >= beyond_side)
+    return {beyond_cap, {p.x(), p.y(), up * half}, up * Vec3::UnitZ(), SignBasis::kExact};
   return {beyond_side, on_side + Vec3(0, 0, p.z()), radial, SignBasis::kExact};
 }
 
@@ -85,20 +90,29 @@ std::string_view ShapeKind(const Shape& shape) {
 Status CheckShape(const Shape& shape) {
   const std::string problem = std::visit(
       Overloaded{
-          [](const Sphere& s) -> std::string { return IsLength(s.radius_m) ? "" : "radius must be positive"; },
+          [](const Sphere& s) -> std::string {
+            return IsLength(s.radius_m) ? "" : "radius must be positive";
+          },
           [](const Capsule& s) -> std::string {
             if (!IsLength(s.radius_m)) return "radius must be positive";
             return IsLength(s.length_m) || s.length_m == 0 ? "" : "length must be positive or 0";
           },
           [](const Box& s) -> std::string {
-            return IsLength(s.size_m.x()) && IsLength(s.size_m.y()) && IsLength(s.size_m.z()) ? ""
-                                                                                             : "all three sizes must be positive";
+            return IsLength(s.size_m.x()) && IsLength(s.size_m.y()) && IsLength(s.size_m.z())
+                       ? ""
+                       : "all three sizes must be positive";
           },
           [](const Cylinder& s) -> std::string {
-            return IsLength(s.radius_m) && IsLength(s.length_m) ? "" : "radius and length must be positive";
+            return IsLength(s.radius_m) && IsLength(s.length_m)
+                       ? ""
+                       : "radius and length must be positive";
           },
-          [](const ConvexHull& s) -> std::string { return s.surface ? "" : "it has no surface: make it with MakeConvexHull"; },
-          [](const TriangleMesh& s) -> std::string { return s.surface ? "" : "it has no surface: make it with MakeTriangleMesh"; },
+          [](const ConvexHull& s) -> std::string {
+            return s.surface ? "" : "it has no surface: make it with MakeConvexHull";
+          },
+          [](const TriangleMesh& s) -> std::string {
+            return s.surface ? "" : "it has no surface: make it with MakeTriangleMesh";
+          },
       },
       shape);
   if (problem.empty()) return {};
@@ -119,7 +133,9 @@ Bounds BoundsOf(const Shape& shape) {
   return std::visit(
       Overloaded{
           [&](const Sphere& s) { return centred(Vec3::Constant(s.radius_m)); },
-          [&](const Capsule& s) { return centred({s.radius_m, s.radius_m, s.radius_m + 0.5 * s.length_m}); },
+          [&](const Capsule& s) {
+            return centred({s.radius_m, s.radius_m, s.radius_m + 0.5 * s.length_m});
+          },
           [&](const Box& s) { return centred(0.5 * s.size_m); },
           [&](const Cylinder& s) { return centred({s.radius_m, s.radius_m, 0.5 * s.length_m}); },
           [](const ConvexHull& s) { return s.surface->bounds(); },

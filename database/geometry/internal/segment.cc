@@ -39,7 +39,8 @@ SegmentPair NearestOfSegments(const Vec3& a, const Vec3& b, const Vec3& c, const
   const double uu = u.squaredNorm(), uv = u.dot(v), vv = v.squaredNorm();
   const double determinant = uu * vv - uv * uv;
   if (determinant > 1e-12 * uu * vv) {
-    // The interior candidate, then each coordinate once more given the other: that removes most of the rounding.
+    // The interior candidate, then each coordinate once more given the other: that removes most of
+    // the rounding.
     const double t = std::clamp((uv * v.dot(w) - vv * u.dot(w)) / determinant, 0.0, 1.0);
     const double s = NearestParameter(a + t * u, c, d);
     const double t2 = NearestParameter(c + s * v, a, b);
@@ -47,7 +48,8 @@ SegmentPair NearestOfSegments(const Vec3& a, const Vec3& b, const Vec3& c, const
     from_s(s);
     from_t(t2);
   }
-  // The ends against the other segment: the whole answer when parallel, and the clamped cases otherwise.
+  // The ends against the other segment: the whole answer when parallel, and the clamped cases
+  // otherwise.
   from_t(0.0);
   from_t(1.0);
   from_s(0.0);
@@ -55,15 +57,16 @@ SegmentPair NearestOfSegments(const Vec3& a, const Vec3& b, const Vec3& c, const
   return best;
 }
 
-SegmentPair NearestSegmentTriangle(const Vec3& a, const Vec3& b, const Vec3& t0, const Vec3& t1, const Vec3& t2) {
+SegmentPair NearestSegmentTriangle(const Vec3& a, const Vec3& b, const Vec3& t0, const Vec3& t1,
+                                   const Vec3& t2) {
   const Vec3 u = b - a;
   const Vec3 n = (t1 - t0).cross(t2 - t0);
   const double at_a = n.dot(a - t0), at_b = n.dot(b - t0);
   if ((at_a > 0) != (at_b > 0) && at_a != at_b) {
     const double t = at_a / (at_a - at_b);
     const Vec3 p = a + t * u;
-    const bool inside = n.dot((t1 - t0).cross(p - t0)) >= 0 && n.dot((t2 - t1).cross(p - t1)) >= 0 &&
-                        n.dot((t0 - t2).cross(p - t2)) >= 0;
+    const bool inside = n.dot((t1 - t0).cross(p - t0)) >= 0 &&
+                        n.dot((t2 - t1).cross(p - t1)) >= 0 && n.dot((t0 - t2).cross(p - t2)) >= 0;
     if (inside) return {0.0, t, p, p};
   }
   SegmentPair best = NearestOfSegments(a, b, t0, t1);

@@ -1,4 +1,5 @@
-/// Nearest points between segments, and between a segment and a triangle. For use inside database/geometry only.
+/// Nearest points between segments, and between a segment and a triangle. For use inside
+/// database/geometry only.
 #pragma once
 
 #include "database/geometry/rotation.h"
@@ -13,11 +14,12 @@ struct SegmentPair {
   Vec3 q = Vec3::Zero();  ///< on the other
 };
 
-/// Segments a b and c d, either of which may be a point. Exact to rounding: every candidate is a true pair, so that
-/// rounding in near-parallel cases costs at most rounding in the distance.
+/// Segments a b and c d, either of which may be a point. Exact to rounding: every candidate is a
+/// true pair, so that rounding in near-parallel cases costs at most rounding in the distance.
 SegmentPair NearestOfSegments(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d);
 
 /// Segment a b and triangle t0 t1 t2; distance 0 where the segment cuts the triangle.
-SegmentPair NearestSegmentTriangle(const Vec3& a, const Vec3& b, const Vec3& t0, const Vec3& t1, const Vec3& t2);
+SegmentPair NearestSegmentTriangle(const Vec3& a, const Vec3& b, const Vec3& t0, const Vec3& t1,
+                                   const Vec3& t2);
 
 }  // namespace handhold::geometry::internal

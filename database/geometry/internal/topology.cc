@@ -9,7 +9,9 @@ namespace handhold::geometry::internal {
 Places FindPlaces(const std::vector<Vec3>& vertices) {
   std::vector<std::uint32_t> order(vertices.size());
   std::iota(order.begin(), order.end(), 0u);
-  const auto key = [&](std::uint32_t i) { return std::tuple(vertices[i].x(), vertices[i].y(), vertices[i].z()); };
+  const auto key = [&](std::uint32_t i) {
+    return std::tuple(vertices[i].x(), vertices[i].y(), vertices[i].z());
+  };
   std::sort(order.begin(), order.end(), [&](std::uint32_t i, std::uint32_t j) {
     return std::tuple_cat(key(i), std::tuple(i)) < std::tuple_cat(key(j), std::tuple(j));
   });
@@ -25,7 +27,8 @@ Places FindPlaces(const std::vector<Vec3>& vertices) {
 
 bool HasThreePlaces(const Mesh& mesh, const Places& places, std::size_t triangle) {
   const auto& t = mesh.triangles[triangle];
-  const std::uint32_t a = places.of_vertex[t[0]], b = places.of_vertex[t[1]], c = places.of_vertex[t[2]];
+  const std::uint32_t a = places.of_vertex[t[0]], b = places.of_vertex[t[1]],
+                      c = places.of_vertex[t[2]];
   return a != b && b != c && c != a;
 }
 
@@ -48,7 +51,8 @@ std::vector<DirectedEdge> SortedEdges(const Mesh& mesh, const Places& places) {
 }
 
 bool IsZeroArea(const Vec3& a, const Vec3& b, const Vec3& c) {
-  const double longest2 = std::max({(b - a).squaredNorm(), (c - b).squaredNorm(), (a - c).squaredNorm()});
+  const double longest2 =
+      std::max({(b - a).squaredNorm(), (c - b).squaredNorm(), (a - c).squaredNorm()});
   return !((b - a).cross(c - a).norm() > 1e-14 * longest2);
 }
 

@@ -4,7 +4,8 @@ namespace handhold::geometry::internal {
 namespace {
 
 /// Nearest point of the segment a b to the origin; keeps `best` unless nearer.
-void TrySegment(const Vec3& a, const Vec3& b, Feature edge, Feature at_a, Feature at_b, TriangleNearest& best) {
+void TrySegment(const Vec3& a, const Vec3& b, Feature edge, Feature at_a, Feature at_b,
+                TriangleNearest& best) {
   const Vec3 e = b - a;
   const double along = -a.dot(e);
   const double length2 = e.squaredNorm();
@@ -17,8 +18,10 @@ void TrySegment(const Vec3& a, const Vec3& b, Feature edge, Feature at_a, Featur
     p = b;
     feature = at_b;
   } else {
-    // From the nearer end: exact there, and symmetric, so that two triangles sharing the edge agree.
-    p = 2 * along <= length2 ? Vec3(a + (along / length2) * e) : Vec3(b + (b.dot(e) / length2) * -e);
+    // From the nearer end: exact there, and symmetric, so that two triangles sharing the edge
+    // agree.
+    p = 2 * along <= length2 ? Vec3(a + (along / length2) * e)
+                             : Vec3(b + (b.dot(e) / length2) * -e);
     feature = edge;
   }
   const double d2 = p.squaredNorm();
@@ -28,7 +31,8 @@ void TrySegment(const Vec3& a, const Vec3& b, Feature edge, Feature at_a, Featur
 }  // namespace
 
 TriangleNearest NearestOnTriangle(const Vec3& a, const Vec3& b, const Vec3& c) {
-  const double ab2 = (b - a).squaredNorm(), bc2 = (c - b).squaredNorm(), ca2 = (a - c).squaredNorm();
+  const double ab2 = (b - a).squaredNorm(), bc2 = (c - b).squaredNorm(),
+               ca2 = (a - c).squaredNorm();
   // u v is the longest edge, w the apex over it.
   const Vec3 *u = &a, *v = &b, *w = &c;
   double base2 = ab2;
