@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "database/base/result.h"
@@ -26,7 +27,10 @@ struct SampleView {
   int count = 0;
   std::span<const double> values;         ///< channel-major; NaN: missing (occluded)
   std::span<const int32_t> point_counts;  ///< ragged streams only
-  recording::ClockPair clock;             ///< raw times of this packet
+  /// Raw times of this packet. A packet of several samples is received after its last one:
+  /// clock.latency_ns then holds the span from its first sample to its last (plus what the device
+  /// itself reports), so that host_ns - latency_ns belongs to the first sample.
+  recording::ClockPair clock;
 };
 
 /// Where a source's samples go. Every call comes from the source's own thread.
@@ -41,6 +45,10 @@ class Sink {
   /// Samples known lost: counters [first, first + count) of `stream`.
   virtual void OnGap(int stream, int64_t first_missing_counter, int64_t count,
                      recording::GapCause cause) noexcept = 0;
+  /// The device's clock started anew (restart, power cycle) before counter `first_counter` of
+  /// `stream`: counters go on ascending by the host clock's estimate, so the clock map needs a new
+  /// segment here. Precedes that sample's call.
+  virtual void OnClockReset(int /*stream*/, int64_t /*first_counter*/) noexcept {}
   /// Connection state changed; `text` is for people and names the fix when there is one.
   virtual void OnState(bool connected, std::string_view text) noexcept = 0;
 };
@@ -50,10 +58,14 @@ class Sink {
 struct SourceHealth {
   bool connected = false;
   int64_t packets = 0;
-  int64_t lost_samples = 0;  ///< counted from device counters
-  int64_t kernel_drops = 0;  ///< datagrams our own kernel dropped (SO_RXQ_OVFL); 0 where not
-                             ///< applicable
-  int64_t bad_packets = 0;   ///< refused by the decoder
+  int64_t lost_samples = 0;       ///< counted from device counters
+  int64_t kernel_drops = 0;       ///< datagrams our own kernel dropped (SO_RXQ_OVFL); 0 where not
+                                  ///< applicable
+  int64_t bad_packets = 0;        ///< refused by the decoder
+  int64_t duplicates = 0;         ///< packets that repeated samples already delivered; dropped
+  int64_t late_packets = 0;       ///< arrived after their gap was reported; dropped
+  int64_t saturated_samples = 0;  ///< whose device status said so
+  int64_t clock_resets = 0;
   int64_t reconnects = 0;
   Timestamp last_packet_host;
   uint32_t device_status = 0;        ///< as the device encodes it; 0 healthy
