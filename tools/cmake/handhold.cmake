@@ -5,6 +5,31 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_package(Threads REQUIRED)
+
+# What tools/setup built and fetched, under stable names (see the head of tools/setup).
+list(GET CMAKE_PREFIX_PATH 0 HANDHOLD_PREFIX)
+
+# handhold_mujoco(): the target mujoco::mujoco (MuJoCo 4 from PyPI), for tests and benches only.
+function(handhold_mujoco)
+  if(TARGET mujoco::mujoco)
+    return()
+  endif()
+  set(home "${HANDHOLD_PREFIX}/oracles/python/mujoco")
+  if(NOT EXISTS "${home}/libmujoco.so.4.0.0")
+    message(FATAL_ERROR "no ${home}/libmujoco.so.4.0.0: run tools/setup")
+  endif()
+  add_library(mujoco::mujoco SHARED IMPORTED GLOBAL)
+  set_target_properties(mujoco::mujoco PROPERTIES IMPORTED_LOCATION "${home}/libmujoco.so.4.0.0"
+    INTERFACE_INCLUDE_DIRECTORIES "${home}/include")
+endfunction()
+
+# handhold_pinocchio(): the target pinocchio::pinocchio_default (Pinocchio 4 from PyPI), for benches only, in an
+# executable of its own: its libraries are built for 16-byte alignment, so any -mavx or -march flag aborts.
+function(handhold_pinocchio)
+  list(PREPEND CMAKE_PREFIX_PATH "${HANDHOLD_PREFIX}/oracles/python/pinocchio")
+  find_package(pinocchio 4.1 CONFIG REQUIRED)
+endfunction()
+
 # -ffp-contract=off: the same source gives the same numbers with and without FMA units.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 
@@ -40,7 +65,8 @@ function(house_test file)
   target_link_libraries(${target} PRIVATE ${T_LINK} GTest::gmock_main)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${target} PRIVATE
-    HANDHOLD_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HANDHOLD_SHARED_DATA_DIR="${PROJECT_SOURCE_DIR}/../shared/data")
+    HANDHOLD_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HANDHOLD_SHARED_DATA_DIR="${PROJECT_SOURCE_DIR}/../shared/data"
+    HANDHOLD_PREFIX="${HANDHOLD_PREFIX}")
   add_test(NAME ${name} COMMAND ${target})
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 300)
