@@ -23,14 +23,16 @@ struct Digest {
   auto operator<=>(const Digest&) const = default;
 };
 
-/// Takes a message in pieces: the digest depends on the bytes, not on how they were cut. One owner, one thread; does not
-/// allocate. About 200 MB/s: it addresses results and parameters, and is no checksum for the sample path (that is
-/// CRC-32C, in the store).
+/// Takes a message in pieces: the digest depends on the bytes, not on how they were cut. One owner,
+/// one thread; does not allocate. About 200 MB/s: it addresses results and parameters, and is no
+/// checksum for the sample path (that is CRC-32C, in the store).
 class Sha256 {
  public:
   Sha256();
   Sha256& Update(std::span<const std::byte> data);
-  Sha256& Update(std::string_view data) { return Update(std::as_bytes(std::span(data.data(), data.size()))); }
+  Sha256& Update(std::string_view data) {
+    return Update(std::as_bytes(std::span(data.data(), data.size())));
+  }
   /// The digest of all bytes so far. The hasher is unchanged and may go on.
   Digest Finish() const;
 

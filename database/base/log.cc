@@ -19,7 +19,8 @@ std::atomic<LogFormat> g_format = LogFormat::kText;
 std::mutex g_sink_mutex;
 
 std::function<void(std::string_view)>& Sink() {
-  static auto* sink = new std::function<void(std::string_view)>;  // never destroyed: threads may log at exit
+  static auto* sink = new std::function<void(std::string_view)>;  // never destroyed: threads may
+                                                                  // log at exit
   return *sink;
 }
 
@@ -55,7 +56,8 @@ void AppendQuoted(std::string_view text, std::string& out) {
 bool ReadsAsOneWord(std::string_view text) {
   if (text.empty()) return false;
   for (const char c : text) {
-    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7F || c == '"' || c == '\\' || c == '=') return false;
+    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7F || c == '"' || c == '\\' || c == '=')
+      return false;
   }
   return true;
 }
@@ -73,10 +75,14 @@ void WriteToStderr(std::string_view line) {
 
 std::string_view LogLevelName(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return "debug";
-    case LogLevel::kInfo: return "info";
-    case LogLevel::kWarning: return "warning";
-    case LogLevel::kError: return "error";
+    case LogLevel::kDebug:
+      return "debug";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kWarning:
+      return "warning";
+    case LogLevel::kError:
+      return "error";
   }
   return "unknown";
 }
@@ -101,7 +107,8 @@ std::string FormatLogLine(LogFormat format, int64_t utc_ns, LogLevel level, std:
   const std::string time = FormatUtc(Timestamp::FromNanoseconds(utc_ns));
   std::string out;
   if (format == LogFormat::kJson) {
-    out = "{\"time\":\"" + time + "\",\"level\":\"" + std::string(LogLevelName(level)) + "\",\"event\":";
+    out = "{\"time\":\"" + time + "\",\"level\":\"" + std::string(LogLevelName(level)) +
+          "\",\"event\":";
     AppendQuoted(event, out);
     for (const LogField& field : fields) {
       out += ',';

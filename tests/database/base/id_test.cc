@@ -29,7 +29,8 @@ TEST(Uuid, SortsInTheOrderMade) {
   std::vector<Uuid> ids;
   for (int i = 0; i < 20'000; ++i) ids.push_back(Uuid::New());
   for (size_t i = 1; i < ids.size(); ++i) ASSERT_LT(ids[i - 1], ids[i]) << i;
-  for (size_t i = 1; i < ids.size(); ++i) ASSERT_LT(ids[i - 1].ToString(), ids[i].ToString()) << "the text sorts alike";
+  for (size_t i = 1; i < ids.size(); ++i)
+    ASSERT_LT(ids[i - 1].ToString(), ids[i].ToString()) << "the text sorts alike";
 }
 
 TEST(Uuid, IsUniqueAcrossThreads) {
@@ -58,8 +59,10 @@ TEST(Uuid, TextRoundTrips) {
 }
 
 TEST(Uuid, RefusesWhatIsNotOne) {
-  for (const char* text : {"", "0192f3a0", "0192f3a0-1b2c-7d3e-8f40-0123456789a", "0192f3a0-1b2c-7d3e-8f40-0123456789abc",
-                           "0192f3a0-1b2c-7d3e-8f40-0123456789ag", "0192f3a001b2c-7d3e-8f40-0123456789abb"}) {
+  for (const char* text :
+       {"", "0192f3a0", "0192f3a0-1b2c-7d3e-8f40-0123456789a",
+        "0192f3a0-1b2c-7d3e-8f40-0123456789abc", "0192f3a0-1b2c-7d3e-8f40-0123456789ag",
+        "0192f3a001b2c-7d3e-8f40-0123456789abb"}) {
     const auto parsed = Uuid::Parse(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_THAT(parsed.error().message, ::testing::HasSubstr(text));

@@ -7,7 +7,8 @@ namespace {
 
 TEST(Issues, OnlyLossCountsAsLoss) {
   EXPECT_FALSE(AnyLoss({}));
-  EXPECT_FALSE(AnyLoss({{"POINT:USED", Severity::kNote, "zero"}, {"frame 3", Severity::kWarning, "guessed"}}));
+  EXPECT_FALSE(AnyLoss(
+      {{"POINT:USED", Severity::kNote, "zero"}, {"frame 3", Severity::kWarning, "guessed"}}));
   EXPECT_TRUE(AnyLoss({{"a", Severity::kNote, ""}, {"frame 4", Severity::kLoss, "truncated"}}));
 }
 

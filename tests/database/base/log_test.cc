@@ -14,20 +14,31 @@ constexpr int64_t kNoon = 1'795'003'200'123'456'789;  // 2026-11-18T12:00:00.123
 
 TEST(LogLine, TextIsForPeople) {
   EXPECT_EQ(FormatLogLine(LogFormat::kText, kNoon, LogLevel::kWarning, "stream.late",
-                          {{"stream", "netft"}, {"age_ms", 412}, {"rate_Hz", 499.5}, {"note", "two words"}, {"red", true}}),
-            "2026-11-18T12:00:00.123Z warning stream.late stream=netft age_ms=412 rate_Hz=499.5 note=\"two words\" red=true");
+                          {{"stream", "netft"},
+                           {"age_ms", 412},
+                           {"rate_Hz", 499.5},
+                           {"note", "two words"},
+                           {"red", true}}),
+            "2026-11-18T12:00:00.123Z warning stream.late stream=netft age_ms=412 rate_Hz=499.5 "
+            "note=\"two words\" red=true");
 }
 
 TEST(LogLine, JsonKeepsTypesAndNanoseconds) {
   EXPECT_EQ(FormatLogLine(LogFormat::kJson, kNoon, LogLevel::kError, "disk.full",
-                          {{"path", "/a\"b"}, {"left", int64_t{-1}}, {"share", 0.1}, {"bad", std::nan("")}, {"ok", false}}),
-            "{\"time\":\"2026-11-18T12:00:00.123456789Z\",\"level\":\"error\",\"event\":\"disk.full\",\"path\":\"/a\\\"b\","
+                          {{"path", "/a\"b"},
+                           {"left", int64_t{-1}},
+                           {"share", 0.1},
+                           {"bad", std::nan("")},
+                           {"ok", false}}),
+            "{\"time\":\"2026-11-18T12:00:00.123456789Z\",\"level\":\"error\",\"event\":\"disk."
+            "full\",\"path\":\"/a\\\"b\","
             "\"left\":-1,\"share\":0.1,\"bad\":\"nan\",\"ok\":false}");
 }
 
 TEST(LogLine, AValueCannotForgeALine) {
   for (const LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
-    const std::string line = FormatLogLine(format, 0, LogLevel::kInfo, "subject", {{"name", "x\nerror disk.full\x1b[2J\xFF"}});
+    const std::string line = FormatLogLine(format, 0, LogLevel::kInfo, "subject",
+                                           {{"name", "x\nerror disk.full\x1b[2J\xFF"}});
     EXPECT_EQ(line.find('\n'), std::string::npos);
     EXPECT_EQ(line.find('\x1b'), std::string::npos);
     EXPECT_THAT(line, ::testing::HasSubstr("x\\nerror disk.full\\u001b[2J\xEF\xBF\xBD"));
@@ -61,7 +72,8 @@ TEST(Log, LinesOfThreadsDoNotMix) {
   for (std::thread& thread : threads) thread.join();
   SetLogSink(nullptr);
   ASSERT_EQ(lines.size(), 800u);
-  for (const std::string& line : lines) ASSERT_THAT(line, ::testing::EndsWith("error event value=abc"));
+  for (const std::string& line : lines)
+    ASSERT_THAT(line, ::testing::EndsWith("error event value=abc"));
 }
 
 }  // namespace

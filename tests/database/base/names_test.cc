@@ -16,7 +16,8 @@ TEST(EditDistance, CountsInsertionDeletionSubstitutionAndSwap) {
   EXPECT_EQ(EditDistance("mass", "maxs"), 1u);
   EXPECT_EQ(EditDistance("inof", "info"), 1u);
   EXPECT_EQ(EditDistance("kitten", "sitting"), 3u);
-  EXPECT_EQ(EditDistance("ca", "abc"), 3u) << "optimal string alignment, not the unrestricted distance (2)";
+  EXPECT_EQ(EditDistance("ca", "abc"), 3u)
+      << "optimal string alignment, not the unrestricted distance (2)";
   EXPECT_EQ(EditDistance("sitting", "kitten"), EditDistance("kitten", "sitting"));
 }
 
@@ -29,7 +30,8 @@ TEST(NearestNames, FindsWhatAPersonMeant) {
   EXPECT_THAT(NearestNames("nmae", keys), ElementsAre("name"));
   EXPECT_THAT(NearestNames("colour", keys), IsEmpty());
   EXPECT_THAT(NearestNames("", keys), IsEmpty());
-  EXPECT_THAT(NearestNames("x", std::vector<std::string>{"y"}), IsEmpty()) << "two names that share nothing are not near";
+  EXPECT_THAT(NearestNames("x", std::vector<std::string>{"y"}), IsEmpty())
+      << "two names that share nothing are not near";
 }
 
 TEST(NearestNames, NearestFirstTiesInOrderAndNoMoreThanAsked) {
@@ -48,7 +50,8 @@ TEST(DidYouMean, SuggestsOrListsWhatIsKnown) {
   EXPECT_EQ(DidYouMean("lsit", verbs), ": did you mean 'list'?");
   EXPECT_EQ(DidYouMean("frobnicate", verbs), ": known are 'list', 'show', 'import'");
   EXPECT_EQ(DidYouMean("x", std::vector<std::string>{}), "");
-  EXPECT_EQ(DidYouMean("RIFS", std::vector<std::string>{"RIFX", "RIFT"}), ": did you mean 'RIFX' or 'RIFT'?");
+  EXPECT_EQ(DidYouMean("RIFS", std::vector<std::string>{"RIFX", "RIFT"}),
+            ": did you mean 'RIFX' or 'RIFT'?");
   std::vector<std::string> many;
   for (int i = 0; i < 15; ++i) many.push_back("name" + std::to_string(i));
   EXPECT_THAT(DidYouMean("other", many), ::testing::EndsWith("'name11' and 3 more"));

@@ -64,8 +64,10 @@ TEST(HostNow, DoesNotGoBackwards) {
 
 TEST(FormatUtc, IsIso8601WithNineDecimals) {
   EXPECT_EQ(FormatUtc(Timestamp()), "1970-01-01T00:00:00.000000000Z");
-  EXPECT_EQ(FormatUtc(Timestamp::FromNanoseconds(1'795'003'200'123'456'789)), "2026-11-18T12:00:00.123456789Z");
-  EXPECT_EQ(FormatUtc(Timestamp::FromNanoseconds(951'782'400'000'000'000)), "2000-02-29T00:00:00.000000000Z");
+  EXPECT_EQ(FormatUtc(Timestamp::FromNanoseconds(1'795'003'200'123'456'789)),
+            "2026-11-18T12:00:00.123456789Z");
+  EXPECT_EQ(FormatUtc(Timestamp::FromNanoseconds(951'782'400'000'000'000)),
+            "2000-02-29T00:00:00.000000000Z");
   EXPECT_EQ(FormatUtc(Timestamp::FromNanoseconds(-1)), "1969-12-31T23:59:59.999999999Z");
 }
 
@@ -73,7 +75,8 @@ TEST(FormatSeconds, IsExact) {
   EXPECT_EQ(FormatSeconds(Duration::Nanoseconds(1'250'000'000)), "1.250000000 s");
   EXPECT_EQ(FormatSeconds(Duration::Nanoseconds(-1)), "-0.000000001 s");
   EXPECT_EQ(FormatSeconds(Duration()), "0.000000000 s");
-  EXPECT_EQ(FormatSeconds(Duration::Nanoseconds(std::numeric_limits<int64_t>::min())), "-9223372036.854775808 s");
+  EXPECT_EQ(FormatSeconds(Duration::Nanoseconds(std::numeric_limits<int64_t>::min())),
+            "-9223372036.854775808 s");
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 namespace handhold {
 namespace {
 
-// Each factor against the definitions it derives from, not against itself: pound 0.45359237 kg, inch 0.0254 m, foot 12
-// inches, standard gravity 9.80665 m/s^2 (NIST SP 811, appendix B.8).
+// Each factor against the definitions it derives from, not against itself: pound 0.45359237 kg,
+// inch 0.0254 m, foot 12 inches, standard gravity 9.80665 m/s^2 (NIST SP 811, appendix B.8).
 constexpr double kPound_kg = 0.45359237, kInch_m = 0.0254, kGravity = 9.80665;
 
 TEST(Units, FollowTheirDefinitions) {
@@ -25,7 +25,8 @@ TEST(Units, InversesUndo) {
   for (const double value : {0.0, -1.25, 1e-6, 360.0, 1e6}) {
     EXPECT_DOUBLE_EQ(MetresToMillimetres(MillimetresToMetres(value)), value);
     EXPECT_DOUBLE_EQ(RadiansToDegrees(DegreesToRadians(value)), value);
-    EXPECT_DOUBLE_EQ(NewtonMetresToNewtonMillimetres(NewtonMillimetresToNewtonMetres(value)), value);
+    EXPECT_DOUBLE_EQ(NewtonMetresToNewtonMillimetres(NewtonMillimetresToNewtonMetres(value)),
+                     value);
   }
 }
 

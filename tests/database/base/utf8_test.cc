@@ -15,7 +15,8 @@ TEST(Utf8, EveryCodePointRoundTrips) {
   }
 }
 
-// The counts follow from the definition: 2^7, 1920, 61440 (less 2048 surrogates) and 2^20 code points.
+// The counts follow from the definition: 2^7, 1920, 61440 (less 2048 surrogates) and 2^20 code
+// points.
 TEST(Utf8, AcceptsExactlyTheWellFormedSequences) {
   size_t one = 0, two = 0, three = 0;
   for (int a = 0; a < 256; ++a) {
@@ -35,8 +36,9 @@ TEST(Utf8, AcceptsExactlyTheWellFormedSequences) {
 }
 
 TEST(Utf8, RefusesTruncatedOverlongSurrogateAndTooLarge) {
-  for (const char* bad : {"\xC3", "\xE2\x82", "\xF0\x9F\x98", "\xC0\x80", "\xE0\x80\x80", "\xF0\x80\x80\x80", "\xED\xA0\x80",
-                          "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "\xFF"}) {
+  for (const char* bad :
+       {"\xC3", "\xE2\x82", "\xF0\x9F\x98", "\xC0\x80", "\xE0\x80\x80", "\xF0\x80\x80\x80",
+        "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "\xFF"}) {
     EXPECT_EQ(Utf8Length(bad, 0), 0u);
   }
   std::string out;

@@ -1,0 +1,87 @@
+#include "database/text/toml.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "database/text/file.h"
+#include "database/text/json_view.h"
+
+namespace handhold::text {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string ErrorOf(std::string_view text, const JsonParseOptions& options = {}) {
+  const Result<Json> parsed = ParseToml(text, options);
+  return parsed ? "accepted" : parsed.error().message;
+}
+
+constexpr const char* kRig = R"(subject = "p07"
+rate_Hz = 500
+preroll_s = 2.5
+armed = true
+made = 2026-11-18T12:00:00Z
+
+[[source]]
+name = "vicon"
+origin_m = [0.1, 0, -2e-3]
+
+[[source]]
+name = "netft"
+limits = { force_N = 50, torque_Nm = 0.5 }
+
+[a.b]
+c = 0x10
+)";
+
+TEST(Toml, BecomesTheTreeInTheOrderOfTheFile) {
+  const Json rig = *ParseToml(kRig);
+  EXPECT_EQ(
+      *WriteJson(rig),
+      R"({"subject":"p07","rate_Hz":500,"preroll_s":2.5,"armed":true,"made":"2026-11-18T12:00:00Z",)"
+      R"("source":[{"name":"vicon","origin_m":[0.1,0,-0.002]},{"name":"netft","limits":{"force_N":50,"torque_Nm":0.5}}],)"
+      R"("a":{"b":{"c":16}}})");
+}
+
+TEST(Toml, KeepsTheLineOfEveryValue) {
+  const Json rig = *ParseToml(kRig);
+  EXPECT_EQ(rig.Find("rate_Hz")->line(), 2u);
+  const Json& second = rig.Find("source")->elements()[1];
+  EXPECT_EQ(second.Find("limits")->Find("torque_Nm")->line(), 13u);
+  EXPECT_EQ(JsonView(second, "rig.toml").Get<double>("name").error().message,
+            "rig.toml:12: /name: expected a number, found string \"netft\"");
+}
+
+TEST(Toml, NumbersAreExact) {
+  const Json numbers = *ParseToml("a = 0.1\nb = 5e-324\nc = 9223372036854775807\nd = -0.0\n");
+  EXPECT_EQ(*WriteJson(numbers), R"({"a":0.1,"b":5e-324,"c":9223372036854775807,"d":-0.0})");
+}
+
+TEST(Toml, SyntaxErrorsNameFileLineAndColumn) {
+  EXPECT_THAT(ErrorOf("a = 1\nb = = 2\n", {.source = "rig.toml"}), HasSubstr("rig.toml:2:5: "));
+  EXPECT_THAT(ErrorOf("a = 1\na = 2\n"), HasSubstr("line 2, column "));
+  EXPECT_THAT(ErrorOf("a = \"\xFF\""), HasSubstr("line 1"));
+}
+
+TEST(Toml, RefusesNanInfDepthAndLength) {
+  EXPECT_EQ(ErrorOf("ok = 1\n[x]\ny = [1.0, nan]\n", {.source = "rig.toml"}),
+            "rig.toml:3: /x/y/1: nan is not a value here");
+  EXPECT_EQ(ErrorOf("y = -inf", {.source = "r"}), "r:1: /y: inf is not a value here");
+  EXPECT_THAT(ErrorOf("a = " + std::string(100, '[') + std::string(100, ']')),
+              HasSubstr("nested deeper than the limit of 64"));
+  EXPECT_NE(ErrorOf("a = " + std::string(1'000'000, '[')), "accepted");
+  EXPECT_THAT(ErrorOf("a = 1", {.max_bytes = 4}),
+              HasSubstr("5 bytes are more than the limit of 4"));
+}
+
+TEST(Toml, ReadsAFileAndNamesIt) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "toml_test_rig.toml";
+  ASSERT_TRUE(WriteTextFile(path, "a = 1\nb = [\n"));
+  EXPECT_THAT(ReadTomlFile(path).error().message, ::testing::StartsWith(path.string() + ":"));
+  ASSERT_TRUE(WriteTextFile(path, "a = 1\n"));
+  EXPECT_EQ(ReadTomlFile(path)->Find("a")->integer(), 1);
+  EXPECT_EQ(ReadTomlFile("/nonexistent/rig.toml").error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace handhold::text
