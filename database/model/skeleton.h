@@ -16,9 +16,15 @@
 /// theta of the papers is q itself where every joint is a hinge or a universal; deviations of a
 /// ball joint are rotation vectors in its v-space, so that C (compliance) is always nv x nv and tau
 /// always has nv entries.
+///
+/// Frames of our own hands (schemas/hands): a body's frame starts at its joint to the parent, x points distally along the
+/// bone, z dorsally, y = z x x (for a right hand: radially). Rotation about +y is flexion, about +z abduction to the radial
+/// side (right hand), about +x axial. World Z is up; a straight right hand, palm down, points along +X. Pinned by
+/// tests/database/model/{skeleton,kinematics,hand_library}_test.cc.
 #pragma once
 
-#include <memory>
+#include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,11 +54,11 @@ struct Joint {
   /// Unit axes in the joint frame: hinge uses [0], universal [0] (fixed in Jp) and [1] (fixed in
   /// Jc).
   geometry::Vec3 axes[2] = {geometry::Vec3::UnitZ(), geometry::Vec3::UnitX()};
-  /// Hinge and universal: per axis. Ball: swing of the child's x axis about y and z (elliptic cone
-  /// half-angles around mid) and twist about x: index 0 twist, 1 and 2 swing. Radians; +-infinity:
-  /// free.
+  /// Hinge and universal: per axis. Ball: index 0 is twist about x, 1 and 2 are swing of the child's x axis about y and z
+  /// (SwingTwist below; an elliptic cone around the middle of the ranges). Free joints: unused. Radians; +-infinity: free.
   Eigen::Vector3d lower_rad = Eigen::Vector3d::Constant(-std::numeric_limits<double>::infinity());
   Eigen::Vector3d upper_rad = Eigen::Vector3d::Constant(std::numeric_limits<double>::infinity());
+  std::string source;  ///< where placement, axes and limits come from
 
   int nq() const;
   int nv() const;
@@ -63,14 +69,19 @@ struct BodyShape {
   std::string name;
   geometry::RigidTransform X_BS;
   geometry::Shape shape;
+  std::string source;
 };
 
 struct Body {
   std::string name;  ///< "palm", "index.prx"
-  int parent = 0;    ///< index; < own index
+  int parent = 0;    ///< index in the Skeleton (0 is the world); < own index
   Joint joint;
   geometry::MassProperties mass;  ///< in the body's frame B; zero mass allowed
   std::vector<BodyShape> shapes;
+  /// Joint to next joint, for the last segment joint to the end of the finger; what scaling to measured lengths divides
+  /// by (hand_library.h). 0: not known.
+  double length_m = 0.0;
+  std::string source;  ///< where length and mass come from
 };
 
 /// A marker glued to a body.
@@ -78,6 +89,7 @@ struct MarkerAttachment {
   std::string name;  ///< "R.IND.PRX.1"
   int body = 0;
   geometry::Vec3 p_BM = geometry::Vec3::Zero();  ///< metres, in the body's frame
+  std::string source;
 };
 
 /// A named frame on a body: "index.tip" (centre of the fingertip sphere), "index.pad", "palm",
@@ -86,23 +98,37 @@ struct NamedFrame {
   std::string name;
   int body = 0;
   geometry::RigidTransform X_BF;
+  std::string source;
+};
+
+/// A reference that `source` strings name in short.
+struct SourceNote {
+  std::string key;   ///< "greiner1991"
+  std::string text;  ///< what it is, and how far it can be trusted
 };
 
 /// What a Skeleton is made from; open to editing until Build.
 struct SkeletonDraft {
   std::string name;          ///< "finger4"
-  std::string side;          ///< "right" or "left"
-  std::vector<Body> bodies;  ///< without the world; parent 0 is the world, parent k is bodies[k -
-                             ///< 1]
+  std::string side;          ///< "right", "left", or empty: not a hand
+  /// Without the world: bodies[k] becomes body k + 1, parent 0 is the world, parent k is bodies[k - 1].
+  std::vector<Body> bodies;
   std::vector<MarkerAttachment> markers;
   std::vector<NamedFrame> frames;
-  std::string source;  ///< where its numbers come from
+  std::vector<SourceNote> sources;
+  std::string source;  ///< who made it and from what
 };
+
+/// Twist about x, then swing about y and z, of a ball joint's rotation: R = Exp((0, y, z)) * Rx(twist).
+/// Returns (twist, y, z) in radians; twist in (-pi, pi]. At a swing of pi the twist is not defined: 0 is returned.
+Eigen::Vector3d SwingTwist(const geometry::Mat3& R);
 
 class Skeleton {
  public:
-  /// Checks names (unique, not empty), parents, unit axes, limits, masses and inertias (physically
-  /// possible), and gives every joint its place in q and v. All findings in one message.
+  /// Checks names (unique, not empty), parents, axes, rotations, limits, masses and inertias (physically possible), markers
+  /// and frames, and gives every joint its place in q and v. All findings in one message, kInvalid. Axes are made unit
+  /// when they are within 1e-6 of it; empty dof names become flex (hinge), flex abd (universal), rot flex abd (ball),
+  /// rot_x .. lin_z (free).
   static Result<Skeleton> Build(SkeletonDraft draft);
 
   const std::string& name() const { return draft_.name; }
@@ -119,6 +145,12 @@ class Skeleton {
     return moves_[static_cast<size_t>(body) * static_cast<size_t>(nv_) +
                   static_cast<size_t>(dof)] != 0;
   }
+  /// X_BJc of a body's joint, inverted: constant, used by every pass over the tree.
+  const geometry::RigidTransform& X_JcB(int body) const {
+    return X_JcB_[static_cast<size_t>(body)];
+  }
+  /// True when the child's frame is the joint's child frame (X_BJc is the identity).
+  bool joint_at_origin(int body) const { return joint_at_origin_[static_cast<size_t>(body)] != 0; }
   const std::vector<MarkerAttachment>& markers() const { return draft_.markers; }
   const std::vector<NamedFrame>& frames() const { return draft_.frames; }
 
@@ -133,9 +165,10 @@ class Skeleton {
 
   /// The configuration with every angle 0 and every quaternion identity.
   Eigen::VectorXd ZeroConfiguration() const;
-  /// q moved along v for 1 unit: q (+) v. Hinges add; quaternions multiply by exp(v) on the right.
+  /// q moved along v for 1 unit: q (+) v. Hinges add; quaternions multiply by exp(v) on the right and are made unit; a free
+  /// joint's position moves by R v_lin.
   Eigen::VectorXd Integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
-  /// The v with Integrate(q0, v) = q1, shortest way.
+  /// The v with Integrate(q0, v) = q1, shortest way. The sign of quaternions plays no part.
   Eigen::VectorXd Difference(const Eigen::VectorXd& q0, const Eigen::VectorXd& q1) const;
 
  private:
@@ -143,6 +176,8 @@ class Skeleton {
   SkeletonDraft draft_;
   std::vector<Body> bodies_;
   std::vector<int> q_index_, v_index_;
+  std::vector<geometry::RigidTransform> X_JcB_;
+  std::vector<char> joint_at_origin_;
   std::vector<char> moves_;
   std::vector<std::string> dof_names_;
   int nq_ = 0, nv_ = 0;
