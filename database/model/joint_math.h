@@ -7,8 +7,8 @@
 
 namespace handhold::model::internal {
 
-/// X_JpJc of a joint at `q` (its own nq() coordinates; conventions in skeleton.h). Quaternions are used as they are: the
-/// caller keeps them unit.
+/// X_JpJc of a joint at `q` (its own nq() coordinates; conventions in skeleton.h). Quaternions are
+/// used as they are: the caller keeps them unit.
 template <typename S>
 geometry::RigidTransformT<S> JointPose(const Joint& joint, const S* q) {
   geometry::RigidTransformT<S> X;

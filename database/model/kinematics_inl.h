@@ -29,7 +29,8 @@ geometry::Vec6T<S> CrossTwists(const geometry::Vec6T<S>& a, const geometry::Vec6
   return c;
 }
 
-/// The twist, in world coordinates at the world's origin, of a unit rotation about the axis `w_W` through `p_W`.
+/// The twist, in world coordinates at the world's origin, of a unit rotation about the axis `w_W`
+/// through `p_W`.
 template <typename S, typename Column>
 void RotationColumn(const geometry::Vec3T<S>& w_W, const geometry::Vec3T<S>& p_W, Column&& column) {
   column.template head<3>() = w_W;
@@ -76,8 +77,8 @@ void PosePass(const Skeleton& skeleton, const Eigen::Ref<const VectorT<S>>& q,
   data->X_WB[0] = geometry::RigidTransformT<S>::Identity();
   for (int b = 1; b < skeleton.body_count(); ++b) {
     const Body& body = skeleton.body(b);
-    const geometry::RigidTransformT<S> X_WJp = data->X_WB[static_cast<size_t>(body.parent)] *
-                                               body.joint.X_PJp.template Cast<S>();
+    const geometry::RigidTransformT<S> X_WJp =
+        data->X_WB[static_cast<size_t>(body.parent)] * body.joint.X_PJp.template Cast<S>();
     const geometry::RigidTransformT<S> X_WJc =
         X_WJp * JointPose<S>(body.joint, q.data() + skeleton.q_index(b));
     data->X_WB[static_cast<size_t>(b)] =
@@ -128,7 +129,8 @@ void ComputeVelocities(const Skeleton& skeleton, const ConstVectorRef<S>& q,
         rate += data->J_W.col(k) * v[k];
         A += data->J_W.col(k) * a[k];
       }
-      // The columns are fixed in the child; [V_child] rate = [V_parent] rate, since [rate] rate = 0.
+      // The columns are fixed in the child; [V_child] rate = [V_parent] rate, since [rate] rate =
+      // 0.
       A += internal::CrossTwists<S>(V, rate);
       V += rate;
     }
@@ -156,8 +158,7 @@ void PointJacobian(const Skeleton& skeleton, const KinematicsDataT<S>& data, int
 template <typename S>
 void AddForceTorques(const Skeleton& skeleton, const KinematicsDataT<S>& data, int body,
                      const std::type_identity_t<geometry::Vec3T<S>>& p_W,
-                     const std::type_identity_t<geometry::Vec3T<S>>& f_onHand_W,
-                     VectorRef<S> tau) {
+                     const std::type_identity_t<geometry::Vec3T<S>>& f_onHand_W, VectorRef<S> tau) {
   CHECK_EQ(tau.size(), skeleton.nv());
   const geometry::Vec3T<S> moment = p_W.cross(f_onHand_W);  // about the world's origin
   for (int k = 0; k < skeleton.nv(); ++k) {

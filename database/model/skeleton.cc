@@ -61,11 +61,13 @@ void CheckPose(const RigidTransform& X, const std::string& where, const std::str
   if (!IsPose(X)) findings->Add(where, what + " is not a rigid transform");
 }
 
-/// Unit to rounding afterwards; an axis that is unit already keeps its bits, so that saving and loading changes nothing.
+/// Unit to rounding afterwards; an axis that is unit already keeps its bits, so that saving and
+/// loading changes nothing.
 void CheckAxis(Vec3* axis, const std::string& where, Findings* findings) {
   const double n2 = axis->squaredNorm();
   if (!(std::abs(n2 - 1.0) < 2e-6)) {
-    findings->Add(where, "its axis is not a unit vector (length " + std::to_string(std::sqrt(n2)) + ")");
+    findings->Add(where,
+                  "its axis is not a unit vector (length " + std::to_string(std::sqrt(n2)) + ")");
   } else if (std::abs(n2 - 1.0) > 1e-15) {
     axis->normalize();
   }
@@ -73,20 +75,29 @@ void CheckAxis(Vec3* axis, const std::string& where, Findings* findings) {
 
 int LimitCount(JointType type) {
   switch (type) {
-    case JointType::kHinge: return 1;
-    case JointType::kUniversal: return 2;
-    case JointType::kBall: return 3;
-    default: return 0;
+    case JointType::kHinge:
+      return 1;
+    case JointType::kUniversal:
+      return 2;
+    case JointType::kBall:
+      return 3;
+    default:
+      return 0;
   }
 }
 
 std::vector<std::string> DefaultDofNames(JointType type) {
   switch (type) {
-    case JointType::kFixed: return {};
-    case JointType::kHinge: return {"flex"};
-    case JointType::kUniversal: return {"flex", "abd"};
-    case JointType::kBall: return {"rot", "flex", "abd"};
-    case JointType::kFree: return {"rot_x", "rot_y", "rot_z", "lin_x", "lin_y", "lin_z"};
+    case JointType::kFixed:
+      return {};
+    case JointType::kHinge:
+      return {"flex"};
+    case JointType::kUniversal:
+      return {"flex", "abd"};
+    case JointType::kBall:
+      return {"rot", "flex", "abd"};
+    case JointType::kFree:
+      return {"rot_x", "rot_y", "rot_z", "lin_x", "lin_y", "lin_z"};
   }
   return {};
 }
@@ -167,7 +178,8 @@ void CheckDraft(SkeletonDraft* draft, Findings* findings) {
   for (size_t i = 0; i < draft->markers.size(); ++i) {
     const MarkerAttachment& m = draft->markers[i];
     marker_names.Add(m.name, i);
-    if (m.body < 0 || m.body >= body_count) findings->Add("marker '" + m.name + "'", "no such body");
+    if (m.body < 0 || m.body >= body_count)
+      findings->Add("marker '" + m.name + "'", "no such body");
     if (!m.p_BM.allFinite()) findings->Add("marker '" + m.name + "'", "its position is not finite");
   }
   for (size_t i = 0; i < draft->frames.size(); ++i) {
@@ -206,22 +218,32 @@ void TurnQuaternion(const Vec3& w, Eigen::Ref<Eigen::Vector4d> quaternion) {
 
 std::string_view JointTypeName(JointType type) {
   switch (type) {
-    case JointType::kFixed: return "fixed";
-    case JointType::kHinge: return "hinge";
-    case JointType::kUniversal: return "universal";
-    case JointType::kBall: return "ball";
-    case JointType::kFree: return "free";
+    case JointType::kFixed:
+      return "fixed";
+    case JointType::kHinge:
+      return "hinge";
+    case JointType::kUniversal:
+      return "universal";
+    case JointType::kBall:
+      return "ball";
+    case JointType::kFree:
+      return "free";
   }
   return "fixed";
 }
 
 int Joint::nq() const {
   switch (type) {
-    case JointType::kFixed: return 0;
-    case JointType::kHinge: return 1;
-    case JointType::kUniversal: return 2;
-    case JointType::kBall: return 4;
-    case JointType::kFree: return 7;
+    case JointType::kFixed:
+      return 0;
+    case JointType::kHinge:
+      return 1;
+    case JointType::kUniversal:
+      return 2;
+    case JointType::kBall:
+      return 4;
+    case JointType::kFree:
+      return 7;
   }
   return 0;
 }
@@ -305,10 +327,17 @@ Eigen::VectorXd Skeleton::Integrate(const Eigen::VectorXd& q, const Eigen::Vecto
   for (int b = 1; b < body_count(); ++b) {
     const int iq = q_index(b), iv = v_index(b);
     switch (body(b).joint.type) {
-      case JointType::kFixed: break;
-      case JointType::kUniversal: out[iq + 1] += v[iv + 1]; [[fallthrough]];
-      case JointType::kHinge: out[iq] += v[iv]; break;
-      case JointType::kBall: TurnQuaternion(v.segment<3>(iv), out.segment<4>(iq)); break;
+      case JointType::kFixed:
+        break;
+      case JointType::kUniversal:
+        out[iq + 1] += v[iv + 1];
+        [[fallthrough]];
+      case JointType::kHinge:
+        out[iq] += v[iv];
+        break;
+      case JointType::kBall:
+        TurnQuaternion(v.segment<3>(iv), out.segment<4>(iq));
+        break;
       case JointType::kFree:
         out.segment<3>(iq) += RotationOf(q.data() + iq + 3) * v.segment<3>(iv + 3);
         TurnQuaternion(v.segment<3>(iv), out.segment<4>(iq + 3));
@@ -325,9 +354,14 @@ Eigen::VectorXd Skeleton::Difference(const Eigen::VectorXd& q0, const Eigen::Vec
   for (int b = 1; b < body_count(); ++b) {
     const int iq = q_index(b), iv = v_index(b);
     switch (body(b).joint.type) {
-      case JointType::kFixed: break;
-      case JointType::kUniversal: v[iv + 1] = q1[iq + 1] - q0[iq + 1]; [[fallthrough]];
-      case JointType::kHinge: v[iv] = q1[iq] - q0[iq]; break;
+      case JointType::kFixed:
+        break;
+      case JointType::kUniversal:
+        v[iv + 1] = q1[iq + 1] - q0[iq + 1];
+        [[fallthrough]];
+      case JointType::kHinge:
+        v[iv] = q1[iq] - q0[iq];
+        break;
       case JointType::kBall: {
         const Mat3 R0 = RotationOf(q0.data() + iq), R1 = RotationOf(q1.data() + iq);
         v.segment<3>(iv) = geometry::Log(R0.transpose() * R1);

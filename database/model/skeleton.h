@@ -17,9 +17,10 @@
 /// ball joint are rotation vectors in its v-space, so that C (compliance) is always nv x nv and tau
 /// always has nv entries.
 ///
-/// Frames of our own hands (schemas/hands): a body's frame starts at its joint to the parent, x points distally along the
-/// bone, z dorsally, y = z x x (for a right hand: radially). Rotation about +y is flexion, about +z abduction to the radial
-/// side (right hand), about +x axial. World Z is up; a straight right hand, palm down, points along +X. Pinned by
+/// Frames of our own hands (schemas/hands): a body's frame starts at its joint to the parent, x
+/// points distally along the bone, z dorsally, y = z x x (for a right hand: radially). Rotation
+/// about +y is flexion, about +z abduction to the radial side (right hand), about +x axial. World Z
+/// is up; a straight right hand, palm down, points along +X. Pinned by
 /// tests/database/model/{skeleton,kinematics,hand_library}_test.cc.
 #pragma once
 
@@ -54,8 +55,9 @@ struct Joint {
   /// Unit axes in the joint frame: hinge uses [0], universal [0] (fixed in Jp) and [1] (fixed in
   /// Jc).
   geometry::Vec3 axes[2] = {geometry::Vec3::UnitZ(), geometry::Vec3::UnitX()};
-  /// Hinge and universal: per axis. Ball: index 0 is twist about x, 1 and 2 are swing of the child's x axis about y and z
-  /// (SwingTwist below; an elliptic cone around the middle of the ranges). Free joints: unused. Radians; +-infinity: free.
+  /// Hinge and universal: per axis. Ball: index 0 is twist about x, 1 and 2 are swing of the
+  /// child's x axis about y and z (SwingTwist below; an elliptic cone around the middle of the
+  /// ranges). Free joints: unused. Radians; +-infinity: free.
   Eigen::Vector3d lower_rad = Eigen::Vector3d::Constant(-std::numeric_limits<double>::infinity());
   Eigen::Vector3d upper_rad = Eigen::Vector3d::Constant(std::numeric_limits<double>::infinity());
   std::string source;  ///< where placement, axes and limits come from
@@ -78,8 +80,8 @@ struct Body {
   Joint joint;
   geometry::MassProperties mass;  ///< in the body's frame B; zero mass allowed
   std::vector<BodyShape> shapes;
-  /// Joint to next joint, for the last segment joint to the end of the finger; what scaling to measured lengths divides
-  /// by (hand_library.h). 0: not known.
+  /// Joint to next joint, for the last segment joint to the end of the finger; what scaling to
+  /// measured lengths divides by (hand_library.h). 0: not known.
   double length_m = 0.0;
   std::string source;  ///< where length and mass come from
 };
@@ -109,9 +111,10 @@ struct SourceNote {
 
 /// What a Skeleton is made from; open to editing until Build.
 struct SkeletonDraft {
-  std::string name;          ///< "finger4"
-  std::string side;          ///< "right", "left", or empty: not a hand
-  /// Without the world: bodies[k] becomes body k + 1, parent 0 is the world, parent k is bodies[k - 1].
+  std::string name;  ///< "finger4"
+  std::string side;  ///< "right", "left", or empty: not a hand
+  /// Without the world: bodies[k] becomes body k + 1, parent 0 is the world, parent k is bodies[k -
+  /// 1].
   std::vector<Body> bodies;
   std::vector<MarkerAttachment> markers;
   std::vector<NamedFrame> frames;
@@ -119,16 +122,18 @@ struct SkeletonDraft {
   std::string source;  ///< who made it and from what
 };
 
-/// Twist about x, then swing about y and z, of a ball joint's rotation: R = Exp((0, y, z)) * Rx(twist).
-/// Returns (twist, y, z) in radians; twist in (-pi, pi]. At a swing of pi the twist is not defined: 0 is returned.
+/// Twist about x, then swing about y and z, of a ball joint's rotation: R = Exp((0, y, z)) *
+/// Rx(twist). Returns (twist, y, z) in radians; twist in (-pi, pi]. At a swing of pi the twist is
+/// not defined: 0 is returned.
 Eigen::Vector3d SwingTwist(const geometry::Mat3& R);
 
 class Skeleton {
  public:
-  /// Checks names (unique, not empty), parents, axes, rotations, limits, masses and inertias (physically possible), markers
-  /// and frames, and gives every joint its place in q and v. All findings in one message, kInvalid. Axes are made unit
-  /// when they are within 1e-6 of it; empty dof names become flex (hinge), flex abd (universal), rot flex abd (ball),
-  /// rot_x .. lin_z (free).
+  /// Checks names (unique, not empty), parents, axes, rotations, limits, masses and inertias
+  /// (physically possible), markers and frames, and gives every joint its place in q and v. All
+  /// findings in one message, kInvalid. Axes are made unit when they are within 1e-6 of it; empty
+  /// dof names become flex (hinge), flex abd (universal), rot flex abd (ball), rot_x .. lin_z
+  /// (free).
   static Result<Skeleton> Build(SkeletonDraft draft);
 
   const std::string& name() const { return draft_.name; }
@@ -165,8 +170,8 @@ class Skeleton {
 
   /// The configuration with every angle 0 and every quaternion identity.
   Eigen::VectorXd ZeroConfiguration() const;
-  /// q moved along v for 1 unit: q (+) v. Hinges add; quaternions multiply by exp(v) on the right and are made unit; a free
-  /// joint's position moves by R v_lin.
+  /// q moved along v for 1 unit: q (+) v. Hinges add; quaternions multiply by exp(v) on the right
+  /// and are made unit; a free joint's position moves by R v_lin.
   Eigen::VectorXd Integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
   /// The v with Integrate(q0, v) = q1, shortest way. The sign of quaternions plays no part.
   Eigen::VectorXd Difference(const Eigen::VectorXd& q0, const Eigen::VectorXd& q1) const;

@@ -1,0 +1,48 @@
+#include "database/model/hand_library.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include "database/base/names.h"
+#include "database/model/skeleton_json.h"
+
+namespace handhold::model {
+namespace fs = std::filesystem;
+
+Result<fs::path> SchemasFolder() {
+  std::error_code ignored;
+  if (const char* env = std::getenv("HANDHOLD_SCHEMAS"); env != nullptr && *env != '\0') {
+    if (fs::is_directory(env, ignored)) return fs::path(env);
+    return Error{ErrorCode::kNotFound,
+                 std::string("HANDHOLD_SCHEMAS names '") + env + "', which is not a folder"};
+  }
+  for (const char* candidate : {HANDHOLD_SCHEMAS_SOURCE, HANDHOLD_SCHEMAS_INSTALLED}) {
+    if (fs::is_directory(candidate, ignored)) return fs::path(candidate);
+  }
+  return Error{ErrorCode::kNotFound,
+               "no schemas folder in " HANDHOLD_SCHEMAS_SOURCE " or " HANDHOLD_SCHEMAS_INSTALLED
+               ": set HANDHOLD_SCHEMAS to the project's schemas folder"};
+}
+
+Result<std::vector<std::string>> HandNames() {
+  HANDHOLD_ASSIGN(const fs::path schemas, SchemasFolder());
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(schemas / "hands", ignored)) {
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<Skeleton> LoadHand(const std::string& name) {
+  HANDHOLD_ASSIGN(const std::vector<std::string> names, HandNames());
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    return Error{ErrorCode::kNotFound, "no hand '" + name + "'" + DidYouMean(name, names)};
+  }
+  HANDHOLD_ASSIGN(const fs::path schemas, SchemasFolder());
+  return LoadSkeleton(schemas / "hands" / (name + ".json"));
+}
+
+}  // namespace handhold::model

@@ -1,0 +1,272 @@
+#include "database/model/shape_json.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "database/base/units.h"
+#include "database/geometry/mesh.h"
+#include "database/geometry/mesh_tree.h"
+
+namespace handhold::model::internal {
+namespace {
+
+using geometry::Mat3;
+using geometry::RigidTransform;
+using geometry::Shape;
+using geometry::Vec3;
+using text::Json;
+using text::JsonView;
+
+Json Mat3ToJson(const Mat3& m) {
+  std::array<double, 9> rows{};
+  for (int r = 0; r < 3; ++r) {
+    for (int c = 0; c < 3; ++c) rows[static_cast<size_t>(3 * r + c)] = m(r, c);
+  }
+  return Json::Array(rows);
+}
+
+Result<Mat3> Mat3FromJson(const JsonView& object, std::string_view key) {
+  HANDHOLD_ASSIGN(const auto rows, object.GetFixed<9>(key));
+  Mat3 m;
+  for (int r = 0; r < 3; ++r) {
+    for (int c = 0; c < 3; ++c) m(r, c) = rows[static_cast<size_t>(3 * r + c)];
+  }
+  return m;
+}
+
+Json PointsToJson(const std::vector<Vec3>& points) {
+  std::vector<double> flat;
+  flat.reserve(3 * points.size());
+  for (const Vec3& p : points) flat.insert(flat.end(), {p.x(), p.y(), p.z()});
+  return Json::Array(flat);
+}
+
+Result<std::vector<Vec3>> PointsFromJson(const JsonView& object, std::string_view key) {
+  HANDHOLD_ASSIGN(const JsonView member, object.At(key));
+  HANDHOLD_ASSIGN(const auto flat, member.As<std::vector<double>>());
+  if (flat.size() % 3 != 0) return member.Fail("expected a multiple of 3 numbers: x y z per point");
+  std::vector<Vec3> points;
+  for (size_t i = 0; i < flat.size(); i += 3)
+    points.emplace_back(flat[i], flat[i + 1], flat[i + 2]);
+  return points;
+}
+
+Result<geometry::Mesh> MeshFromJson(const JsonView& object) {
+  geometry::Mesh mesh;
+  HANDHOLD_ASSIGN(mesh.vertices, PointsFromJson(object, "vertices_m"));
+  HANDHOLD_ASSIGN(const auto corners, object.Get<std::vector<int64_t>>("triangles"));
+  if (corners.size() % 3 != 0) return object.Fail("triangles: expected a multiple of 3 indices");
+  for (size_t i = 0; i < corners.size(); i += 3) {
+    std::array<uint32_t, 3>& t = mesh.triangles.emplace_back();
+    for (size_t k = 0; k < 3; ++k) {
+      if (corners[i + k] < 0 || corners[i + k] >= static_cast<int64_t>(mesh.vertices.size())) {
+        return object.Fail("triangles: there is no vertex " + std::to_string(corners[i + k]));
+      }
+      t[k] = static_cast<uint32_t>(corners[i + k]);
+    }
+  }
+  return mesh;
+}
+
+void MeshIntoJson(const geometry::Mesh& mesh, Json* object) {
+  object->Set("vertices_m", PointsToJson(mesh.vertices));
+  Json corners = Json::Array();
+  for (const auto& t : mesh.triangles) {
+    for (uint32_t corner : t) corners.Push(corner);
+  }
+  object->Set("triangles", std::move(corners));
+}
+
+struct Axis {
+  RigidTransform X;
+  double length_m;
+};
+
+/// Capsules and cylinders: length_m along Z, or from_m and to_m, between which the pose is
+/// computed.
+Result<Axis> AxisFromJson(const JsonView& object) {
+  if (!object.Has("from_m") && !object.Has("to_m")) {
+    HANDHOLD_ASSIGN(const double length_m, object.Get<double>("length_m"));
+    return Axis{RigidTransform::Identity(), length_m};
+  }
+  if (object.Has("length_m") || object.Has("pose")) {
+    return object.Fail("from_m and to_m already give the place: drop length_m and pose");
+  }
+  HANDHOLD_ASSIGN(const Vec3 from, Vec3FromJson(object, "from_m"));
+  HANDHOLD_ASSIGN(const Vec3 to, Vec3FromJson(object, "to_m"));
+  const double length_m = (to - from).norm();
+  if (!(length_m > 0)) return object.Fail("from_m and to_m are the same point");
+  RigidTransform X;
+  X.R = Eigen::Quaterniond::FromTwoVectors(Vec3::UnitZ(), to - from).toRotationMatrix();
+  X.p = 0.5 * (from + to);
+  return Axis{X, length_m};
+}
+
+Result<PosedShape> HullFromJson(const JsonView& object) {
+  if (object.Has("points_m")) {
+    HANDHOLD_ASSIGN(const auto points, PointsFromJson(object, "points_m"));
+    auto hull = geometry::MakeConvexHull(points);
+    if (!hull) return object.Fail(hull.error().message, hull.error().code);
+    return PosedShape{{}, *std::move(hull)};
+  }
+  HANDHOLD_ASSIGN(geometry::Mesh mesh, MeshFromJson(object));
+  auto tree = geometry::MeshTree::Build(std::move(mesh));
+  if (!tree) return object.Fail(tree.error().message, tree.error().code);
+  if (!(*tree)->report().watertight()) return object.Fail("the faces of a hull must be closed");
+  return PosedShape{{}, geometry::ConvexHull{*std::move(tree)}};
+}
+
+Result<PosedShape> MeshShapeFromJson(const JsonView& object, const std::filesystem::path& folder) {
+  (void)folder;
+  HANDHOLD_ASSIGN(geometry::Mesh mesh, MeshFromJson(object));
+  auto shape = geometry::MakeTriangleMesh(std::move(mesh));
+  if (!shape) return object.Fail(shape.error().message, shape.error().code);
+  return PosedShape{{}, *std::move(shape)};
+}
+
+Result<PosedShape> UnposedShapeFromJson(const JsonView& object, const std::string& kind,
+                                        const std::filesystem::path& folder) {
+  if (kind == "sphere") {
+    HANDHOLD_ASSIGN(const double radius_m, object.Get<double>("radius_m"));
+    return PosedShape{{}, geometry::Sphere{radius_m}};
+  }
+  if (kind == "box") {
+    HANDHOLD_ASSIGN(const Vec3 size_m, Vec3FromJson(object, "size_m"));
+    return PosedShape{{}, geometry::Box{size_m}};
+  }
+  if (kind == "capsule" || kind == "cylinder") {
+    HANDHOLD_ASSIGN(const double radius_m, object.Get<double>("radius_m"));
+    HANDHOLD_ASSIGN(const Axis axis, AxisFromJson(object));
+    Shape shape = geometry::Capsule{radius_m, axis.length_m};
+    if (kind == "cylinder") shape = geometry::Cylinder{radius_m, axis.length_m};
+    return PosedShape{axis.X, std::move(shape)};
+  }
+  if (kind == "hull") return HullFromJson(object);
+  if (kind == "mesh") return MeshShapeFromJson(object, folder);
+  return object.Fail("kind: expected sphere, capsule, box, cylinder, hull or mesh, found '" + kind +
+                     "'");
+}
+
+}  // namespace
+
+Json Vec3ToJson(const Vec3& v) { return Json::Array(std::span<const double>(v.data(), 3)); }
+
+Result<Vec3> Vec3FromJson(const JsonView& object, std::string_view key) {
+  HANDHOLD_ASSIGN(const auto v, object.GetFixed<3>(key));
+  return Vec3(v[0], v[1], v[2]);
+}
+
+std::optional<Json> PoseToJson(const RigidTransform& X) {
+  const bool moved = X.p != Vec3::Zero(), turned = X.R != Mat3::Identity();
+  if (!moved && !turned) return std::nullopt;
+  Json pose = Json::Object();
+  if (moved) pose.Set("p_m", Vec3ToJson(X.p));
+  if (turned) pose.Set("R", Mat3ToJson(X.R));
+  return pose;
+}
+
+Result<RigidTransform> PoseFromJson(const JsonView& object, std::string_view key) {
+  RigidTransform X;
+  if (!object.Has(key)) return X;
+  HANDHOLD_ASSIGN(const JsonView pose, object.At(key));
+  HANDHOLD_TRY(pose.RequireKnownKeys({"p_m", "R", "rotvec_deg"}));
+  if (pose.Has("p_m")) {
+    HANDHOLD_ASSIGN(X.p, Vec3FromJson(pose, "p_m"));
+  }
+  if (pose.Has("R") && pose.Has("rotvec_deg")) return pose.Fail("give R or rotvec_deg, not both");
+  if (pose.Has("R")) {
+    HANDHOLD_ASSIGN(X.R, Mat3FromJson(pose, "R"));
+    if (!((X.R.transpose() * X.R - Mat3::Identity()).cwiseAbs().maxCoeff() < 1e-9) ||
+        X.R.determinant() < 0) {
+      return pose.Fail(
+          "R is not a rotation: its rows must be unit, perpendicular and right-handed");
+    }
+  }
+  if (pose.Has("rotvec_deg")) {
+    HANDHOLD_ASSIGN(const Vec3 degrees, Vec3FromJson(pose, "rotvec_deg"));
+    X.R = geometry::Exp<double>(degrees.unaryExpr([](double d) { return DegreesToRadians(d); }));
+  }
+  return X;
+}
+
+void ShapeIntoJson(const PosedShape& posed, Json* object) {
+  object->Set("kind", geometry::ShapeKind(posed.shape));
+  if (const auto* s = std::get_if<geometry::Sphere>(&posed.shape)) {
+    object->Set("radius_m", s->radius_m);
+  } else if (const auto* c = std::get_if<geometry::Capsule>(&posed.shape)) {
+    object->Set("radius_m", c->radius_m).Set("length_m", c->length_m);
+  } else if (const auto* y = std::get_if<geometry::Cylinder>(&posed.shape)) {
+    object->Set("radius_m", y->radius_m).Set("length_m", y->length_m);
+  } else if (const auto* b = std::get_if<geometry::Box>(&posed.shape)) {
+    object->Set("size_m", Vec3ToJson(b->size_m));
+  } else if (const auto* h = std::get_if<geometry::ConvexHull>(&posed.shape)) {
+    MeshIntoJson(h->surface->mesh(), object);
+  } else if (const auto* m = std::get_if<geometry::TriangleMesh>(&posed.shape)) {
+    MeshIntoJson(m->surface->mesh(), object);
+  }
+  if (auto pose = PoseToJson(posed.X)) object->Set("pose", *std::move(pose));
+}
+
+Result<PosedShape> ShapeFromJson(const JsonView& object, const std::filesystem::path& folder) {
+  HANDHOLD_TRY(object.RequireKnownKeys({"name", "kind", "pose", "radius_m", "length_m", "from_m",
+                                        "to_m", "size_m", "points_m", "vertices_m", "triangles",
+                                        "file", "metres_per_unit", "source"}));
+  HANDHOLD_ASSIGN(const std::string kind, object.Get<std::string>("kind"));
+  HANDHOLD_ASSIGN(PosedShape posed, UnposedShapeFromJson(object, kind, folder));
+  if (Status s = geometry::CheckShape(posed.shape); !s) return object.Fail(s.error().message);
+  if (object.Has("pose")) {
+    HANDHOLD_ASSIGN(posed.X, PoseFromJson(object, "pose"));
+  }
+  return posed;
+}
+
+Json MassToJson(const geometry::MassProperties& mass) {
+  Json json = Json::Object({{"mass_kg", mass.mass_kg}});
+  if (mass.mass_kg == 0) return json;
+  json.Set("com_m", Vec3ToJson(mass.p_BCom)).Set("inertia_kg_m2", Mat3ToJson(mass.I_BCom_B));
+  return json;
+}
+
+Result<geometry::MassProperties> MassFromJson(const JsonView& mass,
+                                              std::span<const PosedShape> shapes) {
+  HANDHOLD_TRY(mass.RequireKnownKeys(
+      {"mass_kg", "com_m", "inertia_kg_m2", "from_shapes", "density_kg_m3", "source"}));
+  HANDHOLD_ASSIGN(const bool from_shapes, mass.GetOr<bool>("from_shapes", false));
+  geometry::MassProperties m;
+  if (!from_shapes) {
+    HANDHOLD_ASSIGN(m.mass_kg, mass.Get<double>("mass_kg"));
+    if (m.mass_kg == 0) return m;
+    HANDHOLD_ASSIGN(m.p_BCom, Vec3FromJson(mass, "com_m"));
+    HANDHOLD_ASSIGN(m.I_BCom_B, Mat3FromJson(mass, "inertia_kg_m2"));
+  } else {
+    if (mass.Has("com_m") || mass.Has("inertia_kg_m2")) {
+      return mass.Fail("from_shapes gives centre and inertia: drop com_m and inertia_kg_m2");
+    }
+    if (mass.Has("mass_kg") == mass.Has("density_kg_m3")) {
+      return mass.Fail("from_shapes needs either mass_kg or density_kg_m3");
+    }
+    if (shapes.empty()) return mass.Fail("from_shapes, but there are no shapes");
+    HANDHOLD_ASSIGN(const double density, mass.GetOr<double>("density_kg_m3", 1000.0));
+    std::vector<geometry::MassProperties> parts;
+    for (const PosedShape& s : shapes) {
+      auto part = geometry::MassOf(s.shape, density);
+      if (!part) return mass.Fail(part.error().message, part.error().code);
+      parts.push_back(geometry::Transformed(s.X, *part));
+    }
+    m = geometry::Composed(parts);
+    if (mass.Has("mass_kg")) {
+      HANDHOLD_ASSIGN(const double mass_kg, mass.Get<double>("mass_kg"));
+      if (!(mass_kg > 0)) return mass.Fail("mass_kg must be positive");
+      m = geometry::WithTotalMass(m, mass_kg);
+    }
+  }
+  if (Status s = geometry::CheckMass(m); !s) return mass.Fail(s.error().message);
+  return m;
+}
+
+}  // namespace handhold::model::internal
