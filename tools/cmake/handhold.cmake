@@ -32,6 +32,9 @@ endfunction()
 
 # -ffp-contract=off: the same source gives the same numbers with and without FMA units.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+# File names in messages and debug information are relative to the root, whether ccache (CCACHE_BASEDIR in the presets)
+# has made the compiler's arguments relative or not: clones share the compiler cache and read the same.
+add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=" "-ffile-prefix-map=../../=")
 
 # handhold_module(database/base HEADERS a.h SOURCES a.cc [PUBLIC dep ...] [PRIVATE dep ...])
 # One library target per module, named by its path with '_' for '/': database_base. A module without sources is INTERFACE.
@@ -48,12 +51,14 @@ function(handhold_module path)
     target_link_libraries(${target} INTERFACE ${M_PUBLIC})
   endif()
   target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}")
+  set_property(GLOBAL APPEND PROPERTY HANDHOLD_MODULES ${target})
   if(M_HEADERS)
     target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${M_HEADERS})
   endif()
 endfunction()
 
-# house_test(rotation_test.cc [LINK target ...] [LABELS live ...] [DATA path ...] [ENV NAME=value ...])
+# house_test(rotation_test.cc [LINK target ...] [LABELS live|chain|fault|tsan ...] [SOURCES more.cc ...]
+#            [ENV NAME=value ...] [TIMEOUT seconds])
 # Derives target, ctest name and command from the path, so that a test cannot run another's binary:
 # tests/database/geometry/rotation_test.cc -> ctest name database/geometry/rotation.
 function(house_test file)
@@ -64,22 +69,60 @@ function(house_test file)
   add_executable(${target} ${file} ${T_SOURCES})
   target_link_libraries(${target} PRIVATE ${T_LINK} GTest::gmock_main)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_definitions(${target} PRIVATE
-    HANDHOLD_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HANDHOLD_SHARED_DATA_DIR="${PROJECT_SOURCE_DIR}/../shared/data"
-    HANDHOLD_PREFIX="${HANDHOLD_PREFIX}")
+  target_compile_definitions(${target} PRIVATE HANDHOLD_PREFIX="${HANDHOLD_PREFIX}")
+  # The clone's own path is defined only where it may be used, so that clones share the other objects through ccache.
+  file(STRINGS "${file}" uses_paths REGEX "HANDHOLD_(SOURCE|SHARED_DATA)_DIR|tests/support/" LIMIT_COUNT 1)
+  if(uses_paths OR T_SOURCES)
+    target_compile_definitions(${target} PRIVATE
+      HANDHOLD_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HANDHOLD_SHARED_DATA_DIR="${PROJECT_SOURCE_DIR}/../shared/data")
+  endif()
   add_test(NAME ${name} COMMAND ${target})
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 300)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} FAIL_REGULAR_EXPRESSION "Running 0 tests")
-  set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}")
-  if(NOT T_LABELS)
-    set_tests_properties(${name} PROPERTIES LABELS "unit")
+  # Whatever does not need real time or a network is a unit test too: it also runs in `dev`.
+  set(labels ${T_LABELS})
+  if(NOT "live" IN_LIST labels AND NOT "chain" IN_LIST labels AND NOT "fault" IN_LIST labels)
+    list(PREPEND labels unit)
   endif()
+  list(REMOVE_DUPLICATES labels)
+  foreach(label IN LISTS labels)
+    if(NOT label MATCHES "^(unit|live|chain|fault|tsan)$")
+      message(FATAL_ERROR "house_test(${rel}): no label '${label}'; there are unit, live, chain, fault, tsan")
+    endif()
+    set_property(GLOBAL APPEND PROPERTY HANDHOLD_TESTS_${label} ${target})
+  endforeach()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}")
   if(T_ENV)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${T_ENV}")
   endif()
   set_property(GLOBAL APPEND PROPERTY HANDHOLD_REGISTERED_TESTS "${rel}")
+endfunction()
+
+# Target modules: every library of the project and the program, tested or not.
+function(handhold_module_target)
+  get_property(targets GLOBAL PROPERTY HANDHOLD_MODULES)
+  add_custom_target(modules)
+  add_dependencies(modules ${targets})
+  if(TARGET handhold)
+    add_dependencies(modules handhold)
+  endif()
+endfunction()
+
+# Targets tests_unit, tests_live, tests_chain, tests_fault, tests_tsan: what tools/test builds in each preset.
+function(handhold_test_targets)
+  foreach(label unit live chain fault tsan)
+    get_property(targets GLOBAL PROPERTY HANDHOLD_TESTS_${label})
+    add_custom_target(tests_${label})
+    if(targets)
+      add_dependencies(tests_${label} ${targets})
+    endif()
+    # Tests with these labels run the program itself.
+    if(TARGET handhold AND label MATCHES "live|chain|fault")
+      add_dependencies(tests_${label} handhold)
+    endif()
+  endforeach()
 endfunction()
 
 # Configure fails when a *_test.cc on disk is not registered by house_test.
