@@ -1,0 +1,148 @@
+/// IPv4 sockets whose every wait has a deadline: TCP client and server, UDP with the kernel's drop
+/// counter.
+///
+/// Calls return Result where a person reads the outcome (opening, connecting, resolving) and a
+/// plain enum on the sample path, which neither allocates nor throws. One thread per object;
+/// nothing here locks. Descriptors are non-blocking and close-on-exec. A `deadline` is host time
+/// (CLOCK_MONOTONIC, HostNow()); one that has passed polls once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "database/base/result.h"
+#include "database/base/time.h"
+
+namespace handhold::capture::wire {
+
+struct Address {
+  uint32_t ipv4 = 0;  ///< as a number: 127.0.0.1 is 0x7f000001
+  uint16_t port = 0;
+
+  static Address Loopback(uint16_t port) { return {0x7f000001, port}; }
+  std::string ToString() const;  ///< "192.168.1.1:49152"
+  bool operator==(const Address&) const = default;
+};
+
+/// "host", "host:port", "192.168.1.1:801". Asks the resolver, which may block for seconds: never on
+/// the sample path. The error names the text and what is wrong with it.
+Result<Address> Resolve(std::string_view text, uint16_t default_port);
+
+/// Owns a descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { Close(); }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      Close();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  void Close();
+
+ private:
+  int fd_ = -1;
+};
+
+enum class IoStatus {
+  kOk,
+  kTimeout,  ///< the deadline passed
+  kClosed,   ///< the peer closed, or nobody listens there
+  kError,    ///< the operating system refused: errno holds why
+};
+
+struct IoResult {
+  IoStatus status = IoStatus::kOk;
+  size_t bytes = 0;
+};
+
+/// A TCP connection, no-delay.
+class TcpStream {
+ public:
+  TcpStream() = default;
+  explicit TcpStream(Descriptor fd) : fd_(std::move(fd)) {}
+  static Result<TcpStream> Connect(const Address& address, Timestamp deadline);
+
+  /// Reads at least one byte, at most buffer.size().
+  IoResult Read(std::span<uint8_t> buffer, Timestamp deadline);
+  /// Writes everything, or says how much was written when it could not.
+  IoResult Write(std::span<const uint8_t> bytes, Timestamp deadline);
+  bool valid() const { return fd_.valid(); }
+  void Close() { fd_.Close(); }
+  /// Sends a reset instead of an orderly end, as a crashing program's kernel may.
+  void Abort();
+
+ private:
+  Descriptor fd_;
+};
+
+class TcpListener {
+ public:
+  TcpListener() = default;
+  /// Port 0 takes a free one.
+  static Result<TcpListener> Listen(const Address& address);
+
+  /// kTimeout leaves `stream` alone.
+  IoStatus Accept(Timestamp deadline, TcpStream* stream);
+  const Address& address() const { return address_; }
+  bool valid() const { return fd_.valid(); }
+  void Close() { fd_.Close(); }
+
+ private:
+  Descriptor fd_;
+  Address address_;
+};
+
+/// One received datagram.
+struct Datagram {
+  size_t bytes = 0;
+  bool truncated = false;  ///< longer than the buffer: the rest is lost
+  Address from;
+  Timestamp host_receive;     ///< when the kernel took it in, on CLOCK_MONOTONIC: free of our
+                              ///< scheduling
+  uint32_t kernel_drops = 0;  ///< datagrams this socket has lost for want of buffer since it was
+                              ///< opened (SO_RXQ_OVFL)
+};
+
+class UdpSocket {
+ public:
+  UdpSocket() = default;
+  /// Port 0 takes a free one.
+  static Result<UdpSocket> Bind(const Address& address);
+  /// Only datagrams of `peer` are received from now on, and Send goes there.
+  Status Connect(const Address& peer);
+  /// Asks for a receive buffer and returns what the kernel granted, in bytes of its own
+  /// bookkeeping. With the privilege to do so the system's limit is passed; without it
+  /// net.core.rmem_max holds.
+  int64_t SetReceiveBuffer(int64_t bytes);
+
+  /// kClosed: the peer's machine says that nobody listens.
+  IoStatus Receive(std::span<uint8_t> buffer, Timestamp deadline, Datagram* datagram);
+  IoStatus Send(std::span<const uint8_t> bytes);
+  IoStatus SendTo(const Address& to, std::span<const uint8_t> bytes);
+  const Address& address() const { return address_; }
+  bool valid() const { return fd_.valid(); }
+  void Close() { fd_.Close(); }
+
+ private:
+  Descriptor fd_;
+  Address address_;
+};
+
+/// Sleeps until `host`, or less when a signal comes.
+void SleepUntil(Timestamp host);
+
+}  // namespace handhold::capture::wire

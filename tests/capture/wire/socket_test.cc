@@ -1,0 +1,126 @@
+#include "capture/wire/socket.h"
+
+#include <array>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace handhold::capture::wire {
+namespace {
+
+Timestamp In(int64_t ms) { return HostNow() + Duration::Milliseconds(ms); }
+
+TEST(Resolve, NamesWhatIsWrong) {
+  const auto address = Resolve("127.0.0.1:801", 5);
+  ASSERT_TRUE(address);
+  EXPECT_EQ(*address, Address::Loopback(801));
+  EXPECT_EQ(Resolve("127.0.0.1", 5)->port, 5);
+  EXPECT_EQ(address->ToString(), "127.0.0.1:801");
+  for (const char* bad : {"host:", "host:0", "host:70000", "host:8x", ":801", ""}) {
+    EXPECT_FALSE(Resolve(bad, 5)) << bad;
+  }
+  EXPECT_THAT(Resolve("127.0.0.1:99999", 5).error().message, testing::HasSubstr("127.0.0.1:99999"));
+}
+
+TEST(Udp, KeepsSenderSizeAndAKernelStamp) {
+  UdpSocket a = *UdpSocket::Bind(Address::Loopback(0));
+  UdpSocket b = *UdpSocket::Bind(Address::Loopback(0));
+  EXPECT_GE(a.SetReceiveBuffer(2 << 20), 4096);
+  const std::array<uint8_t, 4> sent{1, 2, 3, 4};
+  const Timestamp before = HostNow();
+  ASSERT_EQ(b.SendTo(a.address(), sent), IoStatus::kOk);
+  std::array<uint8_t, 3> small{};
+  Datagram got;
+  ASSERT_EQ(a.Receive(small, In(2000), &got), IoStatus::kOk);
+  EXPECT_EQ(got.bytes, 3u);
+  EXPECT_TRUE(got.truncated);
+  EXPECT_EQ(got.from, b.address());
+  // The two clocks are read one after the other: allow a little before.
+  EXPECT_GE(got.host_receive, before - Duration::Milliseconds(50));
+  EXPECT_LE(got.host_receive, HostNow());
+}
+
+TEST(Udp, TimesOutAndCountsWhatTheKernelDropped) {
+  UdpSocket a = *UdpSocket::Bind(Address::Loopback(0));
+  UdpSocket b = *UdpSocket::Bind(Address::Loopback(0));
+  std::array<uint8_t, 64> buffer{};
+  Datagram got;
+  EXPECT_EQ(a.Receive(buffer, HostNow(), &got), IoStatus::kTimeout);
+  a.SetReceiveBuffer(4096);
+  std::array<uint8_t, 64> sent{};
+  constexpr int kSent = 200;
+  for (int i = 0; i < kSent; ++i) b.SendTo(a.address(), sent);
+  int received = 0;
+  while (a.Receive(buffer, HostNow(), &got) == IoStatus::kOk) ++received;
+  ASSERT_LT(received, kSent);
+  // The counter travels with a datagram, so one more is needed to learn of the last drops.
+  b.SendTo(a.address(), sent);
+  ASSERT_EQ(a.Receive(buffer, In(2000), &got), IoStatus::kOk);
+  EXPECT_EQ(static_cast<int>(got.kernel_drops), kSent - received);
+}
+
+TEST(Udp, SaysWhenNobodyListens) {
+  UdpSocket a = *UdpSocket::Bind(Address::Loopback(0));
+  Address nobody;
+  {
+    UdpSocket b = *UdpSocket::Bind(Address::Loopback(0));
+    nobody = b.address();
+  }
+  ASSERT_TRUE(a.Connect(nobody));
+  const std::array<uint8_t, 1> byte{0};
+  a.Send(byte);
+  std::array<uint8_t, 8> buffer{};
+  Datagram got;
+  EXPECT_EQ(a.Receive(buffer, In(2000), &got), IoStatus::kClosed);
+}
+
+TEST(Tcp, CarriesBytesAndSeesTheEnd) {
+  TcpListener listener = *TcpListener::Listen(Address::Loopback(0));
+  TcpStream server;
+  EXPECT_EQ(listener.Accept(HostNow(), &server), IoStatus::kTimeout);
+  TcpStream client = *TcpStream::Connect(listener.address(), In(2000));
+  ASSERT_EQ(listener.Accept(In(2000), &server), IoStatus::kOk);
+  const std::vector<uint8_t> sent(1 << 20, 7);
+  std::thread writer([&] {
+    EXPECT_EQ(client.Write(sent, In(20'000)).status, IoStatus::kOk);
+    client.Close();
+  });
+  std::vector<uint8_t> buffer(1 << 16);
+  size_t total = 0;
+  for (;;) {
+    const IoResult got = server.Read(buffer, In(20'000));
+    if (got.status != IoStatus::kOk) {
+      EXPECT_EQ(got.status, IoStatus::kClosed);
+      break;
+    }
+    total += got.bytes;
+  }
+  writer.join();
+  EXPECT_EQ(total, sent.size());
+}
+
+TEST(Tcp, WriteToAStalledPeerEndsAtTheDeadline) {
+  TcpListener listener = *TcpListener::Listen(Address::Loopback(0));
+  TcpStream client = *TcpStream::Connect(listener.address(), In(2000));
+  TcpStream server;
+  ASSERT_EQ(listener.Accept(In(2000), &server), IoStatus::kOk);
+  const std::vector<uint8_t> much(64 << 20, 1);
+  const IoResult wrote = client.Write(much, In(50));
+  EXPECT_EQ(wrote.status, IoStatus::kTimeout);
+  EXPECT_LT(wrote.bytes, much.size());
+}
+
+TEST(Tcp, RefusedConnectNamesTheAddress) {
+  Address nobody;
+  {
+    TcpListener listener = *TcpListener::Listen(Address::Loopback(0));
+    nobody = listener.address();
+  }
+  const auto stream = TcpStream::Connect(nobody, In(2000));
+  ASSERT_FALSE(stream);
+  EXPECT_THAT(stream.error().message, testing::HasSubstr(nobody.ToString()));
+}
+
+}  // namespace
+}  // namespace handhold::capture::wire
