@@ -29,17 +29,17 @@ namespace handhold::capture {
 
 /// One labelled subject; its markers are the next `marker_names.size()` of the feed's flat list.
 struct FeedSubject {
-  std::string name;
-  std::vector<std::string> marker_names;
+  std::string name{};
+  std::vector<std::string> marker_names{};
 };
 
 /// One device on the motion capture system's analog inputs.
 struct FeedDevice {
-  std::string name;
+  std::string name{};
   /// A plate has exactly the six components Fx Fy Fz (N) Mx My Mz (N m), in its own frame; anything
   /// else is read as one channel per name, in `unit` ("volt", "newton", ...: SI words).
   bool force_plate = false;
-  std::vector<std::string> channel_names;
+  std::vector<std::string> channel_names{};
   std::string unit = "volt";
   int samples_per_frame = 1;  ///< 2 kHz at 500 Hz: 4
 };

@@ -1,0 +1,349 @@
+#include "capture/source/net_ft_source.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "capture/source/net_ft_config.h"
+#include "capture/source/rdt_decoder.h"
+#include "database/base/check.h"
+#include "database/recording/clip.h"
+
+namespace handhold::capture {
+namespace {
+
+using recording::Channel;
+using recording::GapCause;
+using recording::StreamInfo;
+using recording::StreamKind;
+
+constexpr Duration kStopPeriod = Duration::Milliseconds(20);
+constexpr Duration kDiscoveryTime = Duration::Seconds(1);
+constexpr int kWrench = 0, kStatus = 1;  // order of the streams
+
+class NetFtSource : public Source {
+ public:
+  explicit NetFtSource(NetFtSourceOptions options) : options_(std::move(options)) {}
+  ~NetFtSource() override { Stop(); }
+
+  const std::string& name() const override { return options_.name; }
+  Result<std::vector<StreamInfo>> Probe(Duration timeout) override;
+  std::vector<recording::ForceSensor> ForceSensors() const override;
+  Status Start(Sink* sink) override;
+  void Stop() override;
+  SourceHealth Health() const override;
+
+ private:
+  Result<NetFtConfig> Discover(Timestamp deadline);
+  Status OpenSocket();
+  std::vector<StreamInfo> Streams(const NetFtConfig& config) const;
+  void Run();
+  bool Connect();
+  void Announce(const NetFtConfig& config);
+  void ReceiveUntilSilent();
+  void OnDatagram(std::span<const uint8_t> bytes, const wire::Datagram& datagram) noexcept;
+  void Deliver(int count, const wire::Datagram& datagram) noexcept;
+  void Gap(int64_t first, int64_t count, GapCause cause) noexcept;
+  void WaitABit(Duration time);
+  void Say(bool connected, const std::string& text);
+
+  const NetFtSourceOptions options_;
+  mutable std::mutex config_mutex_;  ///< guards config_; never taken on the sample path
+  NetFtConfig config_;
+  bool configured_ = false;
+
+  std::thread thread_;
+  std::atomic<bool> stop_{false};
+
+  // Of the source's thread, set before streaming.
+  Sink* sink_ = nullptr;
+  wire::Address rdt_, http_;
+  wire::UdpSocket socket_;
+  int base_ = 0;
+  recording::Rate rate_;
+  std::unique_ptr<RdtSequencer> sequencer_;
+  RdtRecords records_;
+  std::array<int64_t, wire::rdt::kMaxRecordsPerDatagram> counters_{};
+  std::array<double, 6 * wire::rdt::kMaxRecordsPerDatagram> values_{};
+  std::array<double, wire::rdt::kMaxRecordsPerDatagram> status_{};
+  int64_t kernel_drops_seen_ = 0;
+  std::string said_;  ///< the last state told: not repeated
+  bool away_ = true;  ///< the next gap is an absence, not a loss
+
+  std::atomic<bool> connected_{false};
+  std::atomic<int64_t> packets_{0}, lost_{0}, kernel_drops_{0}, bad_{0}, duplicates_{0}, late_{0},
+      saturated_{0};
+  std::atomic<int64_t> resets_{0}, reconnects_{0}, last_host_ns_{0}, granted_{0};
+  std::atomic<uint32_t> device_status_{0};
+};
+
+Result<NetFtConfig> NetFtSource::Discover(Timestamp deadline) {
+  const auto resolved = wire::Resolve(options_.host, options_.rdt_port);
+  if (!resolved) return resolved.error().Within("force sensor '" + options_.name + "'");
+  rdt_ = *resolved;
+  http_ = {rdt_.ipv4, options_.http_port};
+  if (options_.rate_hz > 0) {
+    const std::string path = std::string(wire::rdt::kCommPath) +
+                             "?comrdtrate=" + std::to_string(std::llround(options_.rate_hz));
+    const auto set = HttpGet(http_, path, deadline);
+    if (!set) return set.error().Within("force sensor '" + options_.name + "'");
+  }
+  auto config = DiscoverNetFt(http_, deadline);
+  if (!config) return config.error().Within("force sensor '" + options_.name + "'");
+  return config;
+}
+
+Result<std::vector<StreamInfo>> NetFtSource::Probe(Duration timeout) {
+  HANDHOLD_ASSIGN(NetFtConfig config, Discover(HostNow() + timeout));
+  const std::lock_guard lock(config_mutex_);
+  config_ = config;
+  configured_ = true;
+  return Streams(config);
+}
+
+std::vector<StreamInfo> NetFtSource::Streams(const NetFtConfig& config) const {
+  StreamInfo wrench;
+  wrench.name = options_.name + "/wrench";
+  wrench.kind = StreamKind::kForceTorque;
+  wrench.device = options_.name;
+  wrench.rate = {std::llround(config.rate_hz), 1};
+  for (const char* axis : {"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"})
+    wrench.channels.push_back({axis, "count", 1.0});
+  wrench.frame = "S:" + options_.name;
+  wrench.sign = "hand_on_object";
+  StreamInfo status;
+  status.name = options_.name + "/status";
+  status.kind = StreamKind::kAnalog;
+  status.device = options_.name;
+  status.rate = wrench.rate;
+  status.channels.push_back({"status", "1", 1.0});
+  return {wrench, status};
+}
+
+std::vector<recording::ForceSensor> NetFtSource::ForceSensors() const {
+  const std::lock_guard lock(config_mutex_);
+  if (!configured_) return {};
+  recording::ForceSensor sensor;
+  sensor.name = options_.name;
+  sensor.calibration.setZero(6, 6);
+  for (int axis = 0; axis < 6; ++axis) {
+    sensor.calibration(axis, axis) =
+        axis < 3 ? config_.newtons_per_count : config_.newton_metres_per_count;
+  }
+  sensor.bias.setZero(6);
+  sensor.sign = options_.sign;
+  sensor.serial = config_.serial;
+  return {sensor};
+}
+
+Status NetFtSource::OpenSocket() {
+  HANDHOLD_ASSIGN(socket_, wire::UdpSocket::Bind({0, 0}));
+  granted_ = socket_.SetReceiveBuffer(options_.receive_buffer_bytes);
+  kernel_drops_seen_ = 0;
+  return socket_.Connect(rdt_);
+}
+
+Status NetFtSource::Start(Sink* sink) {
+  CHECK(sink != nullptr);
+  if (thread_.joinable())
+    return Error{ErrorCode::kBusy, "force sensor '" + options_.name + "' is already started"};
+  sink_ = sink;
+  stop_ = false;
+  thread_ = std::thread([this] { Run(); });
+  return {};
+}
+
+void NetFtSource::Stop() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+SourceHealth NetFtSource::Health() const {
+  SourceHealth health;
+  health.connected = connected_;
+  health.packets = packets_;
+  health.lost_samples = lost_;
+  health.kernel_drops = kernel_drops_;
+  health.bad_packets = bad_;
+  health.duplicates = duplicates_;
+  health.late_packets = late_;
+  health.saturated_samples = saturated_;
+  health.clock_resets = resets_;
+  health.reconnects = reconnects_;
+  health.last_packet_host = Timestamp::FromNanoseconds(last_host_ns_);
+  health.device_status = device_status_;
+  health.receive_buffer_bytes = granted_;
+  return health;
+}
+
+void NetFtSource::Say(bool connected, const std::string& text) {
+  if (text == said_) return;
+  said_ = text;
+  sink_->OnState(connected, text);
+}
+
+void NetFtSource::WaitABit(Duration time) {
+  const Timestamp until = HostNow() + time;
+  while (!stop_ && HostNow() < until) wire::SleepUntil(std::min(until, HostNow() + kStopPeriod));
+}
+
+void NetFtSource::Run() {
+  while (!stop_) {
+    if (!Connect()) {
+      WaitABit(Duration::Milliseconds(100));
+      continue;
+    }
+    ReceiveUntilSilent();
+    if (stop_) break;
+    away_ = true;
+    if (connected_.exchange(false)) {
+      Say(false, "force sensor '" + options_.name + "' at " + rdt_.ToString() +
+                     " fell silent: check its power and network cable; asking again");
+    } else if (packets_ == 0) {
+      Say(false, "force sensor '" + options_.name + "' answers HTTP but sends no data from " +
+                     rdt_.ToString() +
+                     ": is RDT enabled on its Communications page, and does a firewall stop UDP?");
+    }
+  }
+  if (socket_.valid()) socket_.Send(EncodeRdtRequest(wire::rdt::kStop, 0));
+  socket_.Close();
+  connected_ = false;
+}
+
+bool NetFtSource::Connect() {
+  auto config = Discover(HostNow() + kDiscoveryTime);
+  if (config) {
+    if (!sequencer_ || !(*config == config_)) Announce(*config);
+  } else if (!sequencer_) {
+    Say(false, config.error().message);
+    return false;
+  }
+  // A device whose web page does not answer may stream all the same: its calibration is known from
+  // before. The socket is kept, so that what was under way during a silence is not lost by asking
+  // again.
+  if (!socket_.valid()) {
+    if (auto opened = OpenSocket(); !opened) {
+      Say(false, opened.error().message);
+      return false;
+    }
+  }
+  if (options_.bias_on_start && packets_ == 0) socket_.Send(EncodeRdtRequest(wire::rdt::kBias, 0));
+  socket_.Send(
+      EncodeRdtRequest(options_.buffered ? wire::rdt::kBuffered : wire::rdt::kRealTime, 0));
+  return true;
+}
+
+void NetFtSource::Announce(const NetFtConfig& config) {
+  {
+    const std::lock_guard lock(config_mutex_);
+    config_ = config;
+    configured_ = true;
+  }
+  const std::vector<StreamInfo> streams = Streams(config);
+  const bool new_rate = !sequencer_ || !(streams[kWrench].rate == rate_);
+  rate_ = streams[kWrench].rate;
+  base_ = sink_->OnStreams(streams);
+  if (new_rate) sequencer_ = std::make_unique<RdtSequencer>(rate_.hz(), options_.internal_rate_hz);
+}
+
+void NetFtSource::ReceiveUntilSilent() {
+  // One byte more than the largest datagram, so that a longer one is seen to be longer.
+  std::array<uint8_t, wire::rdt::kMaxRecordsPerDatagram * wire::rdt::kRecordBytes + 1> buffer{};
+  wire::Datagram datagram;
+  Timestamp last = HostNow();
+  while (!stop_) {
+    const wire::IoStatus status = socket_.Receive(buffer, HostNow() + kStopPeriod, &datagram);
+    if (status == wire::IoStatus::kOk) {
+      last = HostNow();
+      if (!connected_.exchange(true)) {
+        if (packets_ > 0) ++reconnects_;
+        Say(true, "force sensor '" + options_.name + "' streams");
+      }
+      OnDatagram(std::span(buffer).first(datagram.bytes), datagram);
+    } else if (HostNow() - last > options_.silence) {
+      return;
+    } else if (status != wire::IoStatus::kTimeout) {
+      wire::SleepUntil(HostNow() + kStopPeriod);  // nobody listens there (yet)
+    }
+  }
+}
+
+void NetFtSource::Gap(int64_t first, int64_t count, GapCause cause) noexcept {
+  lost_ += count;
+  sink_->OnGap(base_ + kWrench, first, count, cause);
+  sink_->OnGap(base_ + kStatus, first, count, cause);
+}
+
+void NetFtSource::OnDatagram(std::span<const uint8_t> bytes,
+                             const wire::Datagram& datagram) noexcept {
+  const int count = datagram.truncated ? -1 : DecodeRdtDatagram(bytes, records_);
+  if (count < 0) {
+    ++bad_;
+    return;
+  }
+  ++packets_;
+  last_host_ns_ = datagram.host_receive.ns();
+  const bool dropped_here = datagram.kernel_drops != kernel_drops_seen_;
+  kernel_drops_ += datagram.kernel_drops - kernel_drops_seen_;
+  kernel_drops_seen_ = datagram.kernel_drops;
+  const GapCause cause = away_          ? GapCause::kDisconnected
+                         : dropped_here ? GapCause::kNetworkLoss
+                                        : GapCause::kDeviceSkipped;
+  int run = 0;  // accepted records in sequence, delivered together
+  for (int k = 0; k < count; ++k) {
+    const RdtRecord& record = records_[k];
+    const RdtVerdict verdict = sequencer_->Next(record, datagram.host_receive);
+    if (verdict.kind == RdtVerdict::kDuplicate) ++duplicates_;
+    if (verdict.kind == RdtVerdict::kLate) ++late_;
+    if (verdict.kind != RdtVerdict::kAccept) continue;
+    if (run > 0 && verdict.counter != counters_[run - 1] + 1) {
+      Deliver(run, datagram);
+      run = 0;
+    }
+    if (verdict.gap > 0) Gap(verdict.counter - verdict.gap, verdict.gap, cause);
+    if (verdict.clock_reset) {
+      ++resets_;
+      sink_->OnClockReset(base_ + kWrench, verdict.counter);
+      sink_->OnClockReset(base_ + kStatus, verdict.counter);
+    }
+    away_ = false;
+    if ((record.status & wire::rdt::kStatusSaturated) != 0) ++saturated_;
+    device_status_ = record.status;
+    records_[run] = record;  // compacts in place: run <= k
+    counters_[run++] = verdict.counter;
+  }
+  if (run > 0) Deliver(run, datagram);
+}
+
+void NetFtSource::Deliver(int count, const wire::Datagram& datagram) noexcept {
+  for (int k = 0; k < count; ++k) {
+    for (int axis = 0; axis < 6; ++axis) values_[axis * count + k] = records_[k].counts[axis];
+    status_[k] = records_[k].status;
+  }
+  SampleView view;
+  view.stream = base_ + kWrench;
+  view.first_counter = counters_[0];
+  view.count = count;
+  view.values = std::span(values_).first(6 * count);
+  view.clock.counter = counters_[0];
+  view.clock.device_ns = recording::DeviceTimeOfCounter(counters_[0], rate_);
+  view.clock.host_ns = datagram.host_receive.ns();
+  view.clock.latency_ns = recording::DeviceTimeOfCounter(count - 1, rate_);
+  sink_->OnSamples(view);
+  view.stream = base_ + kStatus;
+  view.values = std::span(status_).first(count);
+  sink_->OnSamples(view);
+}
+
+}  // namespace
+
+std::unique_ptr<Source> MakeNetFtSource(NetFtSourceOptions options) {
+  return std::make_unique<NetFtSource>(std::move(options));
+}
+
+}  // namespace handhold::capture

@@ -1,0 +1,251 @@
+#include "capture/source/net_ft_source.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "capture/simulator/net_ft_server.h"
+#include "capture/simulator/pattern_feed.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/capture_sink.h"
+
+namespace handhold::capture {
+namespace {
+
+using test::CaptureSink;
+using test::GapRanges;
+using test::WaitUntil;
+
+// 1 kHz: the rules are those of 7 kHz, and a loaded machine keeps up with it, so that every gap is
+// an injected one.
+PatternOptions Slow() {
+  PatternOptions options;
+  options.force_rate_hz = 1000.0;
+  return options;
+}
+
+std::unique_ptr<Source> SourceFor(const NetFtServer& server, bool buffered = false) {
+  NetFtSourceOptions options;
+  options.name = "plate";
+  options.host = "127.0.0.1";
+  options.rdt_port = server.udp_address().port;
+  options.http_port = server.http_address().port;
+  options.buffered = buffered;
+  return MakeNetFtSource(options);
+}
+
+/// Every sample is the feed's at the device index (counter + the first sample's index).
+void ExpectFaithful(const CaptureSink::Stream& wrench, const PatternFeed& feed,
+                    int64_t first_index) {
+  std::array<double, 6> truth{};
+  for (size_t i = 0; i < wrench.counters.size(); ++i) {
+    feed.Wrench(first_index + wrench.counters[i], truth);
+    for (int axis = 0; axis < 6; ++axis) {
+      ASSERT_NEAR(wrench.samples[i][axis] * 1e-6, truth[axis], 0.51e-6)
+          << "sample " << i << " axis " << axis;
+    }
+  }
+}
+
+/// The feed's index of the first received sample: the pattern tells indices apart within 500,
+/// arrival time the rest.
+int64_t FirstIndex(const CaptureSink::Stream& wrench, const NetFtServer& server) {
+  const int64_t about =
+      server.clock().IndexAt(Timestamp::FromNanoseconds(wrench.pairs.front().host_ns));
+  const auto phase =
+      static_cast<int64_t>(std::llround((wrench.samples.front()[0] * 1e-6 - 1.0) * 500.0));
+  int64_t index = about - ((about - phase) % 500 + 500) % 500;  // at or before arrival, within half
+                                                                // a second
+  return index;
+}
+
+TEST(NetFtSource, ProbesUnitsRateAndCalibration) {
+  const PatternFeed feed(Slow());
+  auto server = *NetFtServer::Start(
+      feed,
+      {.counts_per_N = 100.0, .counts_per_Nm = 10.0, .force_unit = "lbf", .torque_unit = "lbf-in"});
+  auto source = SourceFor(*server);
+  const auto streams = source->Probe(Duration::Seconds(20));
+  ASSERT_TRUE(streams) << streams.error().message;
+  ASSERT_EQ(streams->size(), 2u);
+  EXPECT_EQ((*streams)[0].name, "plate/wrench");
+  EXPECT_EQ((*streams)[0].rate, (recording::Rate{1000, 1}));
+  EXPECT_EQ((*streams)[0].channel_count(), 6);
+  const auto sensors = source->ForceSensors();
+  ASSERT_EQ(sensors.size(), 1u);
+  EXPECT_NEAR(sensors[0].calibration(0, 0), 0.044482216152605, 1e-15);
+  EXPECT_NEAR(sensors[0].calibration(5, 5), 0.01129848290276167, 1e-15);
+  EXPECT_EQ(sensors[0].serial, "FT00001");
+}
+
+TEST(NetFtSource, ProbeNamesTheDeviceAndTheAddress) {
+  NetFtSourceOptions options;
+  options.name = "plate";
+  options.host = "127.0.0.1";
+  options.http_port = 1;
+  const auto streams = MakeNetFtSource(options)->Probe(Duration::Milliseconds(500));
+  ASSERT_FALSE(streams);
+  EXPECT_THAT(streams.error().message,
+              testing::AllOf(testing::HasSubstr("plate"), testing::HasSubstr("127.0.0.1:1")));
+}
+
+TEST(NetFtSource, DeliversEverySampleOnceInOrder) {
+  const PatternFeed feed(Slow());
+  for (const bool buffered : {false, true}) {
+    auto server = *NetFtServer::Start(feed, {});
+    auto source = SourceFor(*server, buffered);
+    CaptureSink sink;
+    ASSERT_TRUE(source->Start(&sink));
+    ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") >= 1500; }));
+    source->Stop();
+    const auto streams = sink.streams();
+    const auto& wrench = streams[0];
+    ASSERT_TRUE(wrench.gaps.empty()) << wrench.gaps[0].count;
+    for (size_t i = 0; i < wrench.counters.size(); ++i)
+      ASSERT_EQ(wrench.counters[i], static_cast<int64_t>(i));
+    ExpectFaithful(wrench, feed, FirstIndex(wrench, *server));
+    EXPECT_EQ(streams[1].counters, wrench.counters);
+    EXPECT_GT(source->Health().receive_buffer_bytes, 0);
+    EXPECT_EQ(wrench.pairs[1].counter, buffered ? 10 : 1);
+    EXPECT_EQ(wrench.pairs[1].latency_ns, buffered ? 9'000'000 : 0);
+  }
+}
+
+TEST(NetFtSource, ReportsInjectedGapsExactlyAndAHoldAsNone) {
+  const PatternFeed feed(Slow());
+  const std::vector<Fault> faults = {
+      {.kind = FaultKind::kLose, .at = Duration::FromSeconds(1.0), .length = {}, .count = 3},
+      {.kind = FaultKind::kHold,
+       .at = Duration::FromSeconds(1.2),
+       .length = Duration::Milliseconds(200)},
+      {.kind = FaultKind::kStall,
+       .at = Duration::FromSeconds(1.6),
+       .length = Duration::Milliseconds(300)},
+      {.kind = FaultKind::kDuplicate, .at = Duration::FromSeconds(2.0), .length = {}, .count = 5},
+      {.kind = FaultKind::kSaturate,
+       .at = Duration::FromSeconds(2.1),
+       .length = Duration::Milliseconds(50)},
+  };
+  // Sample 0 lies ahead, so that the source is there when the script begins.
+  auto server = *NetFtServer::Start(
+      feed, {.host_start = HostNow() + Duration::Milliseconds(300), .faults = faults});
+  auto source = SourceFor(*server);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.LastCounter("plate/wrench") >= 2400; }));
+  source->Stop();
+  const auto wrench = sink.streams()[0];
+  const int64_t first = FirstIndex(wrench, *server);
+  ASSERT_LT(first, 1000) << "the source came too late to see the faults";
+  std::vector<std::pair<int64_t, int64_t>> injected;
+  for (const IndexRange& r : server->faults().MissingRanges())
+    injected.emplace_back(r.begin - first, r.end - first);
+  EXPECT_THAT(GapRanges(wrench.gaps), testing::ElementsAreArray(injected));
+  ExpectFaithful(wrench, feed, first);
+  const SourceHealth health = source->Health();
+  EXPECT_EQ(health.lost_samples, 303);
+  EXPECT_EQ(health.duplicates, 5);
+  EXPECT_EQ(health.saturated_samples, 50);
+  EXPECT_EQ(health.clock_resets, 0);
+}
+
+TEST(NetFtSource, RandomLossIsReportedToTheSample) {
+  const PatternFeed feed(Slow());
+  auto server = *NetFtServer::Start(
+      feed, {.link = {.seed = 11, .loss_fraction = 0.02, .duplicate_fraction = 0.02}});
+  auto source = SourceFor(*server);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") >= 2000; }));
+  source->Stop();
+  const auto wrench = sink.streams()[0];
+  ASSERT_FALSE(wrench.gaps.empty());
+  // Received and missing counters together are all counters, once.
+  std::vector<int64_t> all = wrench.counters;
+  for (const auto& gap : wrench.gaps) {
+    for (int64_t k = 0; k < gap.count; ++k) all.push_back(gap.first_missing_counter + k);
+  }
+  std::sort(all.begin(), all.end());
+  for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], static_cast<int64_t>(i));
+  ExpectFaithful(wrench, feed, FirstIndex(wrench, *server));
+}
+
+TEST(NetFtSource, WrapsThe32BitSequences) {
+  const PatternFeed feed(Slow());
+  auto server = *NetFtServer::Start(
+      feed, {.first_ft_sequence = 0xffffff00, .first_rdt_sequence = 0xffffff80});
+  auto source = SourceFor(*server);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") >= 600; }));
+  source->Stop();
+  const auto wrench = sink.streams()[0];
+  EXPECT_TRUE(wrench.gaps.empty());
+  EXPECT_EQ(wrench.counters.back(), static_cast<int64_t>(wrench.counters.size()) - 1);
+}
+
+TEST(NetFtSource, ComesBackAfterARestartWithAGapInItsPlace) {
+  const PatternFeed feed(Slow());
+  const std::vector<Fault> faults = {{.kind = FaultKind::kRestart,
+                                      .at = Duration::FromSeconds(1.0),
+                                      .length = Duration::Milliseconds(700)}};
+  auto server = *NetFtServer::Start(
+      feed, {.host_start = HostNow() + Duration::Milliseconds(300), .faults = faults});
+  auto source = SourceFor(*server);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil(
+      [&] { return source->Health().reconnects == 1 && sink.LastCounter("plate/wrench") > 2000; }));
+  source->Stop();
+  const auto wrench = sink.streams()[0];
+  ASSERT_EQ(wrench.gaps.size(), 1u);
+  EXPECT_EQ(wrench.gaps[0].cause, recording::GapCause::kDisconnected);
+  ASSERT_EQ(wrench.resets.size(), 1u);
+  EXPECT_EQ(wrench.resets[0], wrench.gaps[0].first_missing_counter + wrench.gaps[0].count);
+  EXPECT_GE(wrench.gaps[0].count, 650);
+  EXPECT_EQ(source->Health().clock_resets, 1);
+  // No time shift: before and after, counter and truth agree, to the lateness of the packet that
+  // placed the gap.
+  const int64_t first = FirstIndex(wrench, *server);
+  EXPECT_EQ(wrench.gaps[0].first_missing_counter, 1000 - first);
+  const auto after =
+      static_cast<int64_t>(std::llround((wrench.samples.back()[0] * 1e-6 - 1.0) * 500.0));
+  const int64_t shift = ((wrench.counters.back() + first - after) % 500 + 750) % 500 - 250;
+  EXPECT_LE(std::abs(shift), 100) << "samples of 1 ms; a loaded machine delivers late";
+}
+
+/// Counts what the source's thread allocates between the first and the last sample.
+class CountingSink : public Sink {
+ public:
+  int OnStreams(std::span<const recording::StreamInfo>) override { return 0; }
+  void OnSamples(const SampleView& view) noexcept override {
+    const int64_t now = test::ThreadAllocations();
+    if (samples_ > 10) allocations_ += now - last_;
+    last_ = now;
+    samples_ += view.count;
+  }
+  void OnGap(int, int64_t, int64_t, recording::GapCause) noexcept override { ++gaps_; }
+  void OnState(bool, std::string_view) noexcept override {}
+  std::atomic<int64_t> samples_{0}, allocations_{0}, gaps_{0};
+
+ private:
+  int64_t last_ = 0;
+};
+
+TEST(NetFtSource, AllocatesNothingBetweenSamples) {
+  const int64_t before = test::ThreadAllocations();
+  delete new int(3);
+  ASSERT_GT(test::ThreadAllocations(), before) << "the counter does not count";
+  const PatternFeed feed(Slow());
+  auto server =
+      *NetFtServer::Start(feed, {.link = {.loss_fraction = 0.05, .duplicate_fraction = 0.05}});
+  auto source = SourceFor(*server);
+  CountingSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.samples_ >= 2000 && sink.gaps_ > 0; }));
+  source->Stop();
+  EXPECT_EQ(sink.allocations_, 0);
+}
+
+}  // namespace
+}  // namespace handhold::capture

@@ -1,0 +1,153 @@
+#include "capture/source/rdt_decoder.h"
+
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace handhold::capture {
+namespace {
+
+using testing::ElementsAre;
+using Kind = RdtVerdict::Kind;
+
+// The bytes of tests/capture/simulator/rdt_codec_test.cc, written by hand from the record table of
+// ATI 9620-05.
+constexpr std::array<uint8_t, 36> kGolden = {
+    0x00, 0x00, 0x00, 0x2A, 0x01, 0x02, 0x03, 0x04, 0x80, 0x02, 0x00, 0x00,
+    0x00, 0x0F, 0x42, 0x40, 0xFF, 0xF0, 0xBD, 0xC0, 0x00, 0x00, 0x00, 0x01,
+    0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0x80, 0x00, 0x00, 0x00,
+};
+
+TEST(RdtDecoder, ReadsTheGoldenRecord) {
+  RdtRecords records;
+  ASSERT_EQ(DecodeRdtDatagram(kGolden, records), 1);
+  EXPECT_EQ(records[0].rdt_sequence, 42u);
+  EXPECT_EQ(records[0].ft_sequence, 16909060u);
+  EXPECT_EQ(records[0].status, 0x80020000u);
+  EXPECT_THAT(records[0].counts, ElementsAre(1000000, -1000000, 1, -1, INT32_MAX, INT32_MIN));
+}
+
+TEST(RdtDecoder, TakesWholeRecordsOnlyAndAtMostForty) {
+  RdtRecords records;
+  const std::vector<uint8_t> bytes(41 * 36, 0);
+  const std::span<const uint8_t> all(bytes);
+  EXPECT_EQ(DecodeRdtDatagram(all.first(40 * 36), records), 40);
+  EXPECT_EQ(DecodeRdtDatagram(all, records), -1);
+  EXPECT_EQ(DecodeRdtDatagram(all.first(35), records), -1);
+  EXPECT_EQ(DecodeRdtDatagram(all.first(37), records), -1);
+  EXPECT_EQ(DecodeRdtDatagram(all.first(0), records), -1);
+}
+
+TEST(RdtRequest, IsTheTableOfTheManual) {
+  EXPECT_THAT(EncodeRdtRequest(wire::rdt::kRealTime, 0), ElementsAre(0x12, 0x34, 0, 2, 0, 0, 0, 0));
+  EXPECT_THAT(EncodeRdtRequest(wire::rdt::kBias, 0x01020304),
+              ElementsAre(0x12, 0x34, 0, 0x42, 1, 2, 3, 4));
+}
+
+/// Feeds records at their true instants.
+class Device {
+ public:
+  explicit Device(double rate_hz) : rate_hz_(rate_hz), sequencer(rate_hz) {}
+  RdtVerdict Send(uint32_t rdt, uint32_t ft, double at_s) {
+    return sequencer.Next({.rdt_sequence = rdt, .ft_sequence = ft}, Timestamp::FromSeconds(at_s));
+  }
+  /// Record number n of a run that numbers from 1 and began at ft 1, at its instant.
+  RdtVerdict Regular(uint32_t n) { return Send(n, n, n / rate_hz_); }
+
+ private:
+  double rate_hz_;
+
+ public:
+  RdtSequencer sequencer;
+};
+
+TEST(RdtSequencer, CountsAndPlacesGaps) {
+  Device device(7000);
+  for (uint32_t n = 1; n <= 100; ++n) {
+    const RdtVerdict v = device.Regular(n);
+    EXPECT_EQ(v.kind, Kind::kAccept);
+    EXPECT_EQ(v.counter, n - 1);
+    EXPECT_EQ(v.gap, 0);
+  }
+  const RdtVerdict after = device.Regular(104);
+  EXPECT_EQ(after.gap, 3);
+  EXPECT_EQ(after.counter, 103);
+  EXPECT_FALSE(after.new_run);
+}
+
+TEST(RdtSequencer, DropsWhatItHasAndTellsLateOnesApart) {
+  Device device(7000);
+  for (uint32_t n = 1; n <= 10; ++n) device.Regular(n);
+  EXPECT_EQ(device.Regular(10).kind, Kind::kDuplicate);
+  EXPECT_EQ(device.Regular(7).kind, Kind::kDuplicate);
+  EXPECT_EQ(device.Regular(13).gap, 2);
+  EXPECT_EQ(device.Regular(12).kind, Kind::kLate);
+  EXPECT_EQ(device.Regular(12).kind, Kind::kDuplicate);
+  EXPECT_EQ(device.Regular(14).counter, 13);
+}
+
+TEST(RdtSequencer, WrapsBothCounters) {
+  Device device(7000);
+  EXPECT_EQ(device.Send(0xfffffffe, 0xffffffff, 0).counter, 0);
+  EXPECT_EQ(device.Send(0xffffffff, 0x00000000, 1 / 7e3).counter, 1);
+  EXPECT_EQ(device.Send(0x00000000, 0x00000001, 2 / 7e3).counter, 2);
+  const RdtVerdict v = device.Send(0x00000003, 0x00000004, 5 / 7e3);
+  EXPECT_EQ(v.counter, 5);
+  EXPECT_EQ(v.gap, 2);
+  EXPECT_FALSE(v.new_run);
+}
+
+TEST(RdtSequencer, ANewRequestIsBridgedByTheSensorsOwnClockExactly) {
+  Device device(7000);
+  for (uint32_t n = 1; n <= 7000; ++n) device.Regular(n);
+  // Asked again: rdt_sequence starts at 1, ft_sequence has gone on by 351.
+  const RdtVerdict v = device.Send(1, 7351, 1.0501);
+  EXPECT_EQ(v.kind, Kind::kAccept);
+  EXPECT_TRUE(v.new_run);
+  EXPECT_FALSE(v.clock_reset);
+  EXPECT_EQ(v.gap, 350);
+  EXPECT_EQ(v.counter, 7350);
+  EXPECT_EQ(device.Send(2, 7352, 1.0502).counter, 7351);
+}
+
+TEST(RdtSequencer, ANewRequestBelowTheInternalRateCountsRecords) {
+  Device device(1000);
+  for (uint32_t n = 1; n <= 1000; ++n) device.Send(n, 7 * n, n / 1e3);
+  const RdtVerdict v = device.Send(1, 7 * 1051, 1.051);
+  EXPECT_EQ(v.gap, 50);
+  EXPECT_FALSE(v.clock_reset);
+}
+
+TEST(RdtSequencer, ARestartIsPlacedByTheHostClock) {
+  Device device(7000);
+  for (uint32_t n = 1; n <= 70'000; ++n) device.Regular(n);
+  // Off at 10 s; on again 1.5 s later with both counters from the start.
+  const RdtVerdict v = device.Send(1, 1, 11.5);
+  EXPECT_TRUE(v.clock_reset);
+  EXPECT_EQ(v.counter, 70'000 - 1 + 10'500);
+  EXPECT_EQ(v.gap, 10'499);
+  EXPECT_EQ(device.Send(2, 2, 11.5 + 1 / 7e3).counter, v.counter + 1);
+}
+
+TEST(RdtSequencer, ARestartThatNumbersHigherIsSeenAllTheSame) {
+  Device device(7000);
+  for (uint32_t n = 1; n <= 100; ++n) device.Regular(n);
+  // 2 s later numbers have jumped by 10 million: neither clock knows of it.
+  const RdtVerdict v = device.Send(10'000'000, 3'000'000'000u, 2.0);
+  EXPECT_TRUE(v.clock_reset);
+  EXPECT_NEAR(static_cast<double>(v.counter), 14'000, 2);
+}
+
+TEST(RdtSequencer, ABurstAfterAHoldIsNoGap) {
+  Device device(7000);
+  for (uint32_t n = 1; n <= 100; ++n) device.Regular(n);
+  for (uint32_t n = 101; n <= 1600; ++n) {
+    const RdtVerdict v = device.Send(n, n, 0.23);  // all at once, 214 ms late at first
+    EXPECT_EQ(v.kind, Kind::kAccept);
+    EXPECT_EQ(v.gap, 0);
+    EXPECT_FALSE(v.clock_reset);
+  }
+}
+
+}  // namespace
+}  // namespace handhold::capture
