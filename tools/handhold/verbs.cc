@@ -1,0 +1,18 @@
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+
+Program HandholdProgram() {
+  return {
+      .verbs =
+          {
+              CompletionVerb(),
+              VersionVerb(),
+              CompleteVerb(),
+          },
+      .version = HANDHOLD_VERSION,
+      .start_checks = {},
+  };
+}
+
+}  // namespace handhold::cli

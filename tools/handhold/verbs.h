@@ -1,0 +1,16 @@
+/// Every verb of the program. To add one, see verb.h; here and in verbs.cc it is one line each.
+#pragma once
+
+#include "tools/handhold/frame/run.h"
+#include "tools/handhold/verb.h"
+
+namespace handhold::cli {
+
+Verb CompletionVerb();  // completion.cc
+Verb CompleteVerb();    // completion.cc
+Verb VersionVerb();     // version.cc
+
+/// The verbs in the order in which help shows them, the version, and the start checks.
+Program HandholdProgram();
+
+}  // namespace handhold::cli
