@@ -9,7 +9,8 @@
 
 namespace handhold::store {
 
-static_assert(std::endian::native == std::endian::little, "the format is little-endian; this code copies bytes as they are");
+static_assert(std::endian::native == std::endian::little,
+              "the format is little-endian; this code copies bytes as they are");
 
 using Bytes = std::vector<uint8_t>;
 
@@ -30,7 +31,8 @@ inline void PutVarint(Bytes& out, uint64_t value) {
   out.push_back(static_cast<uint8_t>(value));
 }
 
-/// 0 -> 0, -1 -> 1, 1 -> 2, ...: small magnitudes become small numbers. Wraps; any value survives the round trip.
+/// 0 -> 0, -1 -> 1, 1 -> 2, ...: small magnitudes become small numbers. Wraps; any value survives
+/// the round trip.
 template <typename U>
 constexpr U ZigZag(U value) {
   return static_cast<U>((value << 1) ^ (U{0} - (value >> (sizeof(U) * 8 - 1))));

@@ -20,30 +20,40 @@ constexpr int kZstdLevel = 1;
 constexpr int kPredictors = 4;
 /// Samples a predictor needs before it; they are stored as varints in the column's head.
 constexpr std::array<int, kPredictors> kWarmUp = {0, 1, 2, 4};
-constexpr uint8_t kKindMask = 0x07, kPredictorShift = 3, kPredictorMask = 0x03, kHasMissing = 0x20, kReservedMask = 0xC0;
+constexpr uint8_t kKindMask = 0x07, kPredictorShift = 3, kPredictorMask = 0x03, kHasMissing = 0x20,
+                  kReservedMask = 0xC0;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Adding it rounds a double below 2^51 to the nearest integer, which then stands in the low bits.
 constexpr double kRoundingMagic = 6755399441055744.0;  // 1.5 * 2^52
 
-/// Order-preserving integers from float bits: neighbouring floats become neighbouring integers, across zero too.
-constexpr uint32_t FromFloatBits(uint32_t bits) { return bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) & 0x7FFFFFFFu); }
+/// Order-preserving integers from float bits: neighbouring floats become neighbouring integers,
+/// across zero too.
+constexpr uint32_t FromFloatBits(uint32_t bits) {
+  return bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) & 0x7FFFFFFFu);
+}
 constexpr uint64_t FromFloatBits(uint64_t bits) {
   return bits ^ (static_cast<uint64_t>(static_cast<int64_t>(bits) >> 63) & 0x7FFFFFFFFFFFFFFFu);
 }
 
-/// Half of a difference, rounded down, in wrapping arithmetic: the same on both sides whatever the values.
+/// Half of a difference, rounded down, in wrapping arithmetic: the same on both sides whatever the
+/// values.
 template <typename U>
 constexpr U Half(U difference) {
   return static_cast<U>(static_cast<std::make_signed_t<U>>(difference) >> 1);
 }
 
 template <typename U>
-constexpr U Predict(int predictor, const U* x) {  // x points at the value to be guessed; enough history is before it
+constexpr U Predict(int predictor, const U* x) {  // x points at the value to be guessed; enough
+                                                  // history is before it
   switch (predictor) {
-    case 1: return x[-1];
-    case 2: return static_cast<U>(2 * x[-1] - x[-2]);
-    case 3: return static_cast<U>(x[-1] + Half<U>(x[-2] - x[-4]));
-    default: return 0;
+    case 1:
+      return x[-1];
+    case 2:
+      return static_cast<U>(2 * x[-1] - x[-2]);
+    case 3:
+      return static_cast<U>(x[-1] + Half<U>(x[-2] - x[-4]));
+    default:
+      return 0;
   }
 }
 
@@ -53,7 +63,8 @@ double Magnitude(U difference) {
   return std::abs(static_cast<double>(s));
 }
 
-/// The predictor whose differences are smallest in sum: close to the fewest bits, as differences are noise.
+/// The predictor whose differences are smallest in sum: close to the fewest bits, as differences
+/// are noise.
 template <typename U>
 int ChoosePredictor(const U* x, int n) {
   if (n <= kWarmUp[3]) return n <= 1 ? 0 : 1;
@@ -81,7 +92,8 @@ void Differences(int predictor, const U* x, int n, U* z) {  // z[i] for i in [wa
       for (int i = first; i < n; ++i) z[i] = ZigZag<U>(x[i] - 2 * x[i - 1] + x[i - 2]);
       break;
     default:
-      for (int i = first; i < n; ++i) z[i] = ZigZag<U>(x[i] - x[i - 1] - Half<U>(x[i - 2] - x[i - 4]));
+      for (int i = first; i < n; ++i)
+        z[i] = ZigZag<U>(x[i] - x[i - 1] - Half<U>(x[i - 2] - x[i - 4]));
   }
 }
 
@@ -108,11 +120,13 @@ void PutColumn(const U* x, int n, int predictor, std::vector<U>& scratch, Bytes&
   out.resize(at + width * rest);
   for (size_t p = 0; p < width; ++p) {
     uint8_t* plane = out.data() + at + p * rest;
-    for (size_t i = 0; i < rest; ++i) plane[i] = static_cast<uint8_t>(z[static_cast<size_t>(warm) + i] >> (8 * p));
+    for (size_t i = 0; i < rest; ++i)
+      plane[i] = static_cast<uint8_t>(z[static_cast<size_t>(warm) + i] >> (8 * p));
   }
 }
 
-/// Reads what PutColumn wrote, up to value `needed` (exclusive) of `n`; false when the bytes contradict themselves.
+/// Reads what PutColumn wrote, up to value `needed` (exclusive) of `n`; false when the bytes
+/// contradict themselves.
 template <typename U>
 bool TakeColumn(ByteReader& in, int n, int predictor, int needed, U* x) {
   const auto width = in.Fixed<uint8_t>();
@@ -131,24 +145,29 @@ bool TakeColumn(ByteReader& in, int n, int predictor, int needed, U* x) {
   const uint8_t* const p0 = planes.data();
   U* const d = x + warm;
   switch (width) {
-    case 0: std::fill(d, d + count, U{0}); break;
+    case 0:
+      std::fill(d, d + count, U{0});
+      break;
     case 1:
       for (size_t i = 0; i < count; ++i) d[i] = UnZigZag<U>(static_cast<U>(p0[i]));
       break;
     case 2: {
       const uint8_t* const p1 = p0 + rest;
-      for (size_t i = 0; i < count; ++i) d[i] = UnZigZag<U>(static_cast<U>(p0[i] | static_cast<uint32_t>(p1[i]) << 8));
+      for (size_t i = 0; i < count; ++i)
+        d[i] = UnZigZag<U>(static_cast<U>(p0[i] | static_cast<uint32_t>(p1[i]) << 8));
       break;
     }
     default:
       for (size_t i = 0; i < count; ++i) {
         U z = 0;
-        for (size_t p = 0; p < width; ++p) z |= static_cast<U>(static_cast<U>(p0[p * rest + i]) << (8 * p));
+        for (size_t p = 0; p < width; ++p)
+          z |= static_cast<U>(static_cast<U>(p0[p * rest + i]) << (8 * p));
         d[i] = UnZigZag<U>(z);
       }
   }
   switch (predictor) {
-    case 0: break;
+    case 0:
+      break;
     case 1: {
       U last = x[0];
       for (size_t i = 0; i < count; ++i) d[i] = last = static_cast<U>(last + d[i]);
@@ -176,7 +195,8 @@ bool TakeColumn(ByteReader& in, int n, int predictor, int needed, U* x) {
   return true;
 }
 
-/// Missing samples as runs: number of runs, then for each the distance from the last run's end and its length.
+/// Missing samples as runs: number of runs, then for each the distance from the last run's end and
+/// its length.
 void PutRuns(const double* values, int count, Bytes& out) {
   Bytes runs;
   uint64_t run_count = 0;
@@ -207,7 +227,9 @@ bool TakeRuns(ByteReader& in, int count, std::vector<Run>& runs, int& missing) {
   uint64_t at = 0, total = 0;
   for (uint64_t r = 0; r < run_count; ++r) {
     const uint64_t gap = in.Varint(), length = in.Varint();
-    if (!in.ok() || gap > static_cast<uint64_t>(count) || length == 0 || length > static_cast<uint64_t>(count)) return false;
+    if (!in.ok() || gap > static_cast<uint64_t>(count) || length == 0 ||
+        length > static_cast<uint64_t>(count))
+      return false;
     const uint64_t begin = at + gap;
     at = begin + length;
     if (at > static_cast<uint64_t>(count)) return false;
@@ -218,17 +240,21 @@ bool TakeRuns(ByteReader& in, int count, std::vector<Run>& runs, int& missing) {
   return true;
 }
 
-/// Steps of `quantum` nearest to the values; false when one value would be further off than half a step.
+/// Steps of `quantum` nearest to the values; false when one value would be further off than half a
+/// step.
 bool ToCounts(const double* v, int n, double quantum, uint32_t* x) {
   const double inverse = 1.0 / quantum, half = 0.5 * quantum;
-  // A tie may land an ulp beyond half a step: that is the rounding of the value itself, not of the grid.
+  // A tie may land an ulp beyond half a step: that is the rounding of the value itself, not of the
+  // grid.
   constexpr double kUlp = 2.5e-16;
   int bad = 0;
   for (int i = 0; i < n; ++i) {
     const auto k = static_cast<uint32_t>(std::bit_cast<uint64_t>(v[i] * inverse + kRoundingMagic));
     x[i] = k;
     // Subtracted, not added, so that an infinity compares false.
-    bad |= !(std::abs(static_cast<int32_t>(k) * quantum - v[i]) - kUlp * std::abs(v[i]) <= half) ? 1 : 0;
+    bad |= !(std::abs(static_cast<int32_t>(k) * quantum - v[i]) - kUlp * std::abs(v[i]) <= half)
+               ? 1
+               : 0;
   }
   return bad == 0;
 }
@@ -250,7 +276,8 @@ bool ToFloat32(const double* v, int n, uint32_t* x) {
   int bad = 0;
   for (int i = 0; i < n; ++i) {
     // Beyond float's range the conversion is undefined, except for the infinities.
-    const bool fits = std::abs(v[i]) <= static_cast<double>(std::numeric_limits<float>::max()) || std::isinf(v[i]);
+    const bool fits = std::abs(v[i]) <= static_cast<double>(std::numeric_limits<float>::max()) ||
+                      std::isinf(v[i]);
     const float f = fits ? static_cast<float>(v[i]) : 0.0f;
     bad |= std::bit_cast<uint64_t>(static_cast<double>(f)) != std::bit_cast<uint64_t>(v[i]) ? 1 : 0;
     x[i] = FromFloatBits(std::bit_cast<uint32_t>(f));
@@ -271,7 +298,8 @@ struct FrameEncoder::Scratch {
 
   void PutIntegers(ColumnKind kind, int n, uint8_t flags, const Bytes& runs, bool wide) {
     const int predictor = wide ? ChoosePredictor(x64.data(), n) : ChoosePredictor(x32.data(), n);
-    payload.push_back(static_cast<uint8_t>(static_cast<uint8_t>(kind) | predictor << kPredictorShift | flags));
+    payload.push_back(
+        static_cast<uint8_t>(static_cast<uint8_t>(kind) | predictor << kPredictorShift | flags));
     payload.insert(payload.end(), runs.begin(), runs.end());
     if (wide) {
       PutColumn(x64.data(), n, predictor, z64, payload);
@@ -288,7 +316,8 @@ struct FrameEncoder::Scratch {
       flags = kHasMissing;
       PutRuns(v, count, runs);
       valid.clear();
-      std::copy_if(v, v + count, std::back_inserter(valid), [](double value) { return value == value; });
+      std::copy_if(v, v + count, std::back_inserter(valid),
+                   [](double value) { return value == value; });
       v = valid.data();
       n = static_cast<int>(valid.size());
     }
@@ -303,7 +332,8 @@ struct FrameEncoder::Scratch {
       PutIntegers(ColumnKind::kFloat32, n, flags, runs, false);
     } else {
       x64.resize(static_cast<size_t>(n));
-      for (int i = 0; i < n; ++i) x64[static_cast<size_t>(i)] = FromFloatBits(std::bit_cast<uint64_t>(v[i]));
+      for (int i = 0; i < n; ++i)
+        x64[static_cast<size_t>(i)] = FromFloatBits(std::bit_cast<uint64_t>(v[i]));
       PutIntegers(ColumnKind::kFloat64, n, flags, runs, true);
     }
   }
@@ -315,7 +345,8 @@ struct FrameEncoder::Scratch {
     PutVarint(out, bytes.size());
     const size_t body = out.size();
     out.resize(body + bound);
-    const size_t size = ZSTD_compressCCtx(context, out.data() + body, bound, bytes.data(), bytes.size(), kZstdLevel);
+    const size_t size = ZSTD_compressCCtx(context, out.data() + body, bound, bytes.data(),
+                                          bytes.size(), kZstdLevel);
     CHECK(ZSTD_isError(size) == 0);
     if (body + size < at + 1 + bytes.size()) {
       out.resize(body + size);
@@ -330,16 +361,18 @@ struct FrameEncoder::Scratch {
 FrameEncoder::FrameEncoder() : scratch_(std::make_unique<Scratch>()) {}
 FrameEncoder::~FrameEncoder() = default;
 
-void FrameEncoder::EncodeValues(const double* values, size_t stride, int count, std::span<const double> quanta, bool lossless,
-                                Bytes& out) {
+void FrameEncoder::EncodeValues(const double* values, size_t stride, int count,
+                                std::span<const double> quanta, bool lossless, Bytes& out) {
   CHECK_GT(count, 0);
   CHECK_LE(count, kMaxFrameSamples);
   scratch_->payload.clear();
-  for (size_t c = 0; c < quanta.size(); ++c) scratch_->PutValues(values + c * stride, count, quanta[c], lossless);
+  for (size_t c = 0; c < quanta.size(); ++c)
+    scratch_->PutValues(values + c * stride, count, quanta[c], lossless);
   scratch_->Finish(scratch_->payload, out);
 }
 
-void FrameEncoder::EncodeIntegers(const int64_t* values, size_t stride, int count, int columns, Bytes& out) {
+void FrameEncoder::EncodeIntegers(const int64_t* values, size_t stride, int count, int columns,
+                                  Bytes& out) {
   CHECK_GT(count, 0);
   CHECK_LE(count, kMaxFrameSamples);
   scratch_->payload.clear();
@@ -352,7 +385,9 @@ void FrameEncoder::EncodeIntegers(const int64_t* values, size_t stride, int coun
   scratch_->Finish(scratch_->payload, out);
 }
 
-void FrameEncoder::EncodeBytes(std::span<const uint8_t> bytes, Bytes& out) { scratch_->Finish(bytes, out); }
+void FrameEncoder::EncodeBytes(std::span<const uint8_t> bytes, Bytes& out) {
+  scratch_->Finish(bytes, out);
+}
 
 struct FrameDecoder::Scratch {
   ZSTD_DCtx* context = ZSTD_createDCtx();
@@ -370,36 +405,45 @@ struct FrameDecoder::Scratch {
     const auto storage = in.Fixed<uint8_t>();
     if (in.ok() && storage == kStoredPlain) {
       const std::span<const uint8_t> rest = in.Take(in.left());
-      if (rest.size() > limit) return Error{ErrorCode::kCorrupt, "a frame is larger than its samples can be"};
+      if (rest.size() > limit)
+        return Error{ErrorCode::kCorrupt, "a frame is larger than its samples can be"};
       return rest;
     }
-    if (!in.ok() || storage != kStoredZstd) return Error{ErrorCode::kCorrupt, "a frame of unknown storage"};
+    if (!in.ok() || storage != kStoredZstd)
+      return Error{ErrorCode::kCorrupt, "a frame of unknown storage"};
     const uint64_t size = in.Varint();
-    if (!in.ok() || size > limit) return Error{ErrorCode::kCorrupt, "a frame declares more bytes than its samples can need"};
+    if (!in.ok() || size > limit)
+      return Error{ErrorCode::kCorrupt, "a frame declares more bytes than its samples can need"};
     payload.resize(std::max<size_t>(size, 1));
     const std::span<const uint8_t> packed = in.Take(in.left());
-    const size_t got = ZSTD_decompressDCtx(context, payload.data(), size, packed.data(), packed.size());
-    if (ZSTD_isError(got) != 0 || got != size) return Error{ErrorCode::kCorrupt, "a frame's compressed bytes are damaged"};
+    const size_t got =
+        ZSTD_decompressDCtx(context, payload.data(), size, packed.data(), packed.size());
+    if (ZSTD_isError(got) != 0 || got != size)
+      return Error{ErrorCode::kCorrupt, "a frame's compressed bytes are damaged"};
     return std::span<const uint8_t>(payload.data(), size);
   }
 
   void Convert(ColumnKind kind, double quantum, int begin, int end, double* out) const {
     switch (kind) {
       case ColumnKind::kCounts:
-        for (int i = begin; i < end; ++i) out[i - begin] = static_cast<int32_t>(x32[static_cast<size_t>(i)]) * quantum;
+        for (int i = begin; i < end; ++i)
+          out[i - begin] = static_cast<int32_t>(x32[static_cast<size_t>(i)]) * quantum;
         break;
       case ColumnKind::kFloatCounts:
         for (int i = begin; i < end; ++i) {
-          out[i - begin] = static_cast<double>(static_cast<float>(static_cast<int32_t>(x32[static_cast<size_t>(i)]) * quantum));
+          out[i - begin] = static_cast<double>(
+              static_cast<float>(static_cast<int32_t>(x32[static_cast<size_t>(i)]) * quantum));
         }
         break;
       case ColumnKind::kFloat32:
         for (int i = begin; i < end; ++i) {
-          out[i - begin] = static_cast<double>(std::bit_cast<float>(FromFloatBits(x32[static_cast<size_t>(i)])));
+          out[i - begin] =
+              static_cast<double>(std::bit_cast<float>(FromFloatBits(x32[static_cast<size_t>(i)])));
         }
         break;
       default:
-        for (int i = begin; i < end; ++i) out[i - begin] = std::bit_cast<double>(FromFloatBits(x64[static_cast<size_t>(i)]));
+        for (int i = begin; i < end; ++i)
+          out[i - begin] = std::bit_cast<double>(FromFloatBits(x64[static_cast<size_t>(i)]));
     }
   }
 
@@ -421,20 +465,23 @@ struct FrameDecoder::Scratch {
       missing_before += run.end - run.begin;
       at = run.end;
     }
-    if (at < end) Convert(kind, quantum, at - missing_before, end - missing_before, out + (at - begin));
+    if (at < end)
+      Convert(kind, quantum, at - missing_before, end - missing_before, out + (at - begin));
   }
 };
 
 FrameDecoder::FrameDecoder() : scratch_(std::make_unique<Scratch>()) {}
 FrameDecoder::~FrameDecoder() = default;
 
-Status FrameDecoder::DecodeValues(std::span<const uint8_t> frame, std::span<const double> quanta, int count,
-                                  std::span<const int> wanted, int begin, int end, double* out, size_t stride) {
+Status FrameDecoder::DecodeValues(std::span<const uint8_t> frame, std::span<const double> quanta,
+                                  int count, std::span<const int> wanted, int begin, int end,
+                                  double* out, size_t stride) {
   const Error damaged{ErrorCode::kCorrupt, "a frame contradicts itself"};
   CHECK_GE(begin, 0);
   CHECK_LE(end, count);
   if (count <= 0 || count > kMaxFrameSamples) return damaged;
-  HANDHOLD_ASSIGN(const std::span<const uint8_t> payload, scratch_->Open(frame, quanta.size() * (static_cast<size_t>(count) * 8 + 64)));
+  HANDHOLD_ASSIGN(const std::span<const uint8_t> payload,
+                  scratch_->Open(frame, quanta.size() * (static_cast<size_t>(count) * 8 + 64)));
   ByteReader in(payload);
   size_t next = 0;
   for (size_t c = 0; c < quanta.size(); ++c) {
@@ -449,7 +496,8 @@ Status FrameDecoder::DecodeValues(std::span<const uint8_t> frame, std::span<cons
     const bool take = next < wanted.size() && wanted[next] == static_cast<int>(c);
     // Valid samples before `end`: the prediction chain is followed no further than that.
     int needed = take ? end : 0;
-    for (const Run& run : scratch_->runs) needed -= std::max(0, std::min(run.end, take ? end : 0) - run.begin);
+    for (const Run& run : scratch_->runs)
+      needed -= std::max(0, std::min(run.end, take ? end : 0) - run.begin);
     bool good;
     if (kind == ColumnKind::kFloat64) {
       scratch_->x64.resize(std::max<size_t>(static_cast<size_t>(n), 4));
@@ -472,20 +520,25 @@ Status FrameDecoder::DecodeValues(std::span<const uint8_t> frame, std::span<cons
   return {};
 }
 
-Status FrameDecoder::DecodeIntegers(std::span<const uint8_t> frame, int columns, int count, int64_t* out, size_t stride) {
+Status FrameDecoder::DecodeIntegers(std::span<const uint8_t> frame, int columns, int count,
+                                    int64_t* out, size_t stride) {
   const Error damaged{ErrorCode::kCorrupt, "a frame of whole numbers contradicts itself"};
   if (count <= 0 || count > kMaxFrameSamples || columns < 0) return damaged;
-  HANDHOLD_ASSIGN(const std::span<const uint8_t> payload,
-                  scratch_->Open(frame, static_cast<size_t>(columns) * (static_cast<size_t>(count) * 8 + 64)));
+  HANDHOLD_ASSIGN(
+      const std::span<const uint8_t> payload,
+      scratch_->Open(frame, static_cast<size_t>(columns) * (static_cast<size_t>(count) * 8 + 64)));
   ByteReader in(payload);
   scratch_->x64.resize(std::max<size_t>(static_cast<size_t>(count), 4));
   for (int c = 0; c < columns; ++c) {
     const auto head = in.Fixed<uint8_t>();
     const int predictor = (head >> kPredictorShift) & kPredictorMask;
-    if (!in.ok() || (head & ~(kPredictorMask << kPredictorShift)) != static_cast<int>(ColumnKind::kIntegers)) return damaged;
+    if (!in.ok() ||
+        (head & ~(kPredictorMask << kPredictorShift)) != static_cast<int>(ColumnKind::kIntegers))
+      return damaged;
     if (!TakeColumn(in, count, predictor, count, scratch_->x64.data())) return damaged;
     for (int i = 0; i < count; ++i) {
-      out[static_cast<size_t>(c) * stride + static_cast<size_t>(i)] = static_cast<int64_t>(scratch_->x64[static_cast<size_t>(i)]);
+      out[static_cast<size_t>(c) * stride + static_cast<size_t>(i)] =
+          static_cast<int64_t>(scratch_->x64[static_cast<size_t>(i)]);
     }
   }
   if (in.left() != 0 || !in.ok()) return damaged;

@@ -20,7 +20,8 @@ constexpr Tables MakeTables() {
     tables[0][i] = crc;
   }
   for (uint32_t i = 0; i < 256; ++i) {
-    for (size_t t = 1; t < 8; ++t) tables[t][i] = (tables[t - 1][i] >> 8) ^ tables[0][tables[t - 1][i] & 255u];
+    for (size_t t = 1; t < 8; ++t)
+      tables[t][i] = (tables[t - 1][i] >> 8) ^ tables[0][tables[t - 1][i] & 255u];
   }
   return tables;
 }
@@ -28,7 +29,8 @@ constexpr Tables MakeTables() {
 constexpr Tables kTables = MakeTables();
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) uint32_t Crc32cHardware(std::span<const uint8_t> bytes, uint32_t crc) {
+__attribute__((target("sse4.2"))) uint32_t Crc32cHardware(std::span<const uint8_t> bytes,
+                                                          uint32_t crc) {
   uint64_t state = ~crc;
   const uint8_t* p = bytes.data();
   size_t left = bytes.size();
@@ -50,10 +52,12 @@ uint32_t Crc32cPortable(std::span<const uint8_t> bytes, uint32_t crc) {
   const uint8_t* p = bytes.data();
   size_t left = bytes.size();
   for (; left >= 8; left -= 8, p += 8) {
-    const uint32_t low = state ^ (p[0] | static_cast<uint32_t>(p[1]) << 8 | static_cast<uint32_t>(p[2]) << 16 |
-                                  static_cast<uint32_t>(p[3]) << 24);
-    state = kTables[7][low & 255u] ^ kTables[6][(low >> 8) & 255u] ^ kTables[5][(low >> 16) & 255u] ^
-            kTables[4][low >> 24] ^ kTables[3][p[4]] ^ kTables[2][p[5]] ^ kTables[1][p[6]] ^ kTables[0][p[7]];
+    const uint32_t low =
+        state ^ (p[0] | static_cast<uint32_t>(p[1]) << 8 | static_cast<uint32_t>(p[2]) << 16 |
+                 static_cast<uint32_t>(p[3]) << 24);
+    state = kTables[7][low & 255u] ^ kTables[6][(low >> 8) & 255u] ^
+            kTables[5][(low >> 16) & 255u] ^ kTables[4][low >> 24] ^ kTables[3][p[4]] ^
+            kTables[2][p[5]] ^ kTables[1][p[6]] ^ kTables[0][p[7]];
   }
   for (; left > 0; --left, ++p) state = (state >> 8) ^ kTables[0][(state ^ *p) & 255u];
   return ~state;

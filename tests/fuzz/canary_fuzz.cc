@@ -1,6 +1,6 @@
-// Reads one byte past its buffer when the input begins with "hand": tests/fuzz/run requires that the
-// sanitizer reports it on canary/overflow and that the seed corpus passes, before it believes that
-// the other targets' silence means anything.
+// Reads one byte past its buffer when the input begins with "hand": tests/fuzz/run requires that
+// the sanitizer reports it on canary/overflow and that the seed corpus passes, before it believes
+// that the other targets' silence means anything.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -5,6 +5,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_package(Threads REQUIRED)
+include(registration)
 
 # What tools/setup built and fetched, under stable names (see the head of tools/setup).
 list(GET CMAKE_PREFIX_PATH 0 HANDHOLD_PREFIX)
@@ -121,18 +122,6 @@ function(handhold_test_targets)
     # Tests with these labels run the program itself.
     if(TARGET handhold AND label MATCHES "live|chain|fault")
       add_dependencies(tests_${label} handhold)
-    endif()
-  endforeach()
-endfunction()
-
-# Configure fails when a *_test.cc on disk is not registered by house_test.
-function(handhold_check_test_registration)
-  get_property(registered GLOBAL PROPERTY HANDHOLD_REGISTERED_TESTS)
-  file(GLOB_RECURSE on_disk RELATIVE "${PROJECT_SOURCE_DIR}/tests" CONFIGURE_DEPENDS
-       "${PROJECT_SOURCE_DIR}/tests/*_test.cc")
-  foreach(f IN LISTS on_disk)
-    if(NOT f IN_LIST registered)
-      message(FATAL_ERROR "tests/${f} is not registered: add house_test() for it in its folder's CMakeLists.txt")
     endif()
   endforeach()
 endfunction()

@@ -16,7 +16,8 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<double> RoundTrip(const std::vector<double>& values, int columns, std::vector<double> quanta, bool lossless) {
+std::vector<double> RoundTrip(const std::vector<double>& values, int columns,
+                              std::vector<double> quanta, bool lossless) {
   FrameEncoder encoder;
   FrameDecoder decoder;
   const int count = static_cast<int>(values.size()) / columns;
@@ -25,7 +26,8 @@ std::vector<double> RoundTrip(const std::vector<double>& values, int columns, st
   std::vector<int> wanted(static_cast<size_t>(columns));
   std::iota(wanted.begin(), wanted.end(), 0);
   std::vector<double> back(values.size(), -77.0);
-  const Status status = decoder.DecodeValues(frame, quanta, count, wanted, 0, count, back.data(), static_cast<size_t>(count));
+  const Status status = decoder.DecodeValues(frame, quanta, count, wanted, 0, count, back.data(),
+                                             static_cast<size_t>(count));
   EXPECT_TRUE(status) << status.error().message;
   return back;
 }
@@ -36,20 +38,25 @@ void ExpectSameBits(const std::vector<double>& a, const std::vector<double>& b) 
     if (std::isnan(a[i])) {
       ASSERT_TRUE(std::isnan(b[i])) << i;
     } else {
-      ASSERT_EQ(std::bit_cast<uint64_t>(a[i]), std::bit_cast<uint64_t>(b[i])) << i << ": " << a[i] << " became " << b[i];
+      ASSERT_EQ(std::bit_cast<uint64_t>(a[i]), std::bit_cast<uint64_t>(b[i]))
+          << i << ": " << a[i] << " became " << b[i];
     }
   }
 }
 
-void ExpectWithinHalfQuantum(const std::vector<double>& a, const std::vector<double>& b, double quantum) {
+void ExpectWithinHalfQuantum(const std::vector<double>& a, const std::vector<double>& b,
+                             double quantum) {
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) {
     if (std::isnan(a[i]) || std::isinf(a[i])) {
       ASSERT_EQ(std::isnan(a[i]), std::isnan(b[i])) << i;
-      if (std::isinf(a[i])) { ASSERT_EQ(a[i], b[i]) << i; }
+      if (std::isinf(a[i])) {
+        ASSERT_EQ(a[i], b[i]) << i;
+      }
       continue;
     }
-    ASSERT_LE(std::abs(a[i] - b[i]), 0.5 * quantum + 2.5e-16 * std::abs(a[i])) << i << ": " << a[i] << " became " << b[i];
+    ASSERT_LE(std::abs(a[i] - b[i]), 0.5 * quantum + 2.5e-16 * std::abs(a[i]))
+        << i << ": " << a[i] << " became " << b[i];
   }
 }
 
@@ -65,18 +72,41 @@ std::vector<double> Column(std::mt19937_64& rng, int count) {
   for (int i = 0; i < count; ++i) {
     double& x = v[static_cast<size_t>(i)];
     switch (s) {
-      case 0: x = 0.3 * std::sin(0.01 * i) + 5e-5 * noise(rng); break;              // a marker
-      case 1: x = std::floor(2000 * std::sin(0.02 * i) + 3 * noise(rng)); break;    // an ADC
-      case 2: x = std::bit_cast<double>(bits(rng)); break;                           // any double at all
-      case 3: x = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits(rng)))); break;
-      case 4: x = kNaN; break;
-      case 5: x = bits(rng) % 3 == 0 ? kNaN : noise(rng) * scale; break;
-      case 6: x = bits(rng) % 7 == 0 ? (bits(rng) % 2 == 0 ? kInf : -kInf) : noise(rng); break;
-      case 7: x = std::numeric_limits<double>::denorm_min() * static_cast<double>(bits(rng) % 1000); break;
-      case 8: x = bits(rng) % 2 == 0 ? 0.0 : -0.0; break;
-      case 9: x = walk += noise(rng) * scale; break;
-      case 10: x = 0.005e-3 * static_cast<double>(bits(rng) % 4001); break;          // exactly on the ties of 0.01 mm
-      default: x = 42.0;
+      case 0:
+        x = 0.3 * std::sin(0.01 * i) + 5e-5 * noise(rng);
+        break;  // a marker
+      case 1:
+        x = std::floor(2000 * std::sin(0.02 * i) + 3 * noise(rng));
+        break;  // an ADC
+      case 2:
+        x = std::bit_cast<double>(bits(rng));
+        break;  // any double at all
+      case 3:
+        x = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits(rng))));
+        break;
+      case 4:
+        x = kNaN;
+        break;
+      case 5:
+        x = bits(rng) % 3 == 0 ? kNaN : noise(rng) * scale;
+        break;
+      case 6:
+        x = bits(rng) % 7 == 0 ? (bits(rng) % 2 == 0 ? kInf : -kInf) : noise(rng);
+        break;
+      case 7:
+        x = std::numeric_limits<double>::denorm_min() * static_cast<double>(bits(rng) % 1000);
+        break;
+      case 8:
+        x = bits(rng) % 2 == 0 ? 0.0 : -0.0;
+        break;
+      case 9:
+        x = walk += noise(rng) * scale;
+        break;
+      case 10:
+        x = 0.005e-3 * static_cast<double>(bits(rng) % 4001);
+        break;  // exactly on the ties of 0.01 mm
+      default:
+        x = 42.0;
     }
   }
   return v;
@@ -185,11 +215,14 @@ TEST(Codec, WindowsAndChannelSubsetsEqualTheWhole) {
     for (int c = 0; c < columns; ++c) {
       if (rng() % 2 == 0) wanted.push_back(c);
     }
-    const int begin = static_cast<int>(rng() % count), end = begin + static_cast<int>(rng() % static_cast<uint64_t>(count - begin + 1));
+    const int begin = static_cast<int>(rng() % count),
+              end = begin + static_cast<int>(rng() % static_cast<uint64_t>(count - begin + 1));
     const auto stride = static_cast<size_t>(end - begin);
     std::vector<double> out(wanted.size() * stride, -77.0), expected;
     ASSERT_TRUE(decoder.DecodeValues(frame, quanta, count, wanted, begin, end, out.data(), stride));
-    for (const int c : wanted) expected.insert(expected.end(), values.begin() + c * count + begin, values.begin() + c * count + end);
+    for (const int c : wanted)
+      expected.insert(expected.end(), values.begin() + c * count + begin,
+                      values.begin() + c * count + end);
     ExpectSameBits(expected, out);
   }
 }
@@ -202,12 +235,15 @@ TEST(Codec, IntegersSurviveExactly) {
     const int count = 1 + static_cast<int>(rng() % 300), columns = 1 + static_cast<int>(rng() % 3);
     std::vector<int64_t> values(static_cast<size_t>(count * columns));
     int64_t walk = static_cast<int64_t>(rng());
-    for (int64_t& v : values) v = trial % 3 == 0 ? static_cast<int64_t>(rng()) : walk += static_cast<int64_t>(rng() % 5);
-    values[0] = trial % 2 == 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+    for (int64_t& v : values)
+      v = trial % 3 == 0 ? static_cast<int64_t>(rng()) : walk += static_cast<int64_t>(rng() % 5);
+    values[0] =
+        trial % 2 == 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
     Bytes frame;
     encoder.EncodeIntegers(values.data(), static_cast<size_t>(count), count, columns, frame);
     std::vector<int64_t> back(values.size());
-    ASSERT_TRUE(decoder.DecodeIntegers(frame, columns, count, back.data(), static_cast<size_t>(count)));
+    ASSERT_TRUE(
+        decoder.DecodeIntegers(frame, columns, count, back.data(), static_cast<size_t>(count)));
     EXPECT_EQ(values, back);
   }
 }
@@ -226,7 +262,8 @@ TEST(Codec, BytesSurviveAndTheLimitHolds) {
 }
 
 TEST(Codec, MarkerNoiseCostsNearItsEntropy) {
-  // 0.05 mm white noise on 0.01 mm steps carries 4.37 bit a value: stored within 1.3 bit of that, of 32 in raw float.
+  // 0.05 mm white noise on 0.01 mm steps carries 4.37 bit a value: stored within 1.3 bit of that,
+  // of 32 in raw float.
   std::mt19937_64 rng(8);
   std::normal_distribution<double> noise(0.0, 5e-5);
   std::vector<double> values;
@@ -241,7 +278,8 @@ TEST(Codec, MarkerNoiseCostsNearItsEntropy) {
 }
 
 TEST(Codec, HostileFramesAreRefusedOrDecodedNeverMore) {
-  // Mutations of good frames and plain rubbish; the sanitizers are the judges. tests/fuzz goes on from here.
+  // Mutations of good frames and plain rubbish; the sanitizers are the judges. tests/fuzz goes on
+  // from here.
   std::mt19937_64 rng(9);
   FrameEncoder encoder;
   FrameDecoder decoder;
@@ -255,13 +293,19 @@ TEST(Codec, HostileFramesAreRefusedOrDecodedNeverMore) {
     }
     const std::vector<double> quanta(static_cast<size_t>(columns), 1e-5);
     Bytes frame;
-    encoder.EncodeValues(values.data(), static_cast<size_t>(count), count, quanta, trial % 2 == 0, frame);
+    encoder.EncodeValues(values.data(), static_cast<size_t>(count), count, quanta, trial % 2 == 0,
+                         frame);
     switch (trial % 4) {
       case 0:
-        for (int k = 0; k < 3; ++k) frame[rng() % frame.size()] ^= static_cast<uint8_t>(1 + rng() % 255);
+        for (int k = 0; k < 3; ++k)
+          frame[rng() % frame.size()] ^= static_cast<uint8_t>(1 + rng() % 255);
         break;
-      case 1: frame.resize(rng() % frame.size()); break;
-      case 2: frame.insert(frame.end(), rng() % 9 + 1, static_cast<uint8_t>(rng())); break;
+      case 1:
+        frame.resize(rng() % frame.size());
+        break;
+      case 2:
+        frame.insert(frame.end(), rng() % 9 + 1, static_cast<uint8_t>(rng()));
+        break;
       default:
         for (uint8_t& b : frame) b = static_cast<uint8_t>(rng());
         frame[0] = static_cast<uint8_t>(rng() % 3);
@@ -270,8 +314,11 @@ TEST(Codec, HostileFramesAreRefusedOrDecodedNeverMore) {
     std::iota(wanted.begin(), wanted.end(), 0);
     std::vector<double> out(values.size());
     std::vector<int64_t> whole(values.size());
-    if (!decoder.DecodeValues(frame, quanta, count, wanted, 0, count, out.data(), static_cast<size_t>(count))) ++refused;
-    (void)decoder.DecodeIntegers(frame, columns, count, whole.data(), static_cast<size_t>(count)).has_value();
+    if (!decoder.DecodeValues(frame, quanta, count, wanted, 0, count, out.data(),
+                              static_cast<size_t>(count)))
+      ++refused;
+    (void)decoder.DecodeIntegers(frame, columns, count, whole.data(), static_cast<size_t>(count))
+        .has_value();
     (void)decoder.DecodeBytes(frame, 1 << 16).has_value();
   }
   EXPECT_GT(refused, 1000);
