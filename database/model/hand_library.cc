@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "database/base/names.h"
+#include "database/model/shape_json.h"
 #include "database/model/skeleton_json.h"
 
 namespace handhold::model {
@@ -25,24 +26,37 @@ Result<fs::path> SchemasFolder() {
                ": set HANDHOLD_SCHEMAS to the project's schemas folder"};
 }
 
-Result<std::vector<std::string>> HandNames() {
+namespace internal {
+
+Result<std::vector<std::string>> LibraryNames(const std::string& folder) {
   HANDHOLD_ASSIGN(const fs::path schemas, SchemasFolder());
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(schemas / "hands", ignored)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(schemas / folder, ignored)) {
     if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-Result<Skeleton> LoadHand(const std::string& name) {
-  HANDHOLD_ASSIGN(const std::vector<std::string> names, HandNames());
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    return Error{ErrorCode::kNotFound, "no hand '" + name + "'" + DidYouMean(name, names)};
-  }
+Result<fs::path> LibraryFile(const std::string& folder, const std::string& kind,
+                             const std::string& name) {
+  HANDHOLD_ASSIGN(const std::vector<std::string> names, LibraryNames(folder));
   HANDHOLD_ASSIGN(const fs::path schemas, SchemasFolder());
-  return LoadSkeleton(schemas / "hands" / (name + ".json"));
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    return Error{ErrorCode::kNotFound, "no " + kind + " '" + name + "' in " +
+                                           (schemas / folder).string() + DidYouMean(name, names)};
+  }
+  return schemas / folder / (name + ".json");
+}
+
+}  // namespace internal
+
+Result<std::vector<std::string>> HandNames() { return internal::LibraryNames("hands"); }
+
+Result<Skeleton> LoadHand(const std::string& name) {
+  HANDHOLD_ASSIGN(const fs::path path, internal::LibraryFile("hands", "hand", name));
+  return LoadSkeleton(path);
 }
 
 }  // namespace handhold::model

@@ -1,5 +1,9 @@
 /// Something a hand holds or touches: shapes with poses, mass, friction, named grasp regions, its
 /// markers.
+///
+/// A Prop is a plain value; its reference frame P is where its file says (schemas/props: centre of
+/// the thing, or for plates the middle of the top face, z up). Everything in metres, kilograms,
+/// newtons.
 #pragma once
 
 #include <string>
@@ -9,6 +13,8 @@
 #include "database/geometry/inertia.h"
 #include "database/geometry/shape.h"
 #include "database/geometry/transform.h"
+#include "database/model/skeleton.h"
+#include "database/text/json.h"
 
 namespace handhold::model {
 
@@ -16,6 +22,7 @@ struct PropShape {
   std::string name;
   geometry::RigidTransform X_PS;  ///< pose of the shape in the prop's reference frame P
   geometry::Shape shape;
+  std::string source;
 };
 
 /// A region one may grasp: a ball around a point, with the direction to approach along.
@@ -41,14 +48,30 @@ struct Prop {
   double surface_compliance_m_per_N = 0.0;
   std::vector<GraspRegion> grasp_regions;
   std::vector<PropMarker> markers;
-  std::string source;  ///< where its numbers come from
+  std::string source;               ///< who made it and from what
+  std::vector<SourceNote> sources;  ///< what the short names in `source` strings stand for
 };
 
-/// From JSON checked against schemas/exchange/prop.schema.json; mesh paths are relative to the
-/// file's folder.
+/// Names present and unique, shapes and poses sound, mass physical or 0, friction and compliance
+/// finite and >= 0, regions with a positive radius and a unit approach. kInvalid with the first
+/// finding.
+Status CheckProp(const Prop& prop);
+
+/// From JSON checked against schemas/exchange/prop.schema.json and by CheckProp; mesh paths are
+/// relative to the file's folder. Errors name file, line, path and the nearest valid name.
 Result<Prop> LoadProp(const std::string& path);
+/// The prop of our library called `name` ("bumped_plate": schemas/props/bumped_plate.json);
+/// kNotFound names near ones.
+Result<Prop> LoadLibraryProp(const std::string& name);
+/// Names that LoadLibraryProp takes, sorted.
+Result<std::vector<std::string>> PropNames();
+
+/// Everything a Prop holds, in SI; loading it again gives the same bits.
+text::Json PropToJson(const Prop& prop);
+Status SaveProp(const Prop& prop, const std::string& path);
+
 /// A fixed prop from a mesh file of any supported kind (OBJ, STL, PLY); `metres_per_unit` scales
-/// it.
+/// it: 0.001 for a file in millimetres.
 Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit);
 
 }  // namespace handhold::model

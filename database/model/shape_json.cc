@@ -1,6 +1,7 @@
 #include "database/model/shape_json.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "database/base/names.h"
 #include "database/base/units.h"
 #include "database/geometry/mesh.h"
 #include "database/geometry/mesh_tree.h"
@@ -121,6 +123,47 @@ Result<PosedShape> HullFromJson(const JsonView& object) {
   return PosedShape{{}, geometry::ConvexHull{*std::move(tree)}};
 }
 
+/// A closed surface of revolution about Z: "profile_m" lists r and z from point to point, beginning
+/// and ending on the axis.
+Result<PosedShape> RevolutionFromJson(const JsonView& object) {
+  HANDHOLD_ASSIGN(const JsonView member, object.At("profile_m"));
+  HANDHOLD_ASSIGN(const auto profile, member.As<std::vector<double>>());
+  HANDHOLD_ASSIGN(const int segments, object.GetOr<int>("segments", 48));
+  const size_t points = profile.size() / 2;
+  if (profile.size() % 2 != 0 || points < 3 || profile.front() != 0 ||
+      profile[2 * points - 2] != 0) {
+    return member.Fail(
+        "expected r z pairs, at least three, of which the first and the last have r = 0");
+  }
+  for (size_t i = 1; i + 1 < points; ++i) {
+    if (!(profile[2 * i] > 0)) return member.Fail("between its ends the profile must keep r > 0");
+  }
+  if (segments < 3 || segments > 720) return object.Fail("segments: expected 3 to 720");
+  geometry::Mesh mesh;
+  const auto rings = static_cast<uint32_t>(points - 2), n = static_cast<uint32_t>(segments);
+  mesh.vertices.emplace_back(0, 0, profile[1]);
+  mesh.vertices.emplace_back(0, 0, profile[2 * points - 1]);
+  for (uint32_t ring = 0; ring < rings; ++ring) {
+    for (uint32_t k = 0; k < n; ++k) {
+      const double r = profile[2 * (ring + 1)], angle = 2 * kPi * k / n;
+      mesh.vertices.emplace_back(r * std::cos(angle), r * std::sin(angle),
+                                 profile[2 * (ring + 1) + 1]);
+    }
+  }
+  const auto at = [n](uint32_t ring, uint32_t k) { return 2 + ring * n + k % n; };
+  for (uint32_t k = 0; k < n; ++k) {
+    mesh.triangles.push_back({0, at(0, k + 1), at(0, k)});
+    for (uint32_t ring = 0; ring + 1 < rings; ++ring) {
+      mesh.triangles.push_back({at(ring, k), at(ring, k + 1), at(ring + 1, k + 1)});
+      mesh.triangles.push_back({at(ring, k), at(ring + 1, k + 1), at(ring + 1, k)});
+    }
+    mesh.triangles.push_back({1, at(rings - 1, k), at(rings - 1, k + 1)});
+  }
+  auto shape = geometry::MakeTriangleMesh(std::move(mesh));
+  if (!shape) return object.Fail(shape.error().message, shape.error().code);
+  return PosedShape{{}, *std::move(shape)};
+}
+
 Result<PosedShape> MeshShapeFromJson(const JsonView& object, const std::filesystem::path& folder) {
   (void)folder;
   HANDHOLD_ASSIGN(geometry::Mesh mesh, MeshFromJson(object));
@@ -148,11 +191,51 @@ Result<PosedShape> UnposedShapeFromJson(const JsonView& object, const std::strin
   }
   if (kind == "hull") return HullFromJson(object);
   if (kind == "mesh") return MeshShapeFromJson(object, folder);
-  return object.Fail("kind: expected sphere, capsule, box, cylinder, hull or mesh, found '" + kind +
-                     "'");
+  if (kind == "revolution") return RevolutionFromJson(object);
+  const std::vector<std::string> kinds = {"sphere", "capsule", "box",       "cylinder",
+                                          "hull",   "mesh",    "revolution"};
+  return object.Fail("kind: unknown shape '" + kind + "'" + DidYouMean(kind, kinds));
 }
 
 }  // namespace
+
+bool IsPose(const RigidTransform& X) {
+  return X.p.allFinite() && X.R.allFinite() &&
+         (X.R.transpose() * X.R - Mat3::Identity()).cwiseAbs().maxCoeff() < 1e-9 &&
+         X.R.determinant() > 0;
+}
+
+Status CheckFormat(const JsonView& root, const std::string& format) {
+  HANDHOLD_ASSIGN(const std::string found, root.Get<std::string>("format"));
+  if (found != format) {
+    return root.Fail("format: expected '" + format + "', found '" + found + "'");
+  }
+  HANDHOLD_ASSIGN(const int version, root.Get<int>("version"));
+  if (version != 1) {
+    return root.Fail("version " + std::to_string(version) + " is not known: this program reads 1",
+                     ErrorCode::kVersion);
+  }
+  return {};
+}
+
+Result<std::vector<SourceNote>> SourcesFromJson(const JsonView& root) {
+  std::vector<SourceNote> sources;
+  if (!root.Has("sources")) return sources;
+  HANDHOLD_ASSIGN(const JsonView object, root.At("sources"));
+  HANDHOLD_ASSIGN(const auto notes, object.Members());
+  for (const auto& [key, note] : notes) {
+    HANDHOLD_ASSIGN(std::string text, note.As<std::string>());
+    sources.push_back({key, std::move(text)});
+  }
+  return sources;
+}
+
+void SourcesIntoJson(const std::vector<SourceNote>& sources, Json* object) {
+  if (sources.empty()) return;
+  Json notes = Json::Object();
+  for (const SourceNote& note : sources) notes.Set(note.key, note.text);
+  object->Set("sources", std::move(notes));
+}
 
 Json Vec3ToJson(const Vec3& v) { return Json::Array(std::span<const double>(v.data(), 3)); }
 
@@ -181,8 +264,7 @@ Result<RigidTransform> PoseFromJson(const JsonView& object, std::string_view key
   if (pose.Has("R") && pose.Has("rotvec_deg")) return pose.Fail("give R or rotvec_deg, not both");
   if (pose.Has("R")) {
     HANDHOLD_ASSIGN(X.R, Mat3FromJson(pose, "R"));
-    if (!((X.R.transpose() * X.R - Mat3::Identity()).cwiseAbs().maxCoeff() < 1e-9) ||
-        X.R.determinant() < 0) {
+    if (!IsPose(X)) {
       return pose.Fail(
           "R is not a rotation: its rows must be unit, perpendicular and right-handed");
     }
@@ -213,9 +295,9 @@ void ShapeIntoJson(const PosedShape& posed, Json* object) {
 }
 
 Result<PosedShape> ShapeFromJson(const JsonView& object, const std::filesystem::path& folder) {
-  HANDHOLD_TRY(object.RequireKnownKeys({"name", "kind", "pose", "radius_m", "length_m", "from_m",
-                                        "to_m", "size_m", "points_m", "vertices_m", "triangles",
-                                        "file", "metres_per_unit", "source"}));
+  HANDHOLD_TRY(object.RequireKnownKeys(
+      {"name", "kind", "pose", "radius_m", "length_m", "from_m", "to_m", "size_m", "points_m",
+       "vertices_m", "triangles", "file", "metres_per_unit", "profile_m", "segments", "source"}));
   HANDHOLD_ASSIGN(const std::string kind, object.Get<std::string>("kind"));
   HANDHOLD_ASSIGN(PosedShape posed, UnposedShapeFromJson(object, kind, folder));
   if (Status s = geometry::CheckShape(posed.shape); !s) return object.Fail(s.error().message);
@@ -252,14 +334,25 @@ Result<geometry::MassProperties> MassFromJson(const JsonView& mass,
     }
     if (shapes.empty()) return mass.Fail("from_shapes, but there are no shapes");
     HANDHOLD_ASSIGN(const double density, mass.GetOr<double>("density_kg_m3", 1000.0));
+    std::vector<double> shares;  // kilograms of each shape, or empty: one density
+    if (mass.Has("mass_kg") && mass.value().Find("mass_kg")->is_array()) {
+      HANDHOLD_ASSIGN(shares, mass.Get<std::vector<double>>("mass_kg"));
+      if (shares.size() != shapes.size()) {
+        return mass.Fail("mass_kg: expected one number, or one for each shape");
+      }
+    }
     std::vector<geometry::MassProperties> parts;
-    for (const PosedShape& s : shapes) {
-      auto part = geometry::MassOf(s.shape, density);
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      auto part = geometry::MassOf(shapes[i].shape, density);
       if (!part) return mass.Fail(part.error().message, part.error().code);
-      parts.push_back(geometry::Transformed(s.X, *part));
+      if (!shares.empty()) {
+        if (!(shares[i] > 0)) return mass.Fail("mass_kg must be positive");
+        part = geometry::WithTotalMass(*part, shares[i]);
+      }
+      parts.push_back(geometry::Transformed(shapes[i].X, *part));
     }
     m = geometry::Composed(parts);
-    if (mass.Has("mass_kg")) {
+    if (mass.Has("mass_kg") && shares.empty()) {
       HANDHOLD_ASSIGN(const double mass_kg, mass.Get<double>("mass_kg"));
       if (!(mass_kg > 0)) return mass.Fail("mass_kg must be positive");
       m = geometry::WithTotalMass(m, mass_kg);

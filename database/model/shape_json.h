@@ -6,11 +6,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "database/base/result.h"
 #include "database/geometry/inertia.h"
 #include "database/geometry/shape.h"
 #include "database/geometry/transform.h"
+#include "database/model/skeleton.h"
 #include "database/text/json_view.h"
 
 namespace handhold::model::internal {
@@ -32,13 +34,31 @@ Result<geometry::RigidTransform> PoseFromJson(const text::JsonView& object, std:
 /// Writes kind and sizes into `object`, and "pose" unless it is the identity.
 void ShapeIntoJson(const PosedShape& shape, text::Json* object);
 /// Reads what ShapeIntoJson writes, and for people: a capsule or cylinder between "from_m" and
-/// "to_m", a hull of "points_m", a mesh "file" with "metres_per_unit", relative to `folder`.
+/// "to_m", a hull of "points_m", a closed mesh of "revolution" about Z, a mesh "file" with
+/// "metres_per_unit", relative to `folder`.
 Result<PosedShape> ShapeFromJson(const text::JsonView& object, const std::filesystem::path& folder);
 
 text::Json MassToJson(const geometry::MassProperties& mass);
 /// {"mass_kg", "com_m", "inertia_kg_m2": [nine numbers]}, or, computed from `shapes` as if each
-/// were solid and none overlapped: {"from_shapes": true} with "mass_kg" or "density_kg_m3".
+/// were solid and none overlapped: {"from_shapes": true} with "mass_kg" (one number, or one for
+/// each shape) or "density_kg_m3".
 Result<geometry::MassProperties> MassFromJson(const text::JsonView& object,
                                               std::span<const PosedShape> shapes);
+
+/// Finite, orthonormal to 1e-9 and right-handed.
+bool IsPose(const geometry::RigidTransform& X);
+
+/// "format" is `format` and "version" is 1.
+Status CheckFormat(const text::JsonView& root, const std::string& format);
+
+/// "sources": {key: text}.
+Result<std::vector<SourceNote>> SourcesFromJson(const text::JsonView& root);
+void SourcesIntoJson(const std::vector<SourceNote>& sources, text::Json* object);
+
+/// Stems of the JSON files in SchemasFolder()/`folder`, sorted; and the file of one of them,
+/// kNotFound with near names when there is none of that name.
+Result<std::vector<std::string>> LibraryNames(const std::string& folder);
+Result<std::filesystem::path> LibraryFile(const std::string& folder, const std::string& kind,
+                                          const std::string& name);
 
 }  // namespace handhold::model::internal

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "database/base/check.h"
+#include "database/model/shape_json.h"
 
 namespace handhold::model {
 namespace {
@@ -50,15 +51,9 @@ class UniqueNames {
   std::unordered_set<std::string> seen_;
 };
 
-bool IsPose(const RigidTransform& X) {
-  return X.p.allFinite() && X.R.allFinite() &&
-         (X.R.transpose() * X.R - Mat3::Identity()).cwiseAbs().maxCoeff() < 1e-9 &&
-         X.R.determinant() > 0;
-}
-
 void CheckPose(const RigidTransform& X, const std::string& where, const std::string& what,
                Findings* findings) {
-  if (!IsPose(X)) findings->Add(where, what + " is not a rigid transform");
+  if (!internal::IsPose(X)) findings->Add(where, what + " is not a rigid transform");
 }
 
 /// Unit to rounding afterwards; an axis that is unit already keeps its bits, so that saving and

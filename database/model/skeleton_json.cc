@@ -208,27 +208,12 @@ Result<SkeletonDraft> SkeletonDraftFromJson(const Json& json, const std::string&
   const JsonView root(json, source);
   HANDHOLD_TRY(root.RequireKnownKeys(
       {"format", "version", "name", "side", "source", "sources", "bodies", "markers", "frames"}));
-  HANDHOLD_ASSIGN(const std::string format, root.Get<std::string>("format"));
-  if (format != "handhold.skeleton") {
-    return root.Fail("format: expected 'handhold.skeleton', found '" + format + "'");
-  }
-  HANDHOLD_ASSIGN(const int version, root.Get<int>("version"));
-  if (version != 1) {
-    return root.Fail("version " + std::to_string(version) + " is not known: this program reads 1",
-                     ErrorCode::kVersion);
-  }
+  HANDHOLD_TRY(internal::CheckFormat(root, "handhold.skeleton"));
   SkeletonDraft draft;
   HANDHOLD_ASSIGN(draft.name, root.Get<std::string>("name"));
   HANDHOLD_ASSIGN(draft.side, root.GetOr<std::string>("side", ""));
   HANDHOLD_ASSIGN(draft.source, root.GetOr<std::string>("source", ""));
-  if (root.Has("sources")) {
-    HANDHOLD_ASSIGN(const JsonView sources, root.At("sources"));
-    HANDHOLD_ASSIGN(const auto notes, sources.Members());
-    for (const auto& [key, note] : notes) {
-      HANDHOLD_ASSIGN(std::string text, note.As<std::string>());
-      draft.sources.push_back({key, std::move(text)});
-    }
-  }
+  HANDHOLD_ASSIGN(draft.sources, internal::SourcesFromJson(root));
   std::vector<std::string> names = {"W"};
   HANDHOLD_ASSIGN(const JsonView bodies, root.At("bodies"));
   HANDHOLD_ASSIGN(const std::vector<JsonView> items, bodies.Items());
@@ -255,11 +240,7 @@ Json SkeletonToJson(const Skeleton& skeleton) {
   Json json = Json::Object({{"format", "handhold.skeleton"}, {"version", 1}, {"name", draft.name}});
   SetIfNotEmpty(&json, "side", draft.side);
   SetIfNotEmpty(&json, "source", draft.source);
-  if (!draft.sources.empty()) {
-    Json sources = Json::Object();
-    for (const SourceNote& note : draft.sources) sources.Set(note.key, note.text);
-    json.Set("sources", std::move(sources));
-  }
+  internal::SourcesIntoJson(draft.sources, &json);
   Json bodies = Json::Array(), markers = Json::Array(), frames = Json::Array();
   for (const Body& body : draft.bodies) {
     bodies.Push(BodyToJson(body, skeleton.body(body.parent).name));

@@ -1,0 +1,181 @@
+#include "database/model/prop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "database/base/names.h"
+#include "database/model/hand_library.h"
+#include "database/model/shape_json.h"
+#include "database/text/json_view.h"
+
+namespace handhold::model {
+namespace {
+
+using geometry::Vec3;
+using internal::Vec3FromJson;
+using internal::Vec3ToJson;
+using text::Json;
+using text::JsonView;
+
+Error Invalid(const Prop& prop, const std::string& what) {
+  return {ErrorCode::kInvalid, "prop '" + prop.name + "': " + what};
+}
+
+template <typename Items>
+Status CheckNames(const Prop& prop, const char* kind, const Items& items) {
+  std::set<std::string> seen;
+  for (const auto& item : items) {
+    if (item.name.empty()) return Invalid(prop, std::string("a ") + kind + " has no name");
+    if (!seen.insert(item.name).second) {
+      return Invalid(prop, std::string("two ") + kind + "s are called '" + item.name + "'");
+    }
+  }
+  return {};
+}
+
+Status ReadShapesAndMass(const JsonView& root, const std::filesystem::path& folder, Prop* prop) {
+  HANDHOLD_ASSIGN(const JsonView list, root.At("shapes"));
+  HANDHOLD_ASSIGN(const std::vector<JsonView> items, list.Items());
+  std::vector<internal::PosedShape> posed;
+  for (const JsonView& item : items) {
+    HANDHOLD_ASSIGN(internal::PosedShape shape, internal::ShapeFromJson(item, folder));
+    PropShape out{"", shape.X, shape.shape, ""};
+    HANDHOLD_ASSIGN(out.name, item.Get<std::string>("name"));
+    HANDHOLD_ASSIGN(out.source, item.GetOr<std::string>("source", ""));
+    prop->shapes.push_back(std::move(out));
+    posed.push_back(std::move(shape));
+  }
+  if (!root.Has("mass")) return {};
+  HANDHOLD_ASSIGN(const JsonView mass, root.At("mass"));
+  HANDHOLD_ASSIGN(prop->mass, internal::MassFromJson(mass, posed));
+  return {};
+}
+
+Status ReadRegionsAndMarkers(const JsonView& root, Prop* prop) {
+  HANDHOLD_ASSIGN(const std::vector<JsonView> regions, root.GetItems("grasp_regions"));
+  for (const JsonView& item : regions) {
+    HANDHOLD_TRY(item.RequireKnownKeys({"name", "p_m", "radius_m", "approach", "source"}));
+    GraspRegion& region = prop->grasp_regions.emplace_back();
+    HANDHOLD_ASSIGN(region.name, item.Get<std::string>("name"));
+    HANDHOLD_ASSIGN(region.p_P, Vec3FromJson(item, "p_m"));
+    HANDHOLD_ASSIGN(region.radius_m, item.Get<double>("radius_m"));
+    HANDHOLD_ASSIGN(region.approach_P, Vec3FromJson(item, "approach"));
+  }
+  HANDHOLD_ASSIGN(const std::vector<JsonView> markers, root.GetItems("markers"));
+  for (const JsonView& item : markers) {
+    HANDHOLD_TRY(item.RequireKnownKeys({"name", "p_m", "source"}));
+    PropMarker& marker = prop->markers.emplace_back();
+    HANDHOLD_ASSIGN(marker.name, item.Get<std::string>("name"));
+    HANDHOLD_ASSIGN(marker.p_P, Vec3FromJson(item, "p_m"));
+  }
+  return {};
+}
+
+Result<Prop> PropFromJson(const Json& json, const std::filesystem::path& path) {
+  const JsonView root(json, path.string());
+  HANDHOLD_TRY(root.RequireKnownKeys({"format", "version", "name", "source", "sources", "shapes",
+                                      "mass", "friction", "friction_source",
+                                      "surface_compliance_m_per_N", "grasp_regions", "markers"}));
+  HANDHOLD_TRY(internal::CheckFormat(root, "handhold.prop"));
+  Prop prop;
+  HANDHOLD_ASSIGN(prop.name, root.Get<std::string>("name"));
+  HANDHOLD_ASSIGN(prop.source, root.GetOr<std::string>("source", ""));
+  HANDHOLD_ASSIGN(prop.sources, internal::SourcesFromJson(root));
+  HANDHOLD_ASSIGN(prop.friction, root.Get<double>("friction"));
+  HANDHOLD_ASSIGN(prop.surface_compliance_m_per_N,
+                  root.GetOr<double>("surface_compliance_m_per_N", 0.0));
+  HANDHOLD_TRY(ReadShapesAndMass(root, path.parent_path(), &prop));
+  HANDHOLD_TRY(ReadRegionsAndMarkers(root, &prop));
+  if (Status s = CheckProp(prop); !s) return s.error().Within(path.string());
+  return prop;
+}
+
+}  // namespace
+
+Status CheckProp(const Prop& prop) {
+  if (prop.name.empty()) return Error{ErrorCode::kInvalid, "a prop has no name"};
+  if (prop.shapes.empty()) return Invalid(prop, "has no shapes");
+  HANDHOLD_TRY(CheckNames(prop, "shape", prop.shapes));
+  HANDHOLD_TRY(CheckNames(prop, "grasp region", prop.grasp_regions));
+  HANDHOLD_TRY(CheckNames(prop, "marker", prop.markers));
+  for (const PropShape& shape : prop.shapes) {
+    if (Status s = geometry::CheckShape(shape.shape); !s) {
+      return Invalid(prop, "shape '" + shape.name + "': " + s.error().message);
+    }
+    if (!internal::IsPose(shape.X_PS)) {
+      return Invalid(prop, "the pose of shape '" + shape.name + "' is not a rigid transform");
+    }
+  }
+  if (prop.mass.mass_kg != 0) {
+    if (Status s = geometry::CheckMass(prop.mass); !s) return Invalid(prop, s.error().message);
+  }
+  if (!(prop.friction >= 0) || !std::isfinite(prop.friction)) {
+    return Invalid(prop, "friction must be finite and >= 0");
+  }
+  if (!(prop.surface_compliance_m_per_N >= 0) || !std::isfinite(prop.surface_compliance_m_per_N)) {
+    return Invalid(prop, "surface_compliance_m_per_N must be finite and >= 0");
+  }
+  for (const GraspRegion& region : prop.grasp_regions) {
+    if (!region.p_P.allFinite() || !(region.radius_m > 0) || !std::isfinite(region.radius_m)) {
+      return Invalid(prop, "grasp region '" + region.name + "': its radius must be positive");
+    }
+    if (!(std::abs(region.approach_P.norm() - 1.0) < 1e-6)) {
+      return Invalid(prop, "grasp region '" + region.name + "': its approach is not a unit vector");
+    }
+  }
+  for (const PropMarker& marker : prop.markers) {
+    if (!marker.p_P.allFinite()) {
+      return Invalid(prop, "marker '" + marker.name + "': its position is not finite");
+    }
+  }
+  return {};
+}
+
+Result<Prop> LoadProp(const std::string& path) {
+  HANDHOLD_ASSIGN(const Json json, text::ReadJsonFile(path));
+  return PropFromJson(json, path);
+}
+
+Result<std::vector<std::string>> PropNames() { return internal::LibraryNames("props"); }
+
+Result<Prop> LoadLibraryProp(const std::string& name) {
+  HANDHOLD_ASSIGN(const std::filesystem::path path, internal::LibraryFile("props", "prop", name));
+  return LoadProp(path.string());
+}
+
+Json PropToJson(const Prop& prop) {
+  Json json = Json::Object({{"format", "handhold.prop"}, {"version", 1}, {"name", prop.name}});
+  if (!prop.source.empty()) json.Set("source", prop.source);
+  internal::SourcesIntoJson(prop.sources, &json);
+  json.Set("friction", prop.friction);
+  json.Set("surface_compliance_m_per_N", prop.surface_compliance_m_per_N);
+  json.Set("mass", internal::MassToJson(prop.mass));
+  Json shapes = Json::Array(), regions = Json::Array(), markers = Json::Array();
+  for (const PropShape& shape : prop.shapes) {
+    Json item = Json::Object({{"name", shape.name}});
+    internal::ShapeIntoJson({shape.X_PS, shape.shape}, &item);
+    if (!shape.source.empty()) item.Set("source", shape.source);
+    shapes.Push(std::move(item));
+  }
+  for (const GraspRegion& region : prop.grasp_regions) {
+    Json item = Json::Object({{"name", region.name}, {"p_m", Vec3ToJson(region.p_P)}});
+    item.Set("radius_m", region.radius_m).Set("approach", Vec3ToJson(region.approach_P));
+    regions.Push(std::move(item));
+  }
+  for (const PropMarker& marker : prop.markers) {
+    markers.Push(Json::Object({{"name", marker.name}, {"p_m", Vec3ToJson(marker.p_P)}}));
+  }
+  json.Set("shapes", std::move(shapes));
+  json.Set("grasp_regions", std::move(regions));
+  json.Set("markers", std::move(markers));
+  return json;
+}
+
+Status SaveProp(const Prop& prop, const std::string& path) {
+  return text::WriteJsonFile(path, PropToJson(prop));
+}
+
+}  // namespace handhold::model

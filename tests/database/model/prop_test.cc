@@ -1,0 +1,146 @@
+#include "database/model/prop.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "database/text/json.h"
+
+namespace handhold::model {
+namespace {
+
+using geometry::Vec3;
+using ::testing::HasSubstr;
+
+double HeightAbove(const Prop& prop, double x, double y, double z) {
+  std::vector<geometry::PosedShape> shapes;
+  for (const PropShape& s : prop.shapes) shapes.push_back({s.shape, s.X_PS});
+  return geometry::SignedDistanceToUnion(shapes, Vec3(x, y, z)).point.distance_m;
+}
+
+TEST(Plates, TopIsThePlaneZ0) {
+  const Prop flat = *LoadLibraryProp("flat_plate");
+  EXPECT_EQ(flat.mass.mass_kg, 0);
+  EXPECT_EQ(flat.friction, 0.5);
+  EXPECT_DOUBLE_EQ(flat.surface_compliance_m_per_N, 1.0 / 5000);
+  for (double x : {-0.2, 0.0, 0.013, 0.2})
+    EXPECT_NEAR(HeightAbove(flat, x, 0.05, 0.007), 0.007, 1e-15);
+}
+
+TEST(Plates, TheBumpIs4MillimetresHighAnd40Wide) {
+  const Prop bumped = *LoadLibraryProp("bumped_plate");
+  EXPECT_NEAR(HeightAbove(bumped, 0, 0, 0.010), 0.006, 1e-12);
+  EXPECT_NEAR(HeightAbove(bumped, 0, 0.1, 0.010), 0.006, 1e-12);
+  // Just outside 20 mm the plate is the nearest, just inside the bump stands out of it.
+  EXPECT_NEAR(HeightAbove(bumped, 0.0201, 0, 0.0), 0.0, 1e-12);
+  EXPECT_LT(HeightAbove(bumped, 0.0199, 0, 0.00002), -1e-5);
+  EXPECT_NEAR(HeightAbove(bumped, 0.0201, 0, 0.00001), 0.00001, 1e-6);
+  EXPECT_NEAR(HeightAbove(bumped, 0.1, 0, 0.003), 0.003, 1e-15);
+}
+
+TEST(PropLibrary, EveryPropLoadsSavesAndComesBackTheSame) {
+  const auto names = PropNames();
+  ASSERT_TRUE(names);
+  ASSERT_GE(names->size(), 2u);
+  const std::string path =
+      (std::filesystem::temp_directory_path() / "handhold_prop_test.json").string();
+  for (const std::string& name : *names) {
+    const auto prop = LoadLibraryProp(name);
+    ASSERT_TRUE(prop) << prop.error().message;
+    EXPECT_EQ(prop->name, name);
+    EXPECT_FALSE(prop->source.empty());
+    const text::Json json = PropToJson(*prop);
+    ASSERT_TRUE(SaveProp(*prop, path));
+    const auto again = LoadProp(path);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(*text::WriteJson(PropToJson(*again)), *text::WriteJson(json));
+    for (size_t i = 0; i < prop->shapes.size(); ++i) {
+      EXPECT_EQ(again->shapes[i].X_PS.R, prop->shapes[i].X_PS.R);
+      EXPECT_EQ(again->shapes[i].X_PS.p, prop->shapes[i].X_PS.p);
+    }
+    EXPECT_EQ(again->mass.I_BCom_B, prop->mass.I_BCom_B);
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(PropLibrary, AMistypedNameIsToldTheNearOne) {
+  const auto prop = LoadLibraryProp("bumped_plat");
+  ASSERT_FALSE(prop);
+  EXPECT_EQ(prop.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(prop.error().message, HasSubstr("'bumped_plate'"));
+}
+
+class PropFile : public ::testing::Test {
+ protected:
+  Result<Prop> Load(const std::string& text) {
+    const std::string path = (folder_ / "handhold_prop_file_test.json").string();
+    std::ofstream(path) << text;
+    Result<Prop> prop = LoadProp(path);
+    std::filesystem::remove(path);
+    return prop;
+  }
+  std::string With(const std::string& shapes, const std::string& rest = "") {
+    return R"({"format": "handhold.prop", "version": 1, "name": "p", "friction": 0.5, "shapes": [)" +
+           shapes + "]" + rest + "}";
+  }
+  std::filesystem::path folder_ = std::filesystem::temp_directory_path();
+};
+
+TEST_F(PropFile, ErrorsNamePathAndNearestName) {
+  const auto kind = Load(With(R"({"name": "a", "kind": "capsul", "radius_m": 1, "length_m": 1})"));
+  ASSERT_FALSE(kind);
+  EXPECT_THAT(kind.error().message, HasSubstr("/shapes/0"));
+  EXPECT_THAT(kind.error().message, HasSubstr("'capsule'"));
+  const auto key = Load(With(R"({"name": "a", "kind": "sphere", "raduis_m": 1})"));
+  ASSERT_FALSE(key);
+  EXPECT_THAT(key.error().message, HasSubstr("'radius_m'"));
+  const auto size = Load(With(R"({"name": "a", "kind": "sphere", "radius_m": -1})"));
+  ASSERT_FALSE(size);
+  EXPECT_THAT(size.error().message, HasSubstr("/shapes/0"));
+  const auto pose = Load(With(
+      R"({"name": "a", "kind": "sphere", "radius_m": 1, "pose": {"R": [1,0,0, 0,1,0, 0,0,-1]}})"));
+  ASSERT_FALSE(pose);
+  EXPECT_THAT(pose.error().message, HasSubstr("/shapes/0/pose"));
+  const auto version = Load(R"({"format": "handhold.prop", "version": 2, "name": "p"})");
+  ASSERT_FALSE(version);
+  EXPECT_EQ(version.error().code, ErrorCode::kVersion);
+}
+
+TEST_F(PropFile, NamesMustDifferAndNumbersBePhysical) {
+  const std::string ball = R"({"name": "a", "kind": "sphere", "radius_m": 0.1})";
+  EXPECT_FALSE(Load(With(ball + "," + ball)));
+  EXPECT_TRUE(Load(With(ball)));
+  EXPECT_FALSE(Load(With(ball, R"(, "surface_compliance_m_per_N": -1)")));
+  EXPECT_FALSE(Load(With(ball, R"(, "mass": {"mass_kg": -1, "from_shapes": true})")));
+  EXPECT_FALSE(Load(With(
+      ball,
+      R"(, "mass": {"mass_kg": 1, "com_m": [0,0,0], "inertia_kg_m2": [1,0,0, 0,1,0, 0,0,5]})")));
+  EXPECT_FALSE(Load(With("")));
+}
+
+TEST_F(PropFile, MassFromShapesIsThatOfTheSolid) {
+  const auto prop = Load(With(R"({"name": "a", "kind": "box", "size_m": [0.03, 0.05, 0.07]})",
+                              R"(, "mass": {"mass_kg": 0.012, "from_shapes": true})"));
+  ASSERT_TRUE(prop) << prop.error().message;
+  EXPECT_DOUBLE_EQ(prop->mass.mass_kg, 0.012);
+  EXPECT_NEAR(prop->mass.I_BCom_B(0, 0), 0.012 / 12 * (0.05 * 0.05 + 0.07 * 0.07), 1e-12);
+  EXPECT_NEAR(prop->mass.I_BCom_B(2, 2), 0.012 / 12 * (0.05 * 0.05 + 0.03 * 0.03), 1e-12);
+}
+
+TEST_F(PropFile, ARevolvedRectangleIsACylinder) {
+  const auto prop = Load(With(
+      R"({"name": "a", "kind": "revolution", "profile_m": [0,-0.05, 0.02,-0.05, 0.02,0.05, 0,0.05], "segments": 360})",
+      R"(, "mass": {"density_kg_m3": 1000, "from_shapes": true})"));
+  ASSERT_TRUE(prop) << prop.error().message;
+  // A regular 360-gon has the area sin(2 pi / 360) / (2 pi / 360) of its circle.
+  const double area = M_PI * 0.02 * 0.02 * std::sin(2 * M_PI / 360) / (2 * M_PI / 360);
+  EXPECT_NEAR(prop->mass.mass_kg, 1000 * 0.1 * area, 1e-9);
+  EXPECT_NEAR(HeightAbove(*prop, 0.03, 0, 0), 0.01, 1e-5);
+  EXPECT_NEAR(HeightAbove(*prop, 0, 0, 0.06), 0.01, 1e-9);
+  EXPECT_LT(HeightAbove(*prop, 0, 0, 0), 0);
+}
+
+}  // namespace
+}  // namespace handhold::model
