@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "database/base/check.h"
+#include "synthesis/world/engine.h"
+
+namespace handhold::synthesis {
+namespace {
+
+using geometry::Vec3;
+using internal::ColliderData;
+using internal::ContactMemory;
+using internal::PendingContact;
+
+constexpr int kMaxContactsPerPair = 256;
+/// Below this the slip's direction is rounding: the friction force's own direction serves instead.
+constexpr double kSlipDirectionFloor_m_per_s = 1e-7;
+
+ContactLaw LawOf(const ColliderData& a, const ColliderData& b) {
+  if (a.law && b.law) return a.law->stiffness_N_per_m <= b.law->stiffness_N_per_m ? *a.law : *b.law;
+  return a.law ? *a.law : b.law ? *b.law : ContactLaw{};
+}
+
+Vec3 AnyTangent(const Vec3& normal) {
+  int axis;
+  normal.cwiseAbs().minCoeff(&axis);
+  return normal.cross(Vec3::Unit(axis)).normalized();
+}
+
+/// Slip's direction; without slip that of the last friction force, so that a stick ends at the cone and not at the pyramid's
+/// corner; else anything in the plane.
+Vec3 FrictionDirection(const Vec3& slip_W, const Vec3& normal_W, const ContactMemory* last) {
+  if (slip_W.norm() > kSlipDirectionFloor_m_per_s) return slip_W.normalized();
+  if (last != nullptr) {
+    const Vec3 f = last->reading.f_onA_W - last->reading.normal_force_N() * last->reading.normal_W;
+    for (const Vec3& candidate : {f, last->fdir1_W}) {
+      const Vec3 t = candidate - candidate.dot(normal_W) * normal_W;
+      if (t.norm() > 1e-9 * std::max(1.0, candidate.norm())) return t.normalized();
+    }
+  }
+  return AnyTangent(normal_W);
+}
+
+struct CollideContext {
+  World::Impl* impl = nullptr;
+  std::vector<std::pair<int, int>> pairs;  // collider indices, hand or moving one first
+};
+
+int IndexOf(dGeomID geom) { return static_cast<int>(reinterpret_cast<intptr_t>(dGeomGetData(geom))); }
+
+}  // namespace
+
+// The engine's callback sees World::Impl only through this.
+struct ContactCollector {
+  static void Near(void* context, dGeomID g1, dGeomID g2) {
+    auto* const c = static_cast<CollideContext*>(context);
+    int a = IndexOf(g1), b = IndexOf(g2);
+    const int body_a = c->impl->colliders[static_cast<size_t>(a)].body;
+    const int body_b = c->impl->colliders[static_cast<size_t>(b)].body;
+    if (body_a == body_b) return;
+    // The first must be a moving body: ODE turns a contact's forces round when its first body is the world.
+    if (body_a == kFixedBody || (body_b != kFixedBody && b < a)) std::swap(a, b);
+    c->pairs.emplace_back(a, b);
+  }
+
+  static void Collide(World::Impl* impl, int ia, int ib, std::vector<dContactGeom>* found) {
+    const ColliderData& a = impl->colliders[static_cast<size_t>(ia)];
+    const ColliderData& b = impl->colliders[static_cast<size_t>(ib)];
+    std::array<dContactGeom, kMaxContactsPerPair> raw;
+    const int count = dCollide(a.geom, b.geom, kMaxContactsPerPair, raw.data(), sizeof(dContactGeom));
+    found->assign(raw.begin(), raw.begin() + count);
+    std::stable_sort(found->begin(), found->end(),
+                     [](const dContactGeom& x, const dContactGeom& y) { return x.depth > y.depth; });
+    const auto keep = static_cast<size_t>(std::min(a.max_contacts, b.max_contacts));
+    if (found->size() > keep) found->resize(keep);
+  }
+};
+
+Status World::Impl::CollectContacts(const World& world_view, const ContactGenerator& generator) {
+  pending.clear();
+  if (generator) {
+    candidates.clear();
+    generator(world_view, &candidates);
+    for (const ContactCandidate& c : candidates) {
+      const std::string what = "contact of body " + std::to_string(c.body_a) + " with body " + std::to_string(c.body_b);
+      if (c.body_a == c.body_b || c.body_a < 0 || c.body_b < 0 || c.body_a >= static_cast<int>(bodies.size()) ||
+          c.body_b >= static_cast<int>(bodies.size())) {
+        return Error{ErrorCode::kInvalid, what + ": not two different bodies of this world"};
+      }
+      if (!c.p_W.allFinite() || !std::isfinite(c.depth_m) || !(std::abs(c.normal_W.norm() - 1.0) < 1e-6) ||
+          !(c.law.stiffness_N_per_m > 0) || !(c.law.damping_Ns_per_m >= 0) || !(c.law.friction >= 0)) {
+        return Error{ErrorCode::kInvalid, what + ": point, unit normal, depth, stiffness > 0, damping and friction >= 0 must be finite"};
+      }
+      if (c.depth_m <= 0) continue;
+      PendingContact contact;
+      contact.law = c.law;
+      contact.reading = {.body_a = c.body_a, .body_b = c.body_b, .feature = c.feature, .p_W = c.p_W,
+                         .normal_W = c.normal_W.normalized(), .depth_m = c.depth_m};
+      if (c.body_a == kFixedBody) {
+        std::swap(contact.reading.body_a, contact.reading.body_b);
+        contact.reading.normal_W *= -1.0;
+      }
+      AddContact(std::move(contact));
+    }
+    return {};
+  }
+  CollideContext context{this, {}};
+  dSpaceCollide2(reinterpret_cast<dGeomID>(hand_space), reinterpret_cast<dGeomID>(object_space), &context,
+                 &ContactCollector::Near);
+  dSpaceCollide(object_space, &context, &ContactCollector::Near);
+  std::sort(context.pairs.begin(), context.pairs.end());
+  std::vector<dContactGeom> found;
+  for (const auto& [ia, ib] : context.pairs) {
+    ContactCollector::Collide(this, ia, ib, &found);
+    const ColliderData& a = colliders[static_cast<size_t>(ia)];
+    const ColliderData& b = colliders[static_cast<size_t>(ib)];
+    for (size_t k = 0; k < found.size(); ++k) {
+      const dContactGeom& g = found[k];
+      if (!(g.depth > 0)) continue;
+      PendingContact contact;
+      contact.law = LawOf(a, b);
+      contact.reading = {.body_a = a.body, .body_b = b.body, .collider_a = ia, .collider_b = ib,
+                         .feature = static_cast<int>(k), .p_W = internal::ToVec(g.pos),
+                         .normal_W = internal::ToVec(g.normal).normalized(), .depth_m = g.depth};
+      AddContact(std::move(contact));
+    }
+  }
+  return {};
+}
+
+void World::Impl::AddContact(PendingContact contact) { pending.push_back(std::move(contact)); }
+
+void World::Impl::MakeContactJoints(double h_s) {
+  const auto velocity = [&](int body, const Vec3& p) -> Vec3 {
+    const dBodyID id = bodies[static_cast<size_t>(body)].id;
+    if (id == nullptr) return Vec3::Zero();
+    dVector3 v;
+    dBodyGetPointVel(id, p.x(), p.y(), p.z(), v);
+    return internal::ToVec(v);
+  };
+  std::vector<char> used(memory.size(), 0);
+  for (PendingContact& contact : pending) {
+    ContactReading& r = contact.reading;
+    const Vec3 relative = velocity(r.body_a, r.p_W) - velocity(r.body_b, r.p_W);
+    r.slip_W = relative - relative.dot(r.normal_W) * r.normal_W;
+    // The same contact a step ago: of the same pair, the nearest. A generator's feature must agree as well.
+    size_t best = memory.size();
+    double best_distance = std::numeric_limits<double>::infinity();
+    for (size_t m = 0; m < memory.size(); ++m) {
+      const ContactReading& last = memory[m].reading;
+      if (used[m] || last.body_a != r.body_a || last.body_b != r.body_b || last.collider_a != r.collider_a ||
+          last.collider_b != r.collider_b || (r.collider_a < 0 && last.feature != r.feature)) {
+        continue;
+      }
+      const double distance = (last.p_W - r.p_W).norm();
+      if (distance < best_distance) best = m, best_distance = distance;
+    }
+    const ContactMemory* last = nullptr;
+    if (best < memory.size()) used[best] = 1, last = &memory[best];
+    contact.fdir1_W = FrictionDirection(r.slip_W, r.normal_W, last);
+
+    dContact c{};
+    const internal::SoftRow soft(contact.law.stiffness_N_per_m, contact.law.damping_Ns_per_m, h_s);
+    c.surface.mode = dContactSoftERP | dContactSoftCFM | dContactFDir1 | dContactApprox0;
+    c.surface.mu = contact.law.friction * (last != nullptr ? std::max(0.0, last->reading.normal_force_N()) : 0.0);
+    c.surface.soft_erp = soft.erp;
+    c.surface.soft_cfm = soft.cfm;
+    for (int i = 0; i < 3; ++i) {
+      c.geom.pos[i] = r.p_W[i];
+      c.geom.normal[i] = r.normal_W[i];
+      c.fdir1[i] = contact.fdir1_W[i];
+    }
+    c.geom.depth = r.depth_m;
+    const dJointID joint = dJointCreateContact(world, contact_group, &c);
+    dJointAttach(joint, bodies[static_cast<size_t>(r.body_a)].id, bodies[static_cast<size_t>(r.body_b)].id);
+    dJointSetFeedback(joint, &contact.feedback);
+  }
+}
+
+}  // namespace handhold::synthesis

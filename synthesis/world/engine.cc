@@ -1,0 +1,102 @@
+#include "synthesis/world/engine.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace handhold::synthesis::internal {
+
+std::vector<std::string>* message_sink = nullptr;
+
+namespace {
+
+std::string Format(int number, const char* message, va_list arguments) {
+  char text[512];
+  std::vsnprintf(text, sizeof text, message, arguments);
+  return "ODE " + std::to_string(number) + ": " + text;
+}
+
+// ODE's dError and dDebug must not return. Leaving by an exception is what 0.16.2 survives; the world is not used again.
+void Fail(int number, const char* message, va_list arguments) {
+  std::string text = Format(number, message, arguments);
+  if (message_sink == nullptr) {  // outside any Guard: a call of ours that should have been inside one
+    std::fprintf(stderr, "%s\n", text.c_str());
+    std::abort();
+  }
+  throw OdeFailure{std::move(text)};
+}
+
+void Note(int number, const char* message, va_list arguments) {
+  constexpr size_t kKept = 100;  // a step that keeps complaining must not fill memory
+  if (message_sink != nullptr && message_sink->size() < kKept) {
+    message_sink->push_back(Format(number, message, arguments));
+  }
+}
+
+}  // namespace
+
+Status EnterEngine() {
+  static const std::thread::id owner = [] {
+    dInitODE2(0);
+    dAllocateODEDataForThread(dAllocateMaskAll);
+    dSetErrorHandler(&Fail);
+    dSetDebugHandler(&Fail);
+    dSetMessageHandler(&Note);
+    return std::this_thread::get_id();
+  }();
+  if (owner != std::this_thread::get_id()) {
+    return Error{ErrorCode::kUnsupported,
+                 "the physics engine already runs in another thread of this process: use a process per "
+                 "world instead"};
+  }
+  return {};
+}
+
+bool Finite(const geometry::Vec3& v) { return v.allFinite(); }
+
+Status CheckPose(const geometry::RigidTransform& X, const std::string& what) {
+  if (!X.R.allFinite() || !X.p.allFinite()) return Error{ErrorCode::kInvalid, what + ": its pose is not finite"};
+  if ((X.R.transpose() * X.R - geometry::Mat3::Identity()).cwiseAbs().maxCoeff() > 1e-9 || X.R.determinant() < 0) {
+    return Error{ErrorCode::kInvalid, what + ": its pose is not a rotation and a translation"};
+  }
+  return {};
+}
+
+}  // namespace handhold::synthesis::internal
+
+namespace handhold::synthesis {
+
+World::Impl::Impl(const WorldOptions& given) : options(given) {
+  world = dWorldCreate();
+  hand_space = dHashSpaceCreate(nullptr);
+  object_space = dHashSpaceCreate(nullptr);
+  contact_group = dJointGroupCreate(0);
+  // Every default is set, whatever it is: the results must not hang on how a distribution built ODE.
+  dWorldSetGravity(world, options.gravity_W.x(), options.gravity_W.y(), options.gravity_W.z());
+  dWorldSetERP(world, 0.2);
+  dWorldSetCFM(world, 1e-10);
+  dWorldSetAutoDisableFlag(world, 0);
+  dWorldSetLinearDamping(world, 0.0);
+  dWorldSetAngularDamping(world, 0.0);
+  dWorldSetMaxAngularSpeed(world, dInfinity);
+  dWorldSetContactMaxCorrectingVel(world, dInfinity);
+  dWorldSetContactSurfaceLayer(world, 0.0);
+  dWorldSetQuickStepNumIterations(world, options.quick_iterations);
+  bodies.push_back({"W", nullptr, geometry::Vec3::Zero(), 0.0});
+}
+
+World::Impl::~Impl() {
+  // A dead world's memory is still consistent (the exception leaves ODE between allocations); what fails here again is left.
+  (void)internal::Guard("destroying a world", &warnings, [&] {
+    dJointGroupDestroy(contact_group);
+    dSpaceDestroy(hand_space);
+    dSpaceDestroy(object_space);
+    for (internal::ColliderData& collider : colliders) {
+      if (collider.mesh != nullptr) dGeomTriMeshDataDestroy(collider.mesh);
+    }
+    dWorldDestroy(world);
+  });
+}
+
+}  // namespace handhold::synthesis
