@@ -29,8 +29,8 @@ Vec3 AnyTangent(const Vec3& normal) {
   return normal.cross(Vec3::Unit(axis)).normalized();
 }
 
-/// Slip's direction; without slip that of the last friction force, so that a stick ends at the cone and not at the pyramid's
-/// corner; else anything in the plane.
+/// Slip's direction; without slip that of the last friction force, so that a stick ends at the cone
+/// and not at the pyramid's corner; else anything in the plane.
 Vec3 FrictionDirection(const Vec3& slip_W, const Vec3& normal_W, const ContactMemory* last) {
   if (slip_W.norm() > kSlipDirectionFloor_m_per_s) return slip_W.normalized();
   if (last != nullptr) {
@@ -48,7 +48,9 @@ struct CollideContext {
   std::vector<std::pair<int, int>> pairs;  // collider indices, hand or moving one first
 };
 
-int IndexOf(dGeomID geom) { return static_cast<int>(reinterpret_cast<intptr_t>(dGeomGetData(geom))); }
+int IndexOf(dGeomID geom) {
+  return static_cast<int>(reinterpret_cast<intptr_t>(dGeomGetData(geom)));
+}
 
 }  // namespace
 
@@ -60,7 +62,8 @@ struct ContactCollector {
     const int body_a = c->impl->colliders[static_cast<size_t>(a)].body;
     const int body_b = c->impl->colliders[static_cast<size_t>(b)].body;
     if (body_a == body_b) return;
-    // The first must be a moving body: ODE turns a contact's forces round when its first body is the world.
+    // The first must be a moving body: ODE turns a contact's forces round when its first body is
+    // the world.
     if (body_a == kFixedBody || (body_b != kFixedBody && b < a)) std::swap(a, b);
     c->pairs.emplace_back(a, b);
   }
@@ -69,10 +72,12 @@ struct ContactCollector {
     const ColliderData& a = impl->colliders[static_cast<size_t>(ia)];
     const ColliderData& b = impl->colliders[static_cast<size_t>(ib)];
     std::array<dContactGeom, kMaxContactsPerPair> raw;
-    const int count = dCollide(a.geom, b.geom, kMaxContactsPerPair, raw.data(), sizeof(dContactGeom));
+    const int count =
+        dCollide(a.geom, b.geom, kMaxContactsPerPair, raw.data(), sizeof(dContactGeom));
     found->assign(raw.begin(), raw.begin() + count);
-    std::stable_sort(found->begin(), found->end(),
-                     [](const dContactGeom& x, const dContactGeom& y) { return x.depth > y.depth; });
+    std::stable_sort(
+        found->begin(), found->end(),
+        [](const dContactGeom& x, const dContactGeom& y) { return x.depth > y.depth; });
     const auto keep = static_cast<size_t>(std::min(a.max_contacts, b.max_contacts));
     if (found->size() > keep) found->resize(keep);
   }
@@ -84,20 +89,29 @@ Status World::Impl::CollectContacts(const World& world_view, const ContactGenera
     candidates.clear();
     generator(world_view, &candidates);
     for (const ContactCandidate& c : candidates) {
-      const std::string what = "contact of body " + std::to_string(c.body_a) + " with body " + std::to_string(c.body_b);
-      if (c.body_a == c.body_b || c.body_a < 0 || c.body_b < 0 || c.body_a >= static_cast<int>(bodies.size()) ||
+      const std::string what =
+          "contact of body " + std::to_string(c.body_a) + " with body " + std::to_string(c.body_b);
+      if (c.body_a == c.body_b || c.body_a < 0 || c.body_b < 0 ||
+          c.body_a >= static_cast<int>(bodies.size()) ||
           c.body_b >= static_cast<int>(bodies.size())) {
         return Error{ErrorCode::kInvalid, what + ": not two different bodies of this world"};
       }
-      if (!c.p_W.allFinite() || !std::isfinite(c.depth_m) || !(std::abs(c.normal_W.norm() - 1.0) < 1e-6) ||
-          !(c.law.stiffness_N_per_m > 0) || !(c.law.damping_Ns_per_m >= 0) || !(c.law.friction >= 0)) {
-        return Error{ErrorCode::kInvalid, what + ": point, unit normal, depth, stiffness > 0, damping and friction >= 0 must be finite"};
+      if (!c.p_W.allFinite() || !std::isfinite(c.depth_m) ||
+          !(std::abs(c.normal_W.norm() - 1.0) < 1e-6) || !(c.law.stiffness_N_per_m > 0) ||
+          !(c.law.damping_Ns_per_m >= 0) || !(c.law.friction >= 0)) {
+        return Error{ErrorCode::kInvalid, what +
+                                              ": point, unit normal, depth, stiffness > 0, damping "
+                                              "and friction >= 0 must be finite"};
       }
       if (c.depth_m <= 0) continue;
       PendingContact contact;
       contact.law = c.law;
-      contact.reading = {.body_a = c.body_a, .body_b = c.body_b, .feature = c.feature, .p_W = c.p_W,
-                         .normal_W = c.normal_W.normalized(), .depth_m = c.depth_m};
+      contact.reading = {.body_a = c.body_a,
+                         .body_b = c.body_b,
+                         .feature = c.feature,
+                         .p_W = c.p_W,
+                         .normal_W = c.normal_W.normalized(),
+                         .depth_m = c.depth_m};
       if (c.body_a == kFixedBody) {
         std::swap(contact.reading.body_a, contact.reading.body_b);
         contact.reading.normal_W *= -1.0;
@@ -107,8 +121,8 @@ Status World::Impl::CollectContacts(const World& world_view, const ContactGenera
     return {};
   }
   CollideContext context{this, {}};
-  dSpaceCollide2(reinterpret_cast<dGeomID>(hand_space), reinterpret_cast<dGeomID>(object_space), &context,
-                 &ContactCollector::Near);
+  dSpaceCollide2(reinterpret_cast<dGeomID>(hand_space), reinterpret_cast<dGeomID>(object_space),
+                 &context, &ContactCollector::Near);
   dSpaceCollide(object_space, &context, &ContactCollector::Near);
   std::sort(context.pairs.begin(), context.pairs.end());
   std::vector<dContactGeom> found;
@@ -121,9 +135,14 @@ Status World::Impl::CollectContacts(const World& world_view, const ContactGenera
       if (!(g.depth > 0)) continue;
       PendingContact contact;
       contact.law = LawOf(a, b);
-      contact.reading = {.body_a = a.body, .body_b = b.body, .collider_a = ia, .collider_b = ib,
-                         .feature = static_cast<int>(k), .p_W = internal::ToVec(g.pos),
-                         .normal_W = internal::ToVec(g.normal).normalized(), .depth_m = g.depth};
+      contact.reading = {.body_a = a.body,
+                         .body_b = b.body,
+                         .collider_a = ia,
+                         .collider_b = ib,
+                         .feature = static_cast<int>(k),
+                         .p_W = internal::ToVec(g.pos),
+                         .normal_W = internal::ToVec(g.normal).normalized(),
+                         .depth_m = g.depth};
       AddContact(std::move(contact));
     }
   }
@@ -145,13 +164,15 @@ void World::Impl::MakeContactJoints(double h_s) {
     ContactReading& r = contact.reading;
     const Vec3 relative = velocity(r.body_a, r.p_W) - velocity(r.body_b, r.p_W);
     r.slip_W = relative - relative.dot(r.normal_W) * r.normal_W;
-    // The same contact a step ago: of the same pair, the nearest. A generator's feature must agree as well.
+    // The same contact a step ago: of the same pair, the nearest. A generator's feature must agree
+    // as well.
     size_t best = memory.size();
     double best_distance = std::numeric_limits<double>::infinity();
     for (size_t m = 0; m < memory.size(); ++m) {
       const ContactReading& last = memory[m].reading;
-      if (used[m] || last.body_a != r.body_a || last.body_b != r.body_b || last.collider_a != r.collider_a ||
-          last.collider_b != r.collider_b || (r.collider_a < 0 && last.feature != r.feature)) {
+      if (used[m] || last.body_a != r.body_a || last.body_b != r.body_b ||
+          last.collider_a != r.collider_a || last.collider_b != r.collider_b ||
+          (r.collider_a < 0 && last.feature != r.feature)) {
         continue;
       }
       const double distance = (last.p_W - r.p_W).norm();
@@ -164,7 +185,8 @@ void World::Impl::MakeContactJoints(double h_s) {
     dContact c{};
     const internal::SoftRow soft(contact.law.stiffness_N_per_m, contact.law.damping_Ns_per_m, h_s);
     c.surface.mode = dContactSoftERP | dContactSoftCFM | dContactFDir1 | dContactApprox0;
-    c.surface.mu = contact.law.friction * (last != nullptr ? std::max(0.0, last->reading.normal_force_N()) : 0.0);
+    c.surface.mu = contact.law.friction *
+                   (last != nullptr ? std::max(0.0, last->reading.normal_force_N()) : 0.0);
     c.surface.soft_erp = soft.erp;
     c.surface.soft_cfm = soft.cfm;
     for (int i = 0; i < 3; ++i) {
@@ -174,7 +196,8 @@ void World::Impl::MakeContactJoints(double h_s) {
     }
     c.geom.depth = r.depth_m;
     const dJointID joint = dJointCreateContact(world, contact_group, &c);
-    dJointAttach(joint, bodies[static_cast<size_t>(r.body_a)].id, bodies[static_cast<size_t>(r.body_b)].id);
+    dJointAttach(joint, bodies[static_cast<size_t>(r.body_a)].id,
+                 bodies[static_cast<size_t>(r.body_b)].id);
     dJointSetFeedback(joint, &contact.feedback);
   }
 }

@@ -17,10 +17,12 @@ std::string Format(int number, const char* message, va_list arguments) {
   return "ODE " + std::to_string(number) + ": " + text;
 }
 
-// ODE's dError and dDebug must not return. Leaving by an exception is what 0.16.2 survives; the world is not used again.
+// ODE's dError and dDebug must not return. Leaving by an exception is what 0.16.2 survives; the
+// world is not used again.
 void Fail(int number, const char* message, va_list arguments) {
   std::string text = Format(number, message, arguments);
-  if (message_sink == nullptr) {  // outside any Guard: a call of ours that should have been inside one
+  if (message_sink == nullptr) {  // outside any Guard: a call of ours that should have been inside
+                                  // one
     std::fprintf(stderr, "%s\n", text.c_str());
     std::abort();
   }
@@ -46,9 +48,10 @@ Status EnterEngine() {
     return std::this_thread::get_id();
   }();
   if (owner != std::this_thread::get_id()) {
-    return Error{ErrorCode::kUnsupported,
-                 "the physics engine already runs in another thread of this process: use a process per "
-                 "world instead"};
+    return Error{
+        ErrorCode::kUnsupported,
+        "the physics engine already runs in another thread of this process: use a process per "
+        "world instead"};
   }
   return {};
 }
@@ -56,8 +59,10 @@ Status EnterEngine() {
 bool Finite(const geometry::Vec3& v) { return v.allFinite(); }
 
 Status CheckPose(const geometry::RigidTransform& X, const std::string& what) {
-  if (!X.R.allFinite() || !X.p.allFinite()) return Error{ErrorCode::kInvalid, what + ": its pose is not finite"};
-  if ((X.R.transpose() * X.R - geometry::Mat3::Identity()).cwiseAbs().maxCoeff() > 1e-9 || X.R.determinant() < 0) {
+  if (!X.R.allFinite() || !X.p.allFinite())
+    return Error{ErrorCode::kInvalid, what + ": its pose is not finite"};
+  if ((X.R.transpose() * X.R - geometry::Mat3::Identity()).cwiseAbs().maxCoeff() > 1e-9 ||
+      X.R.determinant() < 0) {
     return Error{ErrorCode::kInvalid, what + ": its pose is not a rotation and a translation"};
   }
   return {};
@@ -72,7 +77,8 @@ World::Impl::Impl(const WorldOptions& given) : options(given) {
   hand_space = dHashSpaceCreate(nullptr);
   object_space = dHashSpaceCreate(nullptr);
   contact_group = dJointGroupCreate(0);
-  // Every default is set, whatever it is: the results must not hang on how a distribution built ODE.
+  // Every default is set, whatever it is: the results must not hang on how a distribution built
+  // ODE.
   dWorldSetGravity(world, options.gravity_W.x(), options.gravity_W.y(), options.gravity_W.z());
   dWorldSetERP(world, 0.2);
   dWorldSetCFM(world, 1e-10);
@@ -87,7 +93,8 @@ World::Impl::Impl(const WorldOptions& given) : options(given) {
 }
 
 World::Impl::~Impl() {
-  // A dead world's memory is still consistent (the exception leaves ODE between allocations); what fails here again is left.
+  // A dead world's memory is still consistent (the exception leaves ODE between allocations); what
+  // fails here again is left.
   (void)internal::Guard("destroying a world", &warnings, [&] {
     dJointGroupDestroy(contact_group);
     dSpaceDestroy(hand_space);

@@ -1,4 +1,5 @@
-/// Inside synthesis/world only: ODE's handles, its process-wide start, and how its failures become errors.
+/// Inside synthesis/world only: ODE's handles, its process-wide start, and how its failures become
+/// errors.
 #pragma once
 
 #include <ode/ode.h>
@@ -22,13 +23,15 @@ struct OdeFailure {
   std::string text;
 };
 
-/// Starts ODE on first use and installs the handlers. kUnsupported on any thread but the first that came here.
+/// Starts ODE on first use and installs the handlers. kUnsupported on any thread but the first that
+/// came here.
 Status EnterEngine();
 
 /// Where ODE's messages go while a Guard is open.
 extern std::vector<std::string>* message_sink;
 
-/// Calls `function` with ODE's error handlers turned into exceptions, and those into an Error that begins with `what`.
+/// Calls `function` with ODE's error handlers turned into exceptions, and those into an Error that
+/// begins with `what`.
 template <typename F>
 Status Guard(const std::string& what, std::vector<std::string>* messages, F&& function) {
   std::vector<std::string>* const outer = std::exchange(message_sink, messages);
@@ -52,7 +55,8 @@ inline geometry::Mat3 ToMat(const dReal* m) {
 struct OdeMatrix {
   dMatrix3 m;
   explicit OdeMatrix(const geometry::Mat3& R)
-      : m{R(0, 0), R(0, 1), R(0, 2), 0, R(1, 0), R(1, 1), R(1, 2), 0, R(2, 0), R(2, 1), R(2, 2), 0} {}
+      : m{R(0, 0), R(0, 1), R(0, 2), 0,       R(1, 0), R(1, 1),
+          R(1, 2), 0,       R(2, 0), R(2, 1), R(2, 2), 0} {}
 };
 
 /// ERP and CFM with which a constraint row is the spring-damper k, b, implicit over a step h.
@@ -81,7 +85,9 @@ struct JointData {
   dJointFeedback feedback{};
   geometry::Vec3 anchor_before_W = geometry::Vec3::Zero(), com_before_W = geometry::Vec3::Zero();
   JointReading reading;
-  int axis_count() const { return kind == JointKind::kHinge ? 1 : kind == JointKind::kUniversal ? 2 : 0; }
+  int axis_count() const {
+    return kind == JointKind::kHinge ? 1 : kind == JointKind::kUniversal ? 2 : 0;
+  }
 };
 
 struct ColliderData {
@@ -110,8 +116,10 @@ struct PendingContact {
   dJointFeedback feedback{};
 };
 
-/// Makes the geom of `spec` in `space`, placed in its body. kUnsupported or kInvalid name the collider.
-Status MakeGeom(const ColliderSpec& spec, const BodyData& body, dSpaceID space, ColliderData* collider);
+/// Makes the geom of `spec` in `space`, placed in its body. kUnsupported or kInvalid name the
+/// collider.
+Status MakeGeom(const ColliderSpec& spec, const BodyData& body, dSpaceID space,
+                ColliderData* collider);
 Status CheckPose(const geometry::RigidTransform& X, const std::string& what);
 bool Finite(const geometry::Vec3& v);
 
@@ -124,7 +132,8 @@ struct World::Impl {
   ~Impl();
 
   int AddJoint(internal::JointData joint);
-  Status CheckJoint(const std::string& name, int parent, int child, const geometry::Vec3& p_W) const;
+  Status CheckJoint(const std::string& name, int parent, int child,
+                    const geometry::Vec3& p_W) const;
   void ApplyDrives(double h_s);
   Status CollectContacts(const World& world, const ContactGenerator& generator);
   void AddContact(internal::PendingContact contact);

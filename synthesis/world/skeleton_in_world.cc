@@ -22,7 +22,8 @@ RigidTransform JointMotion(const model::Joint& joint, const Eigen::VectorXd& q, 
       X.R = geometry::AxisAngle<double>(joint.axes[0], q[i]);
       break;
     case JointType::kUniversal:
-      X.R = geometry::AxisAngle<double>(joint.axes[0], q[i]) * geometry::AxisAngle<double>(joint.axes[1], q[i + 1]);
+      X.R = geometry::AxisAngle<double>(joint.axes[0], q[i]) *
+            geometry::AxisAngle<double>(joint.axes[1], q[i + 1]);
       break;
     case JointType::kFree:
       X.p = q.segment<3>(i);
@@ -43,7 +44,8 @@ std::vector<RigidTransform> SkeletonInWorld::Compose(const Eigen::VectorXd& q) c
   for (int i = 1; i < skeleton_->body_count(); ++i) {
     const model::Body& body = skeleton_->body(i);
     X_WB[static_cast<size_t>(i)] = X_WB[static_cast<size_t>(body.parent)] * body.joint.X_PJp *
-                                   JointMotion(body.joint, q, skeleton_->q_index(i)) * body.joint.X_BJc.Inverse();
+                                   JointMotion(body.joint, q, skeleton_->q_index(i)) *
+                                   body.joint.X_BJc.Inverse();
   }
   return X_WB;
 }
@@ -110,7 +112,9 @@ Result<SkeletonInWorld> SkeletonInWorld::Add(const model::Skeleton& skeleton, Wo
 
 Status SkeletonInWorld::SetConfiguration(const Eigen::VectorXd& q) {
   CHECK_EQ(q.size(), skeleton_->nq());
-  if (!q.allFinite()) return Error{ErrorCode::kInvalid, "skeleton " + skeleton_->name() + ": its configuration is not finite"};
+  if (!q.allFinite())
+    return Error{ErrorCode::kInvalid,
+                 "skeleton " + skeleton_->name() + ": its configuration is not finite"};
   const std::vector<RigidTransform> X_WB = Compose(q);
   for (int i = 1; i < skeleton_->body_count(); ++i) {
     if (skeleton_->body(i).joint.type == JointType::kFixed) continue;
@@ -120,10 +124,12 @@ Status SkeletonInWorld::SetConfiguration(const Eigen::VectorXd& q) {
   return {};
 }
 
-Status SkeletonInWorld::SetDrives(const Eigen::VectorXd& target_rad, const Eigen::VectorXd& target_rate_rad_per_s,
+Status SkeletonInWorld::SetDrives(const Eigen::VectorXd& target_rad,
+                                  const Eigen::VectorXd& target_rate_rad_per_s,
                                   const Eigen::VectorXd& stiffness_Nm_per_rad,
                                   const Eigen::VectorXd& damping_Nms_per_rad) {
-  for (const Eigen::VectorXd* v : {&target_rad, &target_rate_rad_per_s, &stiffness_Nm_per_rad, &damping_Nms_per_rad}) {
+  for (const Eigen::VectorXd* v :
+       {&target_rad, &target_rate_rad_per_s, &stiffness_Nm_per_rad, &damping_Nms_per_rad}) {
     CHECK_EQ(v->size(), skeleton_->nv());
   }
   for (int i = 1; i < skeleton_->body_count(); ++i) {
@@ -133,8 +139,8 @@ Status SkeletonInWorld::SetDrives(const Eigen::VectorXd& target_rad, const Eigen
     for (int axis = 0; axis < axes; ++axis) {
       const int k = skeleton_->v_index(i) + axis;
       HANDHOLD_TRY(world_->SetDrive(engine_joint(i), axis,
-                                    {target_rad[k], target_rate_rad_per_s[k], stiffness_Nm_per_rad[k],
-                                     damping_Nms_per_rad[k]}));
+                                    {target_rad[k], target_rate_rad_per_s[k],
+                                     stiffness_Nm_per_rad[k], damping_Nms_per_rad[k]}));
     }
   }
   return {};
@@ -150,7 +156,8 @@ Eigen::VectorXd SkeletonInWorld::q() const {
   for (int i = 1; i < skeleton_->body_count(); ++i) {
     const model::Body& body = skeleton_->body(i);
     const int k = skeleton_->q_index(i);
-    const RigidTransform X_JpJc = (X_WB(body.parent) * body.joint.X_PJp).Inverse() * X_WB(i) * body.joint.X_BJc;
+    const RigidTransform X_JpJc =
+        (X_WB(body.parent) * body.joint.X_PJp).Inverse() * X_WB(i) * body.joint.X_BJc;
     switch (body.joint.type) {
       case JointType::kFixed:
         break;
@@ -179,7 +186,8 @@ Eigen::VectorXd SkeletonInWorld::v() const {
     const int k = skeleton_->v_index(i);
     const RigidTransform X_WJc = X_WB(i) * body.joint.X_BJc;
     const int parent = engine_body(body.parent);
-    const Vec3 omega_Jc = X_WJc.R.transpose() * (world_->omega_W(engine_body(i)) - world_->omega_W(parent));
+    const Vec3 omega_Jc =
+        X_WJc.R.transpose() * (world_->omega_W(engine_body(i)) - world_->omega_W(parent));
     switch (body.joint.type) {
       case JointType::kFixed:
         break;
@@ -190,8 +198,9 @@ Eigen::VectorXd SkeletonInWorld::v() const {
         v[k] = world_->rate_rad_per_s(engine_joint(i), 0);
         break;
       case JointType::kFree:
-        v.segment<3>(k + 3) = X_WJc.R.transpose() * (world_->PointVelocity(engine_body(i), X_WJc.p) -
-                                                     world_->PointVelocity(parent, X_WJc.p));
+        v.segment<3>(k + 3) =
+            X_WJc.R.transpose() * (world_->PointVelocity(engine_body(i), X_WJc.p) -
+                                   world_->PointVelocity(parent, X_WJc.p));
         [[fallthrough]];
       case JointType::kBall:
         v.segment<3>(k) = omega_Jc;

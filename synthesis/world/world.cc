@@ -27,12 +27,16 @@ void SetParam(const JointData& joint, int axis, int parameter, double value) {
 }
 
 double GetParam(const JointData& joint, int axis, int parameter) {
-  return joint.kind == JointKind::kHinge ? dJointGetHingeParam(joint.id, parameter)
-                                         : dJointGetUniversalParam(joint.id, parameter + Group(axis));
+  return joint.kind == JointKind::kHinge
+             ? dJointGetHingeParam(joint.id, parameter)
+             : dJointGetUniversalParam(joint.id, parameter + Group(axis));
 }
 
-// A universal joint of ODE has its axis 1 in the first body, our child, and axis 2 in the second, our parent: the reverse of ours.
-int OdeAxis(const JointData& joint, int axis) { return joint.kind == JointKind::kUniversal ? 1 - axis : axis; }
+// A universal joint of ODE has its axis 1 in the first body, our child, and axis 2 in the second,
+// our parent: the reverse of ours.
+int OdeAxis(const JointData& joint, int axis) {
+  return joint.kind == JointKind::kUniversal ? 1 - axis : axis;
+}
 
 // Both stops before each step: ODE accepts lo > hi and then lets the joint hang limp.
 void SetStops(const JointData& joint, int ode_axis, double lo, double hi) {
@@ -59,7 +63,8 @@ World::~World() = default;
 Result<std::unique_ptr<World>> World::Create(const WorldOptions& options) {
   HANDHOLD_TRY(internal::EnterEngine());
   if (!options.gravity_W.allFinite() || options.quick_iterations < 1) {
-    return Error{ErrorCode::kInvalid, "world: gravity must be finite and quick_iterations at least 1"};
+    return Error{ErrorCode::kInvalid,
+                 "world: gravity must be finite and quick_iterations at least 1"};
   }
   return std::unique_ptr<World>(new World(std::make_unique<Impl>(options)));
 }
@@ -75,7 +80,8 @@ Result<int> World::AddBody(const std::string& name, const geometry::MassProperti
   HANDHOLD_TRY(Guard("adding body " + name, &impl_->warnings, [&] {
     const geometry::Mat3& I = mass_B.I_BCom_B;
     dMass mass;
-    dMassSetParameters(&mass, mass_B.mass_kg, 0, 0, 0, I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2));
+    dMassSetParameters(&mass, mass_B.mass_kg, 0, 0, 0, I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2),
+                       I(1, 2));
     body.id = dBodyCreate(impl_->world);
     dBodySetMass(body.id, &mass);
     dBodySetGyroscopicMode(body.id, 1);
@@ -86,13 +92,16 @@ Result<int> World::AddBody(const std::string& name, const geometry::MassProperti
   return index;
 }
 
-Status World::Impl::CheckJoint(const std::string& name, int parent, int child, const Vec3& p_W) const {
+Status World::Impl::CheckJoint(const std::string& name, int parent, int child,
+                               const Vec3& p_W) const {
   CHECK(parent >= 0 && parent < static_cast<int>(bodies.size()));
   CHECK(child >= 0 && child < static_cast<int>(bodies.size()));
   if (child == kFixedBody || child == parent) {
-    return Error{ErrorCode::kInvalid, "joint " + name + ": its child must be a moving body other than its parent"};
+    return Error{ErrorCode::kInvalid,
+                 "joint " + name + ": its child must be a moving body other than its parent"};
   }
-  if (!p_W.allFinite()) return Error{ErrorCode::kInvalid, "joint " + name + ": its anchor is not finite"};
+  if (!p_W.allFinite())
+    return Error{ErrorCode::kInvalid, "joint " + name + ": its anchor is not finite"};
   return {};
 }
 
@@ -100,18 +109,21 @@ int World::Impl::AddJoint(JointData joint) {
   joints.push_back(std::move(joint));
   JointData& j = joints.back();
   // The child first: dJointAttach(j, 0, body) would turn the signs of angle and rate.
-  dJointAttach(j.id, bodies[static_cast<size_t>(j.child)].id, bodies[static_cast<size_t>(j.parent)].id);
+  dJointAttach(j.id, bodies[static_cast<size_t>(j.child)].id,
+               bodies[static_cast<size_t>(j.parent)].id);
   dJointSetFeedback(j.id, &j.feedback);
   return static_cast<int>(joints.size()) - 1;
 }
 
 Result<int> World::AddHinge(const HingeSpec& s) {
   HANDHOLD_TRY(impl_->CheckJoint(s.name, s.parent, s.child, s.p_W));
-  if (!(std::abs(s.axis_W.norm() - 1.0) < 1e-9)) return Error{ErrorCode::kInvalid, "joint " + s.name + ": its axis is not a unit vector"};
+  if (!(std::abs(s.axis_W.norm() - 1.0) < 1e-9))
+    return Error{ErrorCode::kInvalid, "joint " + s.name + ": its axis is not a unit vector"};
   int index = -1;
   HANDHOLD_TRY(Guard("adding joint " + s.name, &impl_->warnings, [&] {
     JointData joint;
-    joint.name = s.name, joint.kind = JointKind::kHinge, joint.parent = s.parent, joint.child = s.child;
+    joint.name = s.name, joint.kind = JointKind::kHinge, joint.parent = s.parent,
+    joint.child = s.child;
     joint.id = dJointCreateHinge(impl_->world, nullptr);
     index = impl_->AddJoint(std::move(joint));
     const dJointID id = impl_->joints.back().id;
@@ -125,12 +137,14 @@ Result<int> World::AddUniversal(const UniversalSpec& s) {
   HANDHOLD_TRY(impl_->CheckJoint(s.name, s.parent, s.child, s.p_W));
   if (!(std::abs(s.axis1_W.norm() - 1.0) < 1e-9) || !(std::abs(s.axis2_W.norm() - 1.0) < 1e-9) ||
       !(std::abs(s.axis1_W.dot(s.axis2_W)) < 1e-9)) {
-    return Error{ErrorCode::kInvalid, "joint " + s.name + ": its axes are not unit vectors at right angles"};
+    return Error{ErrorCode::kInvalid,
+                 "joint " + s.name + ": its axes are not unit vectors at right angles"};
   }
   int index = -1;
   HANDHOLD_TRY(Guard("adding joint " + s.name, &impl_->warnings, [&] {
     JointData joint;
-    joint.name = s.name, joint.kind = JointKind::kUniversal, joint.parent = s.parent, joint.child = s.child;
+    joint.name = s.name, joint.kind = JointKind::kUniversal, joint.parent = s.parent,
+    joint.child = s.child;
     joint.id = dJointCreateUniversal(impl_->world, nullptr);
     index = impl_->AddJoint(std::move(joint));
     const dJointID id = impl_->joints.back().id;
@@ -146,7 +160,8 @@ Result<int> World::AddBall(const BallSpec& s) {
   int index = -1;
   HANDHOLD_TRY(Guard("adding joint " + s.name, &impl_->warnings, [&] {
     JointData joint;
-    joint.name = s.name, joint.kind = JointKind::kBall, joint.parent = s.parent, joint.child = s.child;
+    joint.name = s.name, joint.kind = JointKind::kBall, joint.parent = s.parent,
+    joint.child = s.child;
     joint.id = dJointCreateBall(impl_->world, nullptr);
     index = impl_->AddJoint(std::move(joint));
     dJointSetBallAnchor(impl_->joints.back().id, s.p_W.x(), s.p_W.y(), s.p_W.z());
@@ -156,17 +171,22 @@ Result<int> World::AddBall(const BallSpec& s) {
 
 Result<int> World::AddCollider(const ColliderSpec& spec) {
   CHECK(spec.body >= 0 && spec.body < body_count());
-  if (spec.law && (!(spec.law->stiffness_N_per_m > 0) || !std::isfinite(spec.law->stiffness_N_per_m) ||
-                   !(spec.law->damping_Ns_per_m >= 0) || !std::isfinite(spec.law->damping_Ns_per_m) ||
-                   !(spec.law->friction >= 0) || !std::isfinite(spec.law->friction))) {
-    return Error{ErrorCode::kInvalid, "collider " + spec.name + ": stiffness must be > 0, damping and friction >= 0, all finite"};
+  if (spec.law &&
+      (!(spec.law->stiffness_N_per_m > 0) || !std::isfinite(spec.law->stiffness_N_per_m) ||
+       !(spec.law->damping_Ns_per_m >= 0) || !std::isfinite(spec.law->damping_Ns_per_m) ||
+       !(spec.law->friction >= 0) || !std::isfinite(spec.law->friction))) {
+    return Error{
+        ErrorCode::kInvalid,
+        "collider " + spec.name + ": stiffness must be > 0, damping and friction >= 0, all finite"};
   }
   internal::ColliderData& collider = impl_->colliders.emplace_back();
   collider.name = spec.name, collider.body = spec.body, collider.law = spec.law;
-  const dSpaceID space = spec.group == ColliderGroup::kHand ? impl_->hand_space : impl_->object_space;
+  const dSpaceID space =
+      spec.group == ColliderGroup::kHand ? impl_->hand_space : impl_->object_space;
   Status made;
   Status ok = Guard("adding collider " + spec.name, &impl_->warnings, [&] {
-    made = internal::MakeGeom(spec, impl_->bodies[static_cast<size_t>(spec.body)], space, &collider);
+    made =
+        internal::MakeGeom(spec, impl_->bodies[static_cast<size_t>(spec.body)], space, &collider);
   });
   if (!ok || !made) {
     if (collider.geom != nullptr) dGeomDestroy(collider.geom);
@@ -205,7 +225,8 @@ Status World::SetPose(int body, const geometry::RigidTransform& X_WB) {
 Status World::SetVelocity(int body, const Vec3& omega_W, const Vec3& v_W) {
   CHECK(body > kFixedBody && body < body_count());
   const internal::BodyData& b = impl_->bodies[static_cast<size_t>(body)];
-  if (!omega_W.allFinite() || !v_W.allFinite()) return Error{ErrorCode::kInvalid, "body " + b.name + ": its velocity is not finite"};
+  if (!omega_W.allFinite() || !v_W.allFinite())
+    return Error{ErrorCode::kInvalid, "body " + b.name + ": its velocity is not finite"};
   const Vec3 v_com = v_W + omega_W.cross(internal::ToMat(dBodyGetRotation(b.id)) * b.p_BCom);
   dBodySetAngularVel(b.id, omega_W.x(), omega_W.y(), omega_W.z());
   dBodySetLinearVel(b.id, v_com.x(), v_com.y(), v_com.z());
@@ -215,7 +236,8 @@ Status World::SetVelocity(int body, const Vec3& omega_W, const Vec3& v_W) {
 Status World::AddForce(int body, const Vec3& f_W, const Vec3& p_W) {
   CHECK(body > kFixedBody && body < body_count());
   const internal::BodyData& b = impl_->bodies[static_cast<size_t>(body)];
-  if (!f_W.allFinite() || !p_W.allFinite()) return Error{ErrorCode::kInvalid, "body " + b.name + ": a force on it is not finite"};
+  if (!f_W.allFinite() || !p_W.allFinite())
+    return Error{ErrorCode::kInvalid, "body " + b.name + ": a force on it is not finite"};
   dBodyAddForceAtPos(b.id, f_W.x(), f_W.y(), f_W.z(), p_W.x(), p_W.y(), p_W.z());
   return {};
 }
@@ -223,7 +245,8 @@ Status World::AddForce(int body, const Vec3& f_W, const Vec3& p_W) {
 Status World::AddTorque(int body, const Vec3& t_W) {
   CHECK(body > kFixedBody && body < body_count());
   const internal::BodyData& b = impl_->bodies[static_cast<size_t>(body)];
-  if (!t_W.allFinite()) return Error{ErrorCode::kInvalid, "body " + b.name + ": a torque on it is not finite"};
+  if (!t_W.allFinite())
+    return Error{ErrorCode::kInvalid, "body " + b.name + ": a torque on it is not finite"};
   dBodyAddTorque(b.id, t_W.x(), t_W.y(), t_W.z());
   return {};
 }
@@ -231,14 +254,19 @@ Status World::AddTorque(int body, const Vec3& t_W) {
 Status World::SetDrive(int joint, int axis, const JointDrive& drive) {
   CHECK(joint >= 0 && joint < joint_count());
   JointData& j = impl_->joints[static_cast<size_t>(joint)];
-  if (j.kind == JointKind::kBall) return Error{ErrorCode::kUnsupported, "joint " + j.name + ": drives of ball joints are not supported yet"};
+  if (j.kind == JointKind::kBall)
+    return Error{ErrorCode::kUnsupported,
+                 "joint " + j.name + ": drives of ball joints are not supported yet"};
   CHECK(axis >= 0 && axis < j.axis_count());
   if (!std::isfinite(drive.target_rad) || !std::isfinite(drive.target_rate_rad_per_s) ||
       !std::isfinite(drive.stiffness_Nm_per_rad) || !std::isfinite(drive.damping_Nms_per_rad) ||
       !(drive.stiffness_Nm_per_rad > 0) || !(drive.damping_Nms_per_rad >= 0)) {
-    return Error{ErrorCode::kInvalid, "joint " + j.name + ": a drive needs finite targets, stiffness > 0 and damping >= 0"};
+    return Error{
+        ErrorCode::kInvalid,
+        "joint " + j.name + ": a drive needs finite targets, stiffness > 0 and damping >= 0"};
   }
-  const double stop = drive.target_rad + drive.damping_Nms_per_rad / drive.stiffness_Nm_per_rad * drive.target_rate_rad_per_s;
+  const double stop = drive.target_rad + drive.damping_Nms_per_rad / drive.stiffness_Nm_per_rad *
+                                             drive.target_rate_rad_per_s;
   if (!(std::abs(stop) < std::numbers::pi)) {
     return Error{ErrorCode::kInvalid, "joint " + j.name + ": its target, " + std::to_string(stop) +
                                           " rad with the rate's share, lies beyond half a turn"};
@@ -250,11 +278,14 @@ Status World::SetDrive(int joint, int axis, const JointDrive& drive) {
 Status World::SetLimits(int joint, int axis, double lower_rad, double upper_rad) {
   CHECK(joint >= 0 && joint < joint_count());
   JointData& j = impl_->joints[static_cast<size_t>(joint)];
-  if (j.kind == JointKind::kBall) return Error{ErrorCode::kUnsupported, "joint " + j.name + ": limits of ball joints are not supported yet"};
+  if (j.kind == JointKind::kBall)
+    return Error{ErrorCode::kUnsupported,
+                 "joint " + j.name + ": limits of ball joints are not supported yet"};
   CHECK(axis >= 0 && axis < j.axis_count());
   if (!(lower_rad <= upper_rad)) {
-    return Error{ErrorCode::kInvalid, "joint " + j.name + ": its lower limit " + std::to_string(lower_rad) +
-                                          " is not below its upper limit " + std::to_string(upper_rad)};
+    return Error{ErrorCode::kInvalid,
+                 "joint " + j.name + ": its lower limit " + std::to_string(lower_rad) +
+                     " is not below its upper limit " + std::to_string(upper_rad)};
   }
   j.axes[axis].drive.reset();
   const int ode_axis = OdeAxis(j, axis);
@@ -294,7 +325,8 @@ void World::Impl::ReadBack() {
   for (JointData& joint : joints) {
     joint.reading.f_onChild_W = ToVec(joint.feedback.f1);
     joint.reading.t_onChild_W =
-        ToVec(joint.feedback.t1) + (joint.com_before_W - joint.anchor_before_W).cross(joint.reading.f_onChild_W);
+        ToVec(joint.feedback.t1) +
+        (joint.com_before_W - joint.anchor_before_W).cross(joint.reading.f_onChild_W);
   }
 }
 
@@ -303,8 +335,9 @@ Status World::Impl::CheckFinite() const {
     const dBodyID id = bodies[i].id;
     if (!ToVec(dBodyGetPosition(id)).allFinite() || !ToVec(dBodyGetLinearVel(id)).allFinite() ||
         !ToVec(dBodyGetAngularVel(id)).allFinite()) {
-      return Error{ErrorCode::kNotConverged, "body " + bodies[i].name + " stopped being finite at " + std::to_string(time_s) +
-                                                 " s: shorten the step or soften the springs"};
+      return Error{ErrorCode::kNotConverged,
+                   "body " + bodies[i].name + " stopped being finite at " + std::to_string(time_s) +
+                       " s: shorten the step or soften the springs"};
     }
   }
   return {};
@@ -313,7 +346,9 @@ Status World::Impl::CheckFinite() const {
 Status World::Step(double h_s, const ContactGenerator& generator) {
   Impl& w = *impl_;
   if (w.dead) return *w.dead;
-  if (!(h_s > 0) || !(h_s <= 0.1)) return Error{ErrorCode::kInvalid, "a step of " + std::to_string(h_s) + " s: it must lie in (0, 0.1]"};
+  if (!(h_s > 0) || !(h_s <= 0.1))
+    return Error{ErrorCode::kInvalid,
+                 "a step of " + std::to_string(h_s) + " s: it must lie in (0, 0.1]"};
   Status contacts_ok;
   Status ok = Guard("step at " + std::to_string(w.time_s) + " s", &w.warnings, [&] {
     dJointGroupEmpty(w.contact_group);
@@ -342,8 +377,12 @@ Status World::Step(double h_s, const ContactGenerator& generator) {
 double World::time_s() const { return impl_->time_s; }
 int World::body_count() const { return static_cast<int>(impl_->bodies.size()); }
 int World::joint_count() const { return static_cast<int>(impl_->joints.size()); }
-const std::string& World::body_name(int body) const { return impl_->bodies.at(static_cast<size_t>(body)).name; }
-double World::mass_kg(int body) const { return impl_->bodies.at(static_cast<size_t>(body)).mass_kg; }
+const std::string& World::body_name(int body) const {
+  return impl_->bodies.at(static_cast<size_t>(body)).name;
+}
+double World::mass_kg(int body) const {
+  return impl_->bodies.at(static_cast<size_t>(body)).mass_kg;
+}
 std::span<const ContactReading> World::contacts() const { return impl_->contacts; }
 std::span<const std::string> World::warnings() const { return impl_->warnings; }
 
@@ -383,7 +422,8 @@ double World::rate_rad_per_s(int joint, int axis) const {
   const JointData& j = impl_->joints.at(static_cast<size_t>(joint));
   CHECK(axis >= 0 && axis < j.axis_count());
   if (j.kind == JointKind::kHinge) return dJointGetHingeAngleRate(j.id);
-  return OdeAxis(j, axis) == 0 ? dJointGetUniversalAngle1Rate(j.id) : dJointGetUniversalAngle2Rate(j.id);
+  return OdeAxis(j, axis) == 0 ? dJointGetUniversalAngle1Rate(j.id)
+                               : dJointGetUniversalAngle2Rate(j.id);
 }
 
 Vec3 World::anchor_W(int joint) const {
@@ -414,6 +454,8 @@ double World::drift_m(int joint) const {
   return (ChildAnchor(impl_->joints.at(static_cast<size_t>(joint))) - anchor_W(joint)).norm();
 }
 
-const JointReading& World::joint_reading(int joint) const { return impl_->joints.at(static_cast<size_t>(joint)).reading; }
+const JointReading& World::joint_reading(int joint) const {
+  return impl_->joints.at(static_cast<size_t>(joint)).reading;
+}
 
 }  // namespace handhold::synthesis

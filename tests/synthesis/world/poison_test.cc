@@ -1,7 +1,8 @@
 // A failure inside the engine ends one world, not the process.
 //
-// Leaving ODE by an exception costs it a few hundred bytes of its job lists per dead world (a program that meets this is about to
-// say so and stop); that leak alone is excused here, and in no other test.
+// Leaving ODE by an exception costs it a few hundred bytes of its job lists per dead world (a
+// program that meets this is about to say so and stop); that leak alone is excused here, and in no
+// other test.
 #include <gmock/gmock.h>
 
 #include "synthesis/world/world.h"
