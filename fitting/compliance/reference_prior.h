@@ -1,0 +1,33 @@
+/// How much free movement bends within a window: the prior of the dynamic estimator's reference polynomials.
+///
+/// Learned from stretches without contact. Tests: tests/fitting/compliance/reference_prior_test.cc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "database/artefact/pose_track.h"
+#include "database/base/result.h"
+#include "database/base/time.h"
+
+namespace handhold::fitting {
+
+struct ReferencePrior {
+  /// Variance of the Legendre coefficient of each degree (column) and dof (row), rad^2, over windows of `window`.
+  Eigen::MatrixXd variance;
+  Duration window;
+  int windows = 0;              ///< learned from
+  std::string source;           ///< for people
+  bool empty() const { return variance.size() == 0; }
+};
+
+/// From all windows of `free` stretches in which the hand moves (mean speed above the median window's), each fitted with degrees 0 .. `degree`; the variance
+/// that measurement noise alone would give is subtracted. Fails with kUnidentifiable when fewer than 20 windows are free.
+Result<ReferencePrior> LearnReferencePrior(const artefact::PoseTrack& pose, const std::vector<TimeRange>& free, Duration window, int degree);
+
+/// The stretches of `range` outside `busy` ranges widened by `margin` on both sides.
+std::vector<TimeRange> FreeStretches(TimeRange range, std::vector<TimeRange> busy, Duration margin);
+
+}  // namespace handhold::fitting
