@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -249,6 +250,7 @@ struct PooledFit::Impl {
       const Eigen::VectorXd widen = (sandwich.diagonal().array() / scaled.diagonal().array()).max(1.0).sqrt();
       result->covariance = widen.asDiagonal() * scaled * widen.asDiagonal();
     }
+    result->chi2_inflation = result->covariance.diagonal().array() / result->formal.diagonal().array();
   }
 };
 

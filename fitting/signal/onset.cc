@@ -70,7 +70,14 @@ Fit FitAt(const Window& w, double kink, double scale) {
     yy += y * y;
   }
   ata.diagonal().array() += 1e-9;
-  const Basis c = ata.selfadjointView<Eigen::Lower>().ldlt().solve(aty);
+  Basis c = ata.selfadjointView<Eigen::Lower>().ldlt().solve(aty);
+  if (c[2] < 0) {  // a touch never begins by a step down: without the step
+    ata.row(2).head<2>().setZero();
+    ata.col(2).setZero();
+    ata(2, 2) = 1.0;
+    aty[2] = 0.0;
+    c = ata.selfadjointView<Eigen::Lower>().ldlt().solve(aty);
+  }
   Fit fit;
   fit.rss = std::max(0.0, yy - 2 * c.dot(aty) + c.dot(ata.selfadjointView<Eigen::Lower>() * c));
   fit.rise = c.tail<3>().dot(row.tail<3>());
@@ -119,7 +126,7 @@ Scan ScanKinks(const Window& w, size_t margin, double clear_chi2) {
   }
   scan.kink.noise_sd = std::sqrt(variance);
   scan.kink.time_s = 0.5 * (low + high);
-  scan.kink.sd_s = std::max(0.5 * (high - low), period / 6.0);
+  scan.kink.sd_s = std::max(0.5 * (high - low), 0.5 * period);
   scan.clear = rise > 0 && (StraightLineRss(w) - best) / variance > clear_chi2;
   return scan;
 }

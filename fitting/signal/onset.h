@@ -20,13 +20,13 @@ struct KinkOptions {
 
 struct Kink {
   double time_s = 0.0;         ///< on the axis of `t`
-  double sd_s = 0.0;           ///< half-width of the 68 % profile-likelihood interval; at least a sixth of the sample period
+  double sd_s = 0.0;           ///< half-width of the 68 % profile-likelihood interval; at least half a sample period
   double noise_sd = 0.0;       ///< of one sample
   double after_s = 0.0;        ///< piece that decided
 };
 
-/// The kink nearest before `crossing_s`, at which the force is already seen to be up. Model: a straight line; from the kink on, a step,
-/// a slope and a curvature are added (a damped surface answers a touch with a step). Least squares over the position of the kink
+/// The kink nearest before `crossing_s`, at which the force is already seen to be up. Model: a straight line; from the kink on, a step (never
+/// down: a damped surface answers a touch with a step up), a slope and a curvature are added. Least squares over the position of the kink
 /// between samples; its interval is where chi-square rises by 1. `t` ascends, seconds; samples NaN are left out. Set
 /// `backwards` for the end of a contact: the same, with time reversed, nearest after `crossing_s`.
 /// Fails with kUnidentifiable when too few samples surround the crossing or nothing stands clear of the noise.

@@ -79,15 +79,13 @@ Status ForceSignal::ReadMeans() {
   return {};
 }
 
-Status ForceSignal::FindBaseline(const TouchOptions& options) {
-  const auto n = means_.cols();
-  Eigen::VectorXd normal(n);
-  for (Eigen::Index k = 0; k < n; ++k) normal[k] = NormalOf(*sensor_, means_.col(k));
-  // A hand only presses: the low tail of the normal force around an instant is the untouched sensor, drift included.
-  const auto reach = static_cast<Eigen::Index>(2 * options.baseline_reach.seconds() / kBlock.seconds());
+void ForceSignal::FindFree(const Eigen::VectorXd& normal, const TouchOptions& options, std::vector<char>* free) const {
+  const Eigen::Index n = normal.size();
+  // A hand only presses: the low tail of the normal force around an instant is the untouched sensor.
+  const auto reach = static_cast<Eigen::Index>(0.8 * options.baseline_reach.seconds() / kBlock.seconds());
+  const Eigen::Index stride = std::max<Eigen::Index>(1, reach / 8);
   Eigen::VectorXd low(n);
   std::vector<double> near;
-  const Eigen::Index stride = std::max<Eigen::Index>(1, reach / 8);
   for (Eigen::Index k = 0; k < n; k += stride) {
     near.clear();
     for (Eigen::Index j = std::max<Eigen::Index>(0, k - reach); j < std::min(n, k + reach + 1); ++j) near.push_back(normal[j]);
@@ -95,22 +93,30 @@ Status ForceSignal::FindBaseline(const TouchOptions& options) {
     std::nth_element(near.begin(), tenth, near.end());
     for (Eigen::Index j = k; j < std::min(n, k + stride); ++j) low[j] = *tenth;
   }
-  // Untouched: near that tail, and not within 100 ms of a stretch that is not (the slow decay after a release stays out).
-  std::vector<char> free(static_cast<size_t>(n), 1);
-  const Eigen::Index guard = 20;
+  // Free is near that tail, and not just before or after a stretch that is not.
+  free->assign(static_cast<size_t>(n), 1);
   for (Eigen::Index k = 0; k < n; ++k) {
-    if (normal[k] - low[k] < 0.5 * options.leave_N) continue;
-    for (Eigen::Index j = std::max<Eigen::Index>(0, k - guard / 2); j < std::min(n, k + guard + 1); ++j) free[static_cast<size_t>(j)] = 0;
+    if (normal[k] - low[k] < 0.7 * options.leave_N) continue;
+    for (Eigen::Index j = std::max<Eigen::Index>(0, k - 4); j < std::min(n, k + 9); ++j) (*free)[static_cast<size_t>(j)] = 0;
   }
-  Eigen::Matrix<double, 6, Eigen::Dynamic> sums = Eigen::Matrix<double, 6, Eigen::Dynamic>::Zero(6, n + 1);
-  std::vector<int> counts(static_cast<size_t>(n) + 1, 0);
+}
+
+Status ForceSignal::FitBaseline(const std::vector<char>& free, const TouchOptions& options) {
+  // A straight line through the free means near each instant, from running sums of 1, t, t^2, x, t x. The slope is held by a prior where free
+  // means lie on one side only.
+  const Eigen::Index n = means_.cols();
+  const double slope_sd_N_per_s = 0.05, mean_sd_N = 0.004;
+  const double ridge = std::pow(mean_sd_N / slope_sd_N_per_s, 2);
+  Eigen::Matrix<double, 15, Eigen::Dynamic> sums = Eigen::Matrix<double, 15, Eigen::Dynamic>::Zero(15, n + 1);
   for (Eigen::Index k = 0; k < n; ++k) {
-    const bool use = free[static_cast<size_t>(k)] != 0;
     sums.col(k + 1) = sums.col(k);
-    if (use) sums.col(k + 1) += means_.col(k);
-    counts[static_cast<size_t>(k) + 1] = counts[static_cast<size_t>(k)] + (use ? 1 : 0);
+    if (free[static_cast<size_t>(k)] == 0) continue;
+    const double t = (mean_times_[static_cast<size_t>(k)] - mean_times_[0]).seconds();
+    Eigen::Matrix<double, 15, 1> add;
+    add << 1, t, t * t, means_.col(k), t * means_.col(k);
+    sums.col(k + 1) += add;
   }
-  if (counts.back() < 10) {
+  if (sums(0, n) < 20) {
     return Error{ErrorCode::kUnidentifiable,
                  "force sensor '" + sensor_->name + "' is never seen untouched: its baseline is missing; record a second with the hand away"};
   }
@@ -118,14 +124,30 @@ Status ForceSignal::FindBaseline(const TouchOptions& options) {
   const auto half = static_cast<Eigen::Index>(options.baseline_reach.seconds() / kBlock.seconds());
   for (Eigen::Index k = 0; k < n; ++k) {
     Eigen::Index a = std::max<Eigen::Index>(0, k - half), b = std::min(n, k + half + 1);
-    while (counts[static_cast<size_t>(b)] - counts[static_cast<size_t>(a)] < 10) {  // widen until there is something to average
+    while (sums(0, b) - sums(0, a) < 20) {
       a = std::max<Eigen::Index>(0, a - half);
       b = std::min(n, b + half);
     }
-    baseline_.col(k) = (sums.col(b) - sums.col(a)) / (counts[static_cast<size_t>(b)] - counts[static_cast<size_t>(a)]);
+    const Eigen::Matrix<double, 15, 1> s = sums.col(b) - sums.col(a);
+    const double mean_t = s[1] / s[0], spread = s[2] - s[1] * mean_t;
+    const Vec6 mean = s.segment<6>(3) / s[0];
+    const Vec6 slope = (s.segment<6>(9) - mean_t * s.segment<6>(3)) / (spread + ridge);
+    baseline_.col(k) = mean + slope * ((mean_times_[static_cast<size_t>(k)] - mean_times_[0]).seconds() - mean_t);
   }
   mean_normal_.resize(n);
   for (Eigen::Index k = 0; k < n; ++k) mean_normal_[k] = NormalOf(*sensor_, means_.col(k) - baseline_.col(k));
+  return {};
+}
+
+Status ForceSignal::FindBaseline(const TouchOptions& options) {
+  mean_normal_.resize(means_.cols());
+  for (Eigen::Index k = 0; k < means_.cols(); ++k) mean_normal_[k] = NormalOf(*sensor_, means_.col(k));
+  std::vector<char> free;
+  // Each round takes away the drift that the round before has found, so that the tail is not mistaken for it.
+  for (int round = 0; round < 4; ++round) {
+    FindFree(mean_normal_, options, &free);
+    HANDHOLD_TRY(FitBaseline(free, options));
+  }
   return {};
 }
 

@@ -23,7 +23,7 @@ struct TouchOptions {
   double leave_N = 0.08;     ///< and below which it ends
   Duration shortest = Duration::Milliseconds(40);   ///< a shorter one is a knock, not a touch
   Duration bounce = Duration::Milliseconds(25);     ///< touches parted by less are one
-  Duration baseline_reach = Duration::Milliseconds(1500);  ///< untouched samples within this are averaged into the baseline
+  Duration baseline_reach = Duration::Milliseconds(1500);  ///< the baseline is a line through untouched samples within this
   KinkOptions kink;
 };
 
@@ -66,6 +66,8 @@ class ForceSignal {
   ForceSignal() = default;
   Status ReadMeans();
   Status FindBaseline(const TouchOptions& options);
+  void FindFree(const Eigen::VectorXd& normal, const TouchOptions& options, std::vector<char>* free) const;
+  Status FitBaseline(const std::vector<char>& free, const TouchOptions& options);
   Status FindTouches(const TouchOptions& options);
 
   const recording::ClipSource* clip_ = nullptr;
