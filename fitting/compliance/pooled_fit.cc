@@ -228,7 +228,8 @@ struct PooledFit::Impl {
   void Finish(const std::vector<int>& used, const Normal& normal, const Eigen::VectorXd& x, PooledResult* result) const {
     const Eigen::Index m = x.size();
     result->parameters = Unpack(x);
-    result->chi2 = normal.chi2;
+    const Eigen::VectorXd off = (x - PriorMean(m)).head(n) / options.compliance_sd_log;
+    result->chi2 = normal.chi2 - off.squaredNorm();
     double chi2 = 0, dof = 0;
     result->event_chi2_per_dof.resize(static_cast<Eigen::Index>(used.size()));
     for (size_t i = 0; i < used.size(); ++i) {
@@ -323,7 +324,9 @@ PooledParameters PooledFit::FindStart(double search_s) const {
 double PooledFit::Chi2(const PooledParameters& parameters) const {
   std::vector<int> all(impl_->events.size());
   std::iota(all.begin(), all.end(), 0);
-  return impl_->Chi2(all, impl_->Pack(parameters), impl_->options.compliance_sd_log);
+  const double typical = std::log(impl_->options.typical_compliance);
+  const double prior = (parameters.log_compliance.array() - typical).square().sum() / std::pow(impl_->options.compliance_sd_log, 2);
+  return impl_->Chi2(all, impl_->Pack(parameters), impl_->options.compliance_sd_log) - prior;
 }
 
 }  // namespace handhold::fitting

@@ -50,7 +50,7 @@ struct PooledResult {
   Eigen::MatrixXd covariance;          ///< of all parameters as ordered above; larger of scaled formal and event-clustered, per diagonal
   Eigen::MatrixXd formal;              ///< inverse of the normal matrix, not scaled
   Eigen::VectorXd chi2_inflation;      ///< covariance over formal, per parameter: divides a rise of chi2 before it is judged
-  double chi2 = 0.0;                   ///< data, polynomial prior and parameter priors
+  double chi2 = 0.0;                   ///< data, polynomial prior, priors of T, inertia and shift; not the weak one of log C: it must not weigh in a profile
   double chi2_per_dof = 0.0;           ///< of the data alone
   Eigen::VectorXd event_chi2_per_dof;
   double sd_log(int joint) const;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <ceres/jet.h>
-
 #include "database/base/check.h"
 
 namespace handhold::fitting {

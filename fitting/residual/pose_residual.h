@@ -6,10 +6,9 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <ceres/cost_function.h>
-#include <ceres/manifold.h>
 
 #include "database/model/skeleton.h"
+#include "fitting/residual/ceres.h"
 
 namespace handhold::fitting {
 

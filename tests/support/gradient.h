@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
-#include <ceres/gradient_checker.h>
 #include <gtest/gtest.h>
 
 #include "fitting/residual/pose_residual.h"
+
+#pragma push_macro("CHECK")
+#undef CHECK
+#include <ceres/gradient_checker.h>
+#pragma pop_macro("CHECK")
 
 namespace handhold::test_support {
 

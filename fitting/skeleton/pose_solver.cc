@@ -1,0 +1,225 @@
+#include "fitting/skeleton/pose_solver.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Cholesky>
+
+#include "fitting/residual/limit_residual.h"
+#include "fitting/residual/marker_residual.h"
+#include "fitting/residual/prior_residual.h"
+
+namespace handhold::fitting {
+namespace {
+
+using model::JointType;
+
+Eigen::VectorXd PriorSd(const model::Skeleton& skeleton, const PoseSolverOptions& options) {
+  Eigen::VectorXd sd = Eigen::VectorXd::Constant(skeleton.nv(), options.prior_sd_rad);
+  for (int b = 1; b < skeleton.body_count(); ++b) {
+    if (skeleton.body(b).joint.type == JointType::kFree) sd.segment<3>(skeleton.v_index(b) + 3).setConstant(options.prior_sd_m);
+  }
+  return sd;
+}
+
+void NormaliseQuaternions(const model::Skeleton& skeleton, Eigen::VectorXd* q) {
+  for (int b = 1; b < skeleton.body_count(); ++b) {
+    const JointType type = skeleton.body(b).joint.type;
+    const int at = skeleton.q_index(b) + (type == JointType::kFree ? 3 : 0);
+    if (type == JointType::kBall || type == JointType::kFree) q->segment<4>(at).normalize();
+  }
+}
+
+}  // namespace
+
+struct PoseSolver::Impl {
+  const model::Skeleton& skeleton;
+  PoseSolverOptions options;
+  MarkerResidual markers;
+  LimitResidual limits;
+  PriorResidual prior;
+  SkeletonManifold manifold;
+  Eigen::VectorXd x;             ///< Ceres' parameter block
+  ceres::Problem problem;
+  ceres::Solver::Options ceres_options;
+  PoseSolution solution;
+  Eigen::MatrixXd H, damped;
+  Eigen::VectorXd g, rows, step;
+  RowMajorMatrix J;
+  Eigen::LLT<Eigen::MatrixXd> llt;
+
+  Impl(const model::Skeleton& s, const PoseSolverOptions& o)
+      : skeleton(s),
+        options(o),
+        markers(s, o.marker_sd_m),
+        limits(s, o.limit_sd_rad),
+        prior(s, PriorSd(s, o)),
+        manifold(s),
+        x(s.ZeroConfiguration()),
+        problem(Unowned()),
+        H(s.nv(), s.nv()),
+        damped(s.nv(), s.nv()),
+        g(s.nv()),
+        rows(s.nv()),
+        step(s.nv()),
+        J(s.nv(), s.nv()),
+        llt(s.nv()) {
+    if (s.nq() == s.nv()) {
+      problem.AddParameterBlock(x.data(), s.nq());
+    } else {
+      problem.AddParameterBlock(x.data(), s.nq(), &manifold);
+    }
+    problem.AddResidualBlock(&markers, nullptr, x.data());
+    problem.AddResidualBlock(&limits, nullptr, x.data());
+    problem.AddResidualBlock(&prior, nullptr, x.data());
+    ceres_options.linear_solver_type = ceres::DENSE_NORMAL_CHOLESKY;
+    ceres_options.logging_type = ceres::SILENT;
+    ceres_options.num_threads = 1;
+    ceres_options.max_num_iterations = o.max_iterations;
+    ceres_options.initial_trust_region_radius = 1e8;
+    ceres_options.max_trust_region_radius = 1e16;
+    ceres_options.function_tolerance = 1e-14;
+    ceres_options.parameter_tolerance = 1e-11;
+    ceres_options.gradient_tolerance = 1e-12;
+    solution.q = x;
+    solution.information = Eigen::MatrixXd::Zero(s.nv(), s.nv());
+    solution.determined = Eigen::VectorXi::Zero(s.nv());
+    solution.at_limit = Eigen::VectorXi::Zero(s.nv());
+  }
+
+  static ceres::Problem::Options Unowned() {
+    ceres::Problem::Options o;
+    o.cost_function_ownership = ceres::DO_NOT_TAKE_OWNERSHIP;
+    o.manifold_ownership = ceres::DO_NOT_TAKE_OWNERSHIP;
+    o.disable_all_safety_checks = true;
+    return o;
+  }
+
+  double SquaredNorm(const Eigen::VectorXd& q) {
+    double sum = markers.SquaredNorm(q);
+    limits.EvaluateTangent(q, rows, nullptr);
+    sum += rows.squaredNorm();
+    prior.EvaluateTangent(q, rows, nullptr);
+    return sum + rows.squaredNorm();
+  }
+
+  /// H (lower triangle) and g of all residuals at q.
+  double Normal(const Eigen::VectorXd& q) {
+    H.setZero();
+    g.setZero();
+    double sum = markers.AddNormal(q, &H, &g);
+    for (const PoseResidual* residual : {static_cast<const PoseResidual*>(&limits), static_cast<const PoseResidual*>(&prior)}) {
+      J.setZero();
+      residual->EvaluateTangent(q, rows, &J);
+      AddBlocks();
+      sum += rows.squaredNorm();
+    }
+    return sum;
+  }
+
+  /// J of limits and pull is block diagonal: joints do not mix.
+  void AddBlocks() {
+    for (int b = 1; b < skeleton.body_count(); ++b) {
+      const int iv = skeleton.v_index(b), n = skeleton.body(b).joint.nv();
+      if (n == 1) {
+        H(iv, iv) += J(iv, iv) * J(iv, iv);
+        g[iv] += J(iv, iv) * rows[iv];
+      } else if (n > 0) {
+        const auto block = J.block(iv, iv, n, n);
+        H.block(iv, iv, n, n) += (block.transpose() * block).eval();
+        g.segment(iv, n) += block.transpose() * rows.segment(iv, n);
+      }
+    }
+  }
+
+  void SolveFast(const Eigen::VectorXd& q_start) {
+    Eigen::VectorXd q = q_start;
+    double damping = 0.0;
+    double cost = Normal(q);
+    solution.converged = false;
+    int iteration = 0;
+    for (; iteration < options.max_iterations && !solution.converged; ++iteration) {
+      damped = H;
+      if (damping > 0) damped.diagonal() *= 1 + damping;
+      llt.compute(damped.selfadjointView<Eigen::Lower>());
+      step = -llt.solve(g);
+      const double size = step.cwiseAbs().maxCoeff();
+      if (!std::isfinite(size)) break;
+      const Eigen::VectorXd next = skeleton.Integrate(q, step);
+      const double next_cost = SquaredNorm(next);
+      // At the minimum rounding decides between two equal costs: a step below tolerance ends it either way.
+      solution.converged = size < options.step_tolerance;
+      if (next_cost <= cost * (1 + 1e-12) || solution.converged) {
+        // Quadratic convergence: after a step this small the next one lies below any tolerance of interest.
+        solution.converged = solution.converged || (damping == 0 && size < 1e-7);
+        q = next;
+        damping = damping < 1e-6 ? 0.0 : damping * 0.1;
+        cost = solution.converged ? next_cost : Normal(q);
+      } else {
+        damping = std::max(10 * damping, 1e-4);
+        if (damping > 1e12) break;
+      }
+    }
+    NormaliseQuaternions(skeleton, &q);
+    solution.q = q;
+    solution.iterations = iteration;
+    solution.cost = 0.5 * cost;
+  }
+
+  void SolveCeres(const Eigen::VectorXd& q_start) {
+    x = q_start;
+    ceres::Solver::Summary summary;
+    ceres::Solve(ceres_options, &problem, &summary);
+    NormaliseQuaternions(skeleton, &x);
+    solution.q = x;
+    solution.converged = summary.termination_type == ceres::CONVERGENCE;
+    solution.iterations = static_cast<int>(summary.iterations.size());
+    solution.cost = summary.final_cost;
+  }
+
+  void Solve(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start, PoseMethod method) {
+    markers.SetMeasured(p_WM);
+    prior.SetCentre(q_start);
+    if (method == PoseMethod::kFast) {
+      SolveFast(q_start);
+    } else {
+      SolveCeres(q_start);
+    }
+  }
+
+  void Describe() {
+    markers.Residuals(solution.q, &solution.residual_m);
+    limits.EvaluateTangent(solution.q, rows, nullptr);
+    for (Eigen::Index i = 0; i < rows.size(); ++i) solution.at_limit[i] = rows[i] != 0.0;
+    Eigen::MatrixXd& information = solution.information;
+    information.setZero();
+    g.setZero();
+    markers.AddNormal(solution.q, &information, &g);
+    information.triangularView<Eigen::StrictlyUpper>() = information.transpose();
+    damped = information;
+    damped.diagonal() += prior.weight().cwiseAbs2();
+    llt.compute(damped);
+    const Eigen::MatrixXd covariance = llt.solve(Eigen::MatrixXd::Identity(damped.rows(), damped.cols()));
+    for (Eigen::Index i = 0; i < rows.size(); ++i) {
+      solution.determined[i] = covariance(i, i) * prior.weight()[i] * prior.weight()[i] < 0.25;
+    }
+  }
+};
+
+PoseSolver::PoseSolver(const model::Skeleton& skeleton, const PoseSolverOptions& options)
+    : impl_(std::make_unique<Impl>(skeleton, options)) {}
+PoseSolver::~PoseSolver() = default;
+PoseSolver::PoseSolver(PoseSolver&&) noexcept = default;
+
+const PoseSolution& PoseSolver::Solve(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start, PoseMethod method) {
+  impl_->Solve(p_WM, q_start, method);
+  impl_->Describe();
+  return impl_->solution;
+}
+
+const PoseSolution& PoseSolver::SolvePoseOnly(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start, PoseMethod method) {
+  impl_->Solve(p_WM, q_start, method);
+  return impl_->solution;
+}
+
+}  // namespace handhold::fitting
