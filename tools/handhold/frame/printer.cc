@@ -230,7 +230,7 @@ Table Printer::BeginTable(const std::string& section, std::vector<Column> column
 }
 
 Status Printer::Finish() {
-  CHECK(!in_document_);
+  if (in_document_) EndDocument();  // the verb failed half-way: what there is stays well-formed
   errno = 0;
   if (write_error_ == 0 && !reader_gone_ && std::fflush(out_) != 0 && errno != EPIPE)
     write_error_ = errno;
