@@ -1,18 +1,21 @@
 #include "database/geometry/mesh_tree.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "database/base/check.h"
 #include "database/base/units.h"
+#include "database/geometry/internal/bvh.h"
 #include "database/geometry/internal/segment.h"
 #include "database/geometry/internal/topology.h"
-#include "database/geometry/internal/triangle.h"
 
 namespace handhold::geometry {
 
+using internal::Bvh;
 using internal::Feature;
 
 struct MeshTree::Impl {
@@ -20,32 +23,23 @@ struct MeshTree::Impl {
   MeshReport report;
   Bounds bounds;
   bool turned_over = false;
-  std::vector<Vec3> face_normals;                     // unit, zero for triangles without area
-  std::vector<std::array<Vec3, 3>> edge_normals;      // [triangle][corner]: of the edge from that
-                                                      // corner to the next; not unit
+  Bvh bvh;
+  internal::NearestKernel kernel = nullptr;
+  // Angle-weighted pseudo-normals, not unit; zero where only triangles without area meet.
+  std::vector<Vec3> face_normals;                     // unit
+  std::vector<std::array<Vec3, 3>> edge_normals;      // [triangle][corner]: the edge from that corner to the next
   std::vector<std::array<std::uint32_t, 3>> corners;  // place of each corner
-  std::vector<Vec3> vertex_normals;                   // by place; angle-weighted, not unit
+  std::vector<Vec3> vertex_normals;                   // by place
 
-  std::array<Vec3, 3> Triangle(std::size_t t) const {
-    const auto& v = mesh.triangles[t];
-    return {mesh.vertices[v[0]], mesh.vertices[v[1]], mesh.vertices[v[2]]};
-  }
   Vec3 PseudoNormal(std::uint32_t t, Feature feature) const {
     switch (feature) {
-      case Feature::kFace:
-        return face_normals[t];
-      case Feature::kEdgeAB:
-        return edge_normals[t][0];
-      case Feature::kEdgeBC:
-        return edge_normals[t][1];
-      case Feature::kEdgeCA:
-        return edge_normals[t][2];
-      case Feature::kVertexA:
-        return vertex_normals[corners[t][0]];
-      case Feature::kVertexB:
-        return vertex_normals[corners[t][1]];
-      case Feature::kVertexC:
-        return vertex_normals[corners[t][2]];
+      case Feature::kFace: return face_normals[t];
+      case Feature::kEdgeAB: return edge_normals[t][0];
+      case Feature::kEdgeBC: return edge_normals[t][1];
+      case Feature::kEdgeCA: return edge_normals[t][2];
+      case Feature::kVertexA: return vertex_normals[corners[t][0]];
+      case Feature::kVertexB: return vertex_normals[corners[t][1]];
+      case Feature::kVertexC: return vertex_normals[corners[t][2]];
     }
     return Vec3::Zero();
   }
@@ -54,22 +48,89 @@ struct MeshTree::Impl {
 
 namespace {
 
-double AngleBetween(const Vec3& u, const Vec3& v) {
-  return std::atan2(u.cross(v).norm(), u.dot(v));
-}
+double AngleBetween(const Vec3& u, const Vec3& v) { return std::atan2(u.cross(v).norm(), u.dot(v)); }
 
 Vec3 UnitOr(const Vec3& v, const Vec3& fallback) {
   const double n = v.stableNorm();
   return n > 0 ? Vec3(v / n) : fallback;
 }
 
-/// Solid angle of a triangle seen from the origin, over 4 pi (Van Oosterom, Strackee 1983):
-/// positive seen from behind.
+/// Solid angle of a triangle seen from the origin, over 4 pi (Van Oosterom, Strackee 1983): positive seen from behind.
 double SolidAngleFraction(const Vec3& a, const Vec3& b, const Vec3& c) {
   const double la = a.norm(), lb = b.norm(), lc = c.norm();
   const double denominator = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
   return std::atan2(a.dot(b.cross(c)), denominator) / (2.0 * kPi);
 }
+
+/// Depth-first over children by increasing bound. `bound(lo, hi)` is a lower bound (scaled) of what a box can hold or a value
+/// above `limit()`; `leaf(position)` visits a triangle.
+template <typename BoundOf, typename Limit, typename Leaf>
+void Walk(const Bvh& bvh, BoundOf bound, Limit limit, Leaf leaf) {
+  struct Entry {
+    std::int32_t child;
+    double bound;
+  };
+  std::array<Entry, 512> stack;  // see Traverse in nearest_kernel_impl.h
+  int size = 0;
+  stack[size++] = {0, 0.0};
+  while (size > 0) {
+    const Entry top = stack[--size];
+    if (top.bound > limit()) continue;
+    if (top.child < 0) {
+      const internal::Leaf8& l = bvh.leaves[~top.child];
+      for (std::uint32_t i = l.first; i < l.first + l.count; ++i) leaf(i);
+      continue;
+    }
+    const internal::Node8& node = bvh.nodes[top.child];
+    const int begin = size;
+    for (int i = 0; i < 8 && node.child[i] != internal::kNoChild; ++i) {
+      const double b = bound(Vec3(node.lo[0][i], node.lo[1][i], node.lo[2][i]), Vec3(node.hi[0][i], node.hi[1][i], node.hi[2][i]));
+      if (b > limit()) continue;
+      int at = size++;
+      for (; at > begin && stack[at - 1].bound < b; --at) stack[at] = stack[at - 1];
+      stack[at] = {node.child[i], b};
+    }
+  }
+}
+
+/// A ray sheared so that it runs along +z from the origin: Woop, Benthin, Wald 2013. Neighbours compute their common edge
+/// alike, so no ray slips between them.
+class ShearedRay {
+ public:
+  ShearedRay(const Vec3& origin, const Vec3& direction) : origin_(origin) {
+    direction.cwiseAbs().maxCoeff(&z_);
+    x_ = (z_ + 1) % 3;
+    y_ = (z_ + 2) % 3;
+    shear_ = Vec3(direction[x_], direction[y_], 1.0) / direction[z_];
+  }
+
+  /// Distance in units of the direction's length; false when missed.
+  bool Hit(const std::array<Vec3, 3>& triangle, double& t) const {
+    const Vec3 a = Sheared(triangle[0]), b = Sheared(triangle[1]), c = Sheared(triangle[2]);
+    const double u = Edge(c, b), v = Edge(a, c), w = Edge(b, a);
+    if ((u < 0 || v < 0 || w < 0) && (u > 0 || v > 0 || w > 0)) return false;
+    const double determinant = u + v + w;
+    if (determinant == 0) return false;
+    t = (u * a.z() + v * b.z() + w * c.z()) / determinant * shear_.z();
+    return true;
+  }
+
+ private:
+  /// x and y sheared, z only moved: t scales it once at the end.
+  Vec3 Sheared(const Vec3& p) const {
+    const Vec3 q = p - origin_;
+    return {q[x_] - shear_.x() * q[z_], q[y_] - shear_.y() * q[z_], q[z_]};
+  }
+  static double Edge(const Vec3& p, const Vec3& q) {
+    const double e = p.x() * q.y() - p.y() * q.x();
+    if (e != 0) return e;
+    const long double exact = static_cast<long double>(p.x()) * q.y() - static_cast<long double>(p.y()) * q.x();
+    return exact > 0 ? 1e-300 : exact < 0 ? -1e-300 : 0.0;
+  }
+
+  Vec3 origin_, shear_;
+  Eigen::Index x_, y_, z_;
+};
 
 }  // namespace
 
@@ -81,21 +142,20 @@ void MeshTree::Impl::ComputeNormals() {
   vertex_normals.assign(places.count, Vec3::Zero());
   corners.resize(n);
   for (std::size_t t = 0; t < n; ++t) {
-    for (int k = 0; k < 3; ++k) corners[t][k] = places.of_vertex[mesh.triangles[t][k]];
-    const auto p = Triangle(t);
+    const auto& v = mesh.triangles[t];
+    const std::array<Vec3, 3> p{mesh.vertices[v[0]], mesh.vertices[v[1]], mesh.vertices[v[2]]};
+    for (int k = 0; k < 3; ++k) corners[t][k] = places.of_vertex[v[k]];
     if (internal::IsZeroArea(p[0], p[1], p[2])) continue;
     face_normals[t] = (p[1] - p[0]).cross(p[2] - p[0]).stableNormalized();
     for (int k = 0; k < 3; ++k) {
-      vertex_normals[corners[t][k]] +=
-          AngleBetween(p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k]) * face_normals[t];
+      vertex_normals[corners[t][k]] += AngleBetween(p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k]) * face_normals[t];
     }
   }
   const auto edges = internal::SortedEdges(mesh, places);
   internal::ForEachEdge(edges, [&](std::size_t begin, std::size_t end) {
     Vec3 sum = Vec3::Zero();
     for (std::size_t i = begin; i < end; ++i) sum += face_normals[edges[i].triangle];
-    for (std::size_t i = begin; i < end; ++i)
-      edge_normals[edges[i].triangle][edges[i].corner] = sum;
+    for (std::size_t i = begin; i < end; ++i) edge_normals[edges[i].triangle][edges[i].corner] = sum;
   });
 }
 
@@ -114,6 +174,8 @@ Result<std::shared_ptr<const MeshTree>> MeshTree::Build(Mesh mesh) {
     impl->turned_over = true;
   }
   impl->ComputeNormals();
+  impl->bvh = internal::BuildBvh(impl->mesh);
+  impl->kernel = internal::AvailableKernels().back().kernel;
   return std::shared_ptr<const MeshTree>(new MeshTree(std::move(impl)));
 }
 
@@ -123,59 +185,125 @@ const Bounds& MeshTree::bounds() const { return impl_->bounds; }
 bool MeshTree::turned_over() const { return impl_->turned_over; }
 
 NearestPoint MeshTree::ClosestUnsigned(const Vec3& p_M, double max_distance_m) const {
-  NearestPoint best;
-  double best2 = max_distance_m * max_distance_m;
-  for (std::size_t t = 0; t < impl_->mesh.triangles.size(); ++t) {
-    const auto v = impl_->Triangle(t);
-    const auto near = internal::NearestOnTriangle(v[0] - p_M, v[1] - p_M, v[2] - p_M);
-    if (near.distance2 < best2 || (near.distance2 == best2 && best.distance_m > 1e308)) {
-      best2 = near.distance2;
-      best = {std::sqrt(near.distance2), p_M + near.p, static_cast<std::uint32_t>(t)};
-    }
-  }
-  return best;
+  if (!p_M.allFinite() || !(max_distance_m >= 0)) return {};
+  const internal::BvhNearest best = internal::NearestInBvh(impl_->bvh, impl_->kernel, p_M, max_distance_m);
+  if (!best.found) return {};
+  return {std::sqrt(best.nearest.distance2), p_M + best.nearest.p, best.triangle};
 }
 
 SignedNearestPoint MeshTree::Closest(const Vec3& p_M) const {
   CHECK(p_M.allFinite());
-  const NearestPoint nearest = ClosestUnsigned(p_M);
-  const auto v = impl_->Triangle(nearest.triangle);
-  const auto near = internal::NearestOnTriangle(v[0] - p_M, v[1] - p_M, v[2] - p_M);
-  const Vec3 pseudo = impl_->PseudoNormal(nearest.triangle, near.feature);
-  const double side = -near.p.dot(pseudo);
-  SignedNearestPoint out{nearest.distance_m, nearest.p_M, UnitOr(pseudo, Vec3::UnitZ()),
-                         nearest.triangle, SignBasis::kPseudoNormal};
-  bool inside = side < 0;
+  const internal::BvhNearest best =
+      internal::NearestInBvh(impl_->bvh, impl_->kernel, p_M, std::numeric_limits<double>::infinity());
+  const Vec3& offset = best.nearest.p;
+  const double distance = std::sqrt(best.nearest.distance2);
+  const Vec3 pseudo = impl_->PseudoNormal(best.triangle, best.nearest.feature);
+  SignedNearestPoint out{distance, p_M + offset, UnitOr(pseudo, Vec3::UnitZ()), best.triangle, SignBasis::kPseudoNormal};
+  bool inside = offset.dot(pseudo) > 0;
   if (!impl_->report.watertight() || pseudo.isZero(0)) {
     inside = WindingNumber(p_M) > 0.5;
     out.sign_basis = SignBasis::kWindingNumber;
   }
-  if (inside) out.distance_m = -out.distance_m;
-  if (nearest.distance_m > 1e-9 * impl_->bounds.diagonal_m()) {
-    out.normal_M = (inside ? 1.0 : -1.0) * near.p / nearest.distance_m;
-  }
+  if (inside) out.distance_m = -distance;
+  if (distance > 1e-9 * impl_->bounds.diagonal_m()) out.normal_M = (inside ? 1.0 : -1.0) / distance * offset;
   return out;
 }
 
 SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M) const {
+  CHECK(a_M.allFinite() && b_M.allFinite());
+  const Bvh& bvh = impl_->bvh;
+  const Vec3 a = bvh.Scaled(a_M), b = bvh.Scaled(b_M), middle = 0.5 * (a + b);
+  const Vec3 lo = a.cwiseMin(b), hi = a.cwiseMax(b);
+  const double slack = internal::kSlack * (1 + middle.norm() + (b - a).norm());
   SegmentNearest best;
   double best2 = std::numeric_limits<double>::infinity();
-  for (std::size_t t = 0; t < impl_->mesh.triangles.size(); ++t) {
-    const auto v = impl_->Triangle(t);
-    const auto near = internal::NearestSegmentTriangle(a_M, b_M, v[0], v[1], v[2]);
+  double limit = best2;
+  const auto bound = [&](const Vec3& box_lo, const Vec3& box_hi) {
+    const double by_box = (box_lo - hi).cwiseMax(lo - box_hi).cwiseMax(0.0).norm();
+    // A slanting segment fills little of its own box: its distance to the sphere around the other box bounds it too.
+    const Vec3 centre = 0.5 * (box_lo + box_hi);
+    const double to_centre = std::sqrt(internal::NearestOfSegments(a, b, centre, centre).distance2);
+    return std::max(by_box, to_centre - 0.5 * (box_hi - box_lo).norm());
+  };
+  Walk(bvh, bound, [&] { return limit; }, [&](std::uint32_t position) {
+    const std::array<Vec3, 3>& c = bvh.corners[position];
+    const internal::SegmentPair near = internal::NearestSegmentTriangle(a_M, b_M, c[0], c[1], c[2]);
     if (near.distance2 < best2) {
       best2 = near.distance2;
-      best = {std::sqrt(near.distance2), near.t, near.q, static_cast<std::uint32_t>(t)};
+      best = {std::sqrt(best2), near.t, near.q, bvh.triangles[position]};
+      limit = best.distance_m * bvh.scale + slack;
     }
-  }
+  });
+  return best;
+}
+
+std::optional<RayHit> MeshTree::CastRay(const Vec3& origin_M, const Vec3& direction_M, double max_distance_m) const {
+  CHECK(origin_M.allFinite() && direction_M.allFinite() && !direction_M.isZero(0));
+  const Bvh& bvh = impl_->bvh;
+  const Vec3 direction = direction_M.stableNormalized(), origin = bvh.Scaled(origin_M);
+  const ShearedRay ray(origin_M, direction);
+  std::optional<RayHit> best;
+  double best_t = max_distance_m;
+  // Boxes were rounded to single precision, and the slab test rounds in proportion to how far away the origin is.
+  const double slack = internal::kSlack + 1e-14 * origin.norm();
+  constexpr double kMissed = std::numeric_limits<double>::infinity();
+  const auto bound = [&](const Vec3& lo, const Vec3& hi) {
+    double enter = 0, leave = std::numeric_limits<double>::max();
+    for (int k = 0; k < 3; ++k) {
+      const double to_lo = lo[k] - slack - origin[k], to_hi = hi[k] + slack - origin[k];
+      if (direction[k] == 0) {
+        if (to_lo > 0 || to_hi < 0) return kMissed;
+        continue;
+      }
+      const double t1 = to_lo / direction[k], t2 = to_hi / direction[k];
+      enter = std::max(enter, std::min(t1, t2));
+      leave = std::min(leave, std::max(t1, t2));
+    }
+    // The quotients round too: a ray that grazes a box is let in.
+    return enter <= leave * (1 + 1e-14) + slack ? enter : kMissed;
+  };
+  const auto limit = [&] {
+    const double scaled = best_t * bvh.scale + slack;
+    return std::isfinite(scaled) ? scaled : std::numeric_limits<double>::max();
+  };
+  Walk(bvh, bound, limit, [&](std::uint32_t position) {
+    double t = 0;
+    const std::uint32_t triangle = bvh.triangles[position];
+    if (!ray.Hit(bvh.corners[position], t) || t < 0 || t > best_t) return;
+    if (best && t == best_t && triangle > best->triangle) return;
+    best_t = t;
+    best = RayHit{t, origin_M + t * direction, UnitOr(impl_->face_normals[triangle], -direction), triangle};
+  });
   return best;
 }
 
 double MeshTree::WindingNumber(const Vec3& p_M) const {
+  CHECK(p_M.allFinite());
+  const Bvh& bvh = impl_->bvh;
   double sum = 0;
-  for (std::size_t t = 0; t < impl_->mesh.triangles.size(); ++t) {
-    const auto v = impl_->Triangle(t);
-    sum += SolidAngleFraction(v[0] - p_M, v[1] - p_M, v[2] - p_M);
+  std::array<std::int32_t, 512> stack;
+  int size = 0;
+  stack[size++] = 0;
+  while (size > 0) {
+    const std::int32_t child = stack[--size];
+    if (child < 0) {
+      const internal::Leaf8& leaf = bvh.leaves[~child];
+      for (std::uint32_t i = leaf.first; i < leaf.first + leaf.count; ++i) {
+        const std::array<Vec3, 3>& c = bvh.corners[i];
+        sum += SolidAngleFraction(c[0] - p_M, c[1] - p_M, c[2] - p_M);
+      }
+      continue;
+    }
+    const Bvh::Dipole& dipole = bvh.dipoles[child];
+    const Vec3 r = dipole.centre - p_M;
+    const double distance = r.norm();
+    if (distance > 2 * dipole.radius_m) {
+      sum += dipole.area.dot(r) / (4 * kPi * distance * distance * distance);
+      continue;
+    }
+    for (const std::int32_t c : bvh.nodes[child].child) {
+      if (c != internal::kNoChild) stack[size++] = c;
+    }
   }
   return sum;
 }

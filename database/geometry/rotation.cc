@@ -14,11 +14,11 @@ Eigen::Vector4d ToQuaternion(const Mat3& R) {
 }
 
 Vec3 Log(const Mat3& R) {
-  // Through the quaternion, whose vector part keeps full relative precision at every angle: half
-  // the angle is atan2(|v|, w), well conditioned from 0 to pi.
+  // Through the quaternion, whose vector part keeps full relative precision at every angle: half the
+  // angle is atan2(|v|, w), well conditioned from 0 to pi.
   const Eigen::Vector4d q = ToQuaternion(R);
   const Vec3 v = q.tail<3>();
-  const double n = v.norm();
+  const double n = v.stableNorm();
   if (n < 1e-12) return 2.0 * v;
   Vec3 w = (2.0 * std::atan2(n, q[0]) / n) * v;
   if (q[0] == 0.0) {
@@ -29,13 +29,20 @@ Vec3 Log(const Mat3& R) {
   return w;
 }
 
+// The closed forms below lose digits to cancellation for small angles (t - sin t keeps none at 1e-5
+// rad), so below 1 rad the series are summed: their terms fall faster than t^2 / 40 each.
+
 Mat3 LeftJacobian(const Vec3& w) {
   const double t2 = w.squaredNorm();
   const Mat3 k = Skew<double>(w);
   double a, b;  // J_l = I + a [w] + b [w]^2, a = (1 - cos t)/t^2, b = (t - sin t)/t^3
-  if (t2 < 1e-4) {
-    a = 0.5 - t2 / 24.0 + t2 * t2 / 720.0;
-    b = 1.0 / 6.0 - t2 / 120.0 + t2 * t2 / 5040.0;
+  if (t2 < 1.0) {
+    // a = sum (-t^2)^n / (2n + 2)!, b = sum (-t^2)^n / (2n + 3)!, by Horner from n = 8.
+    a = b = 0.0;
+    for (int n = 8; n >= 0; --n) {
+      a = (1.0 - t2 * a) / ((2.0 * n + 1.0) * (2.0 * n + 2.0));
+      b = (1.0 - t2 * b) / ((2.0 * n + 2.0) * (2.0 * n + 3.0));
+    }
   } else {
     const double t = std::sqrt(t2);
     const double half = std::sin(0.5 * t);
@@ -48,9 +55,21 @@ Mat3 LeftJacobian(const Vec3& w) {
 Mat3 LeftJacobianInverse(const Vec3& w) {
   const double t2 = w.squaredNorm();
   const Mat3 k = Skew<double>(w);
-  double c;  // J_l^-1 = I - [w]/2 + c [w]^2, c = 1/t^2 - (1 + cos t)/(2 t sin t)
-  if (t2 < 1e-4) {
-    c = 1.0 / 12.0 + t2 / 720.0 + t2 * t2 / 30240.0;
+  double c;  // J_l^-1 = I - [w]/2 + c [w]^2, c = (1 - (t/2) cot(t/2)) / t^2
+  if (t2 < 1.0) {
+    // c = sum |B_2n| t^(2n-2) / (2n)!, B the Bernoulli numbers.
+    constexpr double kCoefficients[] = {1.0 / 12.0,
+                                        1.0 / 720.0,
+                                        1.0 / 30240.0,
+                                        1.0 / 1209600.0,
+                                        1.0 / 47900160.0,
+                                        691.0 / 1307674368000.0,
+                                        1.0 / 74724249600.0,
+                                        3617.0 / 10670622842880000.0,
+                                        43867.0 / 5109094217170944000.0,
+                                        174611.0 / 802857662698291200000.0};
+    c = 0.0;
+    for (int n = 9; n >= 0; --n) c = c * t2 + kCoefficients[n];
   } else {
     const double half = 0.5 * std::sqrt(t2);
     c = (1.0 - half * std::cos(half) / std::sin(half)) / t2;

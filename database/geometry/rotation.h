@@ -51,14 +51,14 @@ Mat3T<S> Exp(const Vec3T<S>& w) {
 }
 
 /// w with Exp(w) = R and |w| <= pi. At |w| = pi, where +w and -w are the same rotation, the one
-/// whose largest component is positive. R must be a rotation to rounding; the result is accurate to
-/// about 1e-15 rad away from pi and 1e-8 of the distance to pi next to it.
+/// whose largest component is positive. R must be a rotation to rounding; the result is as accurate as
+/// R at every angle: a few 1e-16 rad, and in proportion to |w| where R is close to the identity.
 Vec3 Log(const Mat3& R);
 
 /// Left Jacobian of Exp: Exp(w + dw) = Exp(J_l(w) dw) Exp(w) to first order. The right one is
 /// J_l(-w) = J_l(w)^T.
 Mat3 LeftJacobian(const Vec3& w);
-/// Inverse of LeftJacobian. Precondition: |w| < 2 pi.
+/// Inverse of LeftJacobian; infinite at |w| = 2 pi. Precondition: |w| < 2 pi.
 Mat3 LeftJacobianInverse(const Vec3& w);
 
 /// Rotation by `angle_rad` about the unit vector `axis`.

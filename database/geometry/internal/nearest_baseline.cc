@@ -1,0 +1,14 @@
+#include "database/geometry/internal/nearest_kernel.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace handhold::geometry::internal {
+namespace {
+#include "database/geometry/internal/nearest_kernel_impl.h"
+}  // namespace
+
+void NearestBaseline(NearestQuery& query) { Traverse(query); }
+
+}  // namespace handhold::geometry::internal
