@@ -13,8 +13,8 @@ namespace handhold::geometry {
 /// The nearest pair of points of shapes A and B, in the world frame W.
 struct ShapeDistance {
   double distance_m = 0;          ///< negative: depth of penetration
-  Vec3 p_WA = Vec3::Zero();  ///< on the surface of A (within A where A's axis has entered B)
-  Vec3 p_WB = Vec3::Zero();  ///< on the surface of B
+  Vec3 p_WA = Vec3::Zero();       ///< on the surface of A (within A where A's axis has entered B)
+  Vec3 p_WB = Vec3::Zero();       ///< on the surface of B
   Vec3 normal_W = Vec3::UnitZ();  ///< unit, outward from B, towards A: p_WA - p_WB = distance_m *
                                   ///< normal_W
   SignBasis sign_basis = SignBasis::kExact;

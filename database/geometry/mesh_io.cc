@@ -17,11 +17,13 @@ namespace internal {
 void AddPolygon(const std::vector<std::int64_t>& corners, const std::string& where, RawMesh& mesh) {
   if (corners.size() < 3) return mesh.too_few.Add(where);
   for (const std::int64_t c : corners) {
-    if (c < 0 || c >= static_cast<std::int64_t>(mesh.vertices.size())) return mesh.bad_index.Add(where);
+    if (c < 0 || c >= static_cast<std::int64_t>(mesh.vertices.size()))
+      return mesh.bad_index.Add(where);
   }
   if (corners.size() > 3) mesh.cut.Add(where);
   for (std::size_t i = 1; i + 1 < corners.size(); ++i) {
-    mesh.triangles.push_back({static_cast<std::uint32_t>(corners[0]), static_cast<std::uint32_t>(corners[i]),
+    mesh.triangles.push_back({static_cast<std::uint32_t>(corners[0]),
+                              static_cast<std::uint32_t>(corners[i]),
                               static_cast<std::uint32_t>(corners[i + 1])});
   }
 }
@@ -56,7 +58,8 @@ bool ParseReal(std::string_view token, double& value) {
   if (end != token.data() + token.size() || token.empty()) return false;
   // Out of range: too large becomes a non-finite vertex, which is reported; too small is zero.
   if (error == std::errc::result_out_of_range) {
-    const bool tiny = token.find("e-") != std::string_view::npos || token.find("E-") != std::string_view::npos;
+    const bool tiny =
+        token.find("e-") != std::string_view::npos || token.find("E-") != std::string_view::npos;
     value = tiny ? 0.0 : std::numeric_limits<double>::infinity();
     return true;
   }
@@ -76,7 +79,9 @@ namespace {
 using internal::Finding;
 using internal::RawMesh;
 
-bool StartsWith(std::string_view s, std::string_view prefix) { return s.substr(0, prefix.size()) == prefix; }
+bool StartsWith(std::string_view s, std::string_view prefix) {
+  return s.substr(0, prefix.size()) == prefix;
+}
 
 std::string Extension(std::string_view name) {
   std::string out(name.substr(std::min(name.rfind('.'), name.size())));
@@ -84,7 +89,8 @@ std::string Extension(std::string_view name) {
   return out;
 }
 
-/// Binary STL has no mark of its own, and its 80 free bytes may begin with "solid": the length decides, being 84 + 50 n.
+/// Binary STL has no mark of its own, and its 80 free bytes may begin with "solid": the length
+/// decides, being 84 + 50 n.
 bool HasBinaryStlLength(std::string_view bytes) {
   if (bytes.size() < 84) return false;
   std::uint32_t n = 0;
@@ -99,17 +105,22 @@ Result<RawMesh> ReadRaw(std::string_view bytes, std::string_view name) {
   if (!obj && HasBinaryStlLength(bytes)) return internal::ReadStlBinary(bytes);
   std::string_view start = bytes;
   const std::string_view first = internal::NextToken(start);
-  if (!obj && first == "solid" && bytes.find("facet") != std::string_view::npos) return internal::ReadStlAscii(bytes);
+  if (!obj && first == "solid" && bytes.find("facet") != std::string_view::npos)
+    return internal::ReadStlAscii(bytes);
   if (extension == ".stl") return internal::ReadStlBinary(bytes);
-  if (obj || first == "v" || first == "#" || first == "o" || first == "g" || first == "mtllib") return internal::ReadObj(bytes);
-  return Error{ErrorCode::kUnsupported, "not an OBJ, STL or PLY mesh (neither by content nor by extension)"};
+  if (obj || first == "v" || first == "#" || first == "o" || first == "g" || first == "mtllib")
+    return internal::ReadObj(bytes);
+  return Error{ErrorCode::kUnsupported,
+               "not an OBJ, STL or PLY mesh (neither by content nor by extension)"};
 }
 
 void Report(const Finding& finding, Severity severity, const char* what, Issues& issues) {
-  if (finding.count > 0) issues.push_back({finding.first, severity, std::to_string(finding.count) + " " + what});
+  if (finding.count > 0)
+    issues.push_back({finding.first, severity, std::to_string(finding.count) + " " + what});
 }
 
-/// Scales, drops triangles with vertices that are not finite, and vertices nobody uses when one of them is not finite.
+/// Scales, drops triangles with vertices that are not finite, and vertices nobody uses when one of
+/// them is not finite.
 void KeepFinite(RawMesh& raw, double metres_per_unit, Issues& issues) {
   for (Vec3& v : raw.vertices) v *= metres_per_unit;
   const auto finite = [&](std::uint32_t v) {
@@ -146,19 +157,24 @@ void ReportSurface(const MeshReport& r, Issues& issues) {
   add(r.nonmanifold_edges, Severity::kWarning, "edges with three triangles or more");
   add(r.inconsistent_edges, Severity::kWarning, "edges whose triangles disagree about the outside");
   if (r.watertight() && r.signed_volume_m3 < 0) {
-    issues.push_back({"surface", Severity::kWarning, "the mesh is inside out; queries turn it over"});
+    issues.push_back(
+        {"surface", Severity::kWarning, "the mesh is inside out; queries turn it over"});
   }
-  if (r.components > 1) issues.push_back({"surface", Severity::kNote, std::to_string(r.components) + " separate pieces"});
+  if (r.components > 1)
+    issues.push_back(
+        {"surface", Severity::kNote, std::to_string(r.components) + " separate pieces"});
 }
 
 }  // namespace
 
 std::string_view MeshFormatName(MeshFormat format) {
-  constexpr std::string_view kNames[] = {"obj", "stl-ascii", "stl-binary", "ply-ascii", "ply-little-endian", "ply-big-endian"};
+  constexpr std::string_view kNames[] = {"obj",       "stl-ascii",         "stl-binary",
+                                         "ply-ascii", "ply-little-endian", "ply-big-endian"};
   return kNames[static_cast<int>(format)];
 }
 
-Result<MeshFile> ReadMesh(std::span<const char> bytes, std::string_view name, const MeshReadOptions& options) {
+Result<MeshFile> ReadMesh(std::span<const char> bytes, std::string_view name,
+                          const MeshReadOptions& options) {
   if (!(std::isfinite(options.metres_per_unit) && options.metres_per_unit > 0)) {
     return Error{ErrorCode::kInvalid, std::string(name) + ": metres_per_unit must be positive"};
   }
@@ -167,16 +183,19 @@ Result<MeshFile> ReadMesh(std::span<const char> bytes, std::string_view name, co
   RawMesh& raw = *read;
   MeshFile file;
   file.format = raw.format;
-  Report(raw.bad_index, Severity::kLoss, "faces dropped: they name vertices that are not there", file.issues);
+  Report(raw.bad_index, Severity::kLoss, "faces dropped: they name vertices that are not there",
+         file.issues);
   Report(raw.unreadable, Severity::kLoss, "records that do not parse", file.issues);
   Report(raw.too_few, Severity::kLoss, "faces dropped: fewer than three corners", file.issues);
   Report(raw.cut, Severity::kNote, "polygons cut into triangles", file.issues);
-  if (!raw.truncated.empty()) file.issues.push_back({"end of file", Severity::kLoss, raw.truncated});
+  if (!raw.truncated.empty())
+    file.issues.push_back({"end of file", Severity::kLoss, raw.truncated});
   KeepFinite(raw, options.metres_per_unit, file.issues);
   file.mesh.vertices = std::move(raw.vertices);
   file.mesh.triangles = std::move(raw.triangles);
   const auto nothing = [&] {
-    std::string message = std::string(name) + ": no usable triangle in this " + std::string(MeshFormatName(raw.format)) + " file";
+    std::string message = std::string(name) + ": no usable triangle in this " +
+                          std::string(MeshFormatName(raw.format)) + " file";
     for (const Issue& i : file.issues) message += "; " + i.what + " (" + i.where + ")";
     return Error{ErrorCode::kCorrupt, message};
   };
@@ -186,7 +205,9 @@ Result<MeshFile> ReadMesh(std::span<const char> bytes, std::string_view name, co
     file.mesh = WeldVertices(file.mesh);
     const std::size_t collapsed = before - file.mesh.triangles.size();
     if (collapsed > 0) {
-      file.issues.push_back({"surface", Severity::kWarning, std::to_string(collapsed) + " triangles dropped: two corners coincide"});
+      file.issues.push_back(
+          {"surface", Severity::kWarning,
+           std::to_string(collapsed) + " triangles dropped: two corners coincide"});
     }
     if (file.mesh.triangles.empty()) return nothing();
   }
@@ -202,10 +223,12 @@ Result<MeshFile> ReadMeshFile(const std::string& path, const MeshReadOptions& op
     const bool missing = error == std::errc::no_such_file_or_directory;
     return Error{missing ? ErrorCode::kNotFound : ErrorCode::kIo, path + ": " + error.message()};
   }
-  if (size > (std::uintmax_t{1} << 31)) return Error{ErrorCode::kUnsupported, path + ": mesh files above 2 GiB are not read"};
+  if (size > (std::uintmax_t{1} << 31))
+    return Error{ErrorCode::kUnsupported, path + ": mesh files above 2 GiB are not read"};
   std::ifstream in(path, std::ios::binary);
   std::string bytes(size, '\0');
-  if (!in.read(bytes.data(), static_cast<std::streamsize>(size))) return Error{ErrorCode::kIo, path + ": cannot be read"};
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(size)))
+    return Error{ErrorCode::kIo, path + ": cannot be read"};
   return ReadMesh(bytes, path, options);
 }
 

@@ -26,20 +26,28 @@ struct MeshTree::Impl {
   Bvh bvh;
   internal::NearestKernel kernel = nullptr;
   // Angle-weighted pseudo-normals, not unit; zero where only triangles without area meet.
-  std::vector<Vec3> face_normals;                     // unit
-  std::vector<std::array<Vec3, 3>> edge_normals;      // [triangle][corner]: the edge from that corner to the next
+  std::vector<Vec3> face_normals;                 // unit
+  std::vector<std::array<Vec3, 3>> edge_normals;  // [triangle][corner]: the edge from that corner
+                                                  // to the next
   std::vector<std::array<std::uint32_t, 3>> corners;  // place of each corner
   std::vector<Vec3> vertex_normals;                   // by place
 
   Vec3 PseudoNormal(std::uint32_t t, Feature feature) const {
     switch (feature) {
-      case Feature::kFace: return face_normals[t];
-      case Feature::kEdgeAB: return edge_normals[t][0];
-      case Feature::kEdgeBC: return edge_normals[t][1];
-      case Feature::kEdgeCA: return edge_normals[t][2];
-      case Feature::kVertexA: return vertex_normals[corners[t][0]];
-      case Feature::kVertexB: return vertex_normals[corners[t][1]];
-      case Feature::kVertexC: return vertex_normals[corners[t][2]];
+      case Feature::kFace:
+        return face_normals[t];
+      case Feature::kEdgeAB:
+        return edge_normals[t][0];
+      case Feature::kEdgeBC:
+        return edge_normals[t][1];
+      case Feature::kEdgeCA:
+        return edge_normals[t][2];
+      case Feature::kVertexA:
+        return vertex_normals[corners[t][0]];
+      case Feature::kVertexB:
+        return vertex_normals[corners[t][1]];
+      case Feature::kVertexC:
+        return vertex_normals[corners[t][2]];
     }
     return Vec3::Zero();
   }
@@ -48,22 +56,25 @@ struct MeshTree::Impl {
 
 namespace {
 
-double AngleBetween(const Vec3& u, const Vec3& v) { return std::atan2(u.cross(v).norm(), u.dot(v)); }
+double AngleBetween(const Vec3& u, const Vec3& v) {
+  return std::atan2(u.cross(v).norm(), u.dot(v));
+}
 
 Vec3 UnitOr(const Vec3& v, const Vec3& fallback) {
   const double n = v.stableNorm();
   return n > 0 ? Vec3(v / n) : fallback;
 }
 
-/// Solid angle of a triangle seen from the origin, over 4 pi (Van Oosterom, Strackee 1983): positive seen from behind.
+/// Solid angle of a triangle seen from the origin, over 4 pi (Van Oosterom, Strackee 1983):
+/// positive seen from behind.
 double SolidAngleFraction(const Vec3& a, const Vec3& b, const Vec3& c) {
   const double la = a.norm(), lb = b.norm(), lc = c.norm();
   const double denominator = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
   return std::atan2(a.dot(b.cross(c)), denominator) / (2.0 * kPi);
 }
 
-/// Depth-first over children by increasing bound. `bound(lo, hi)` is a lower bound (scaled) of what a box can hold or a value
-/// above `limit()`; `leaf(position)` visits a triangle.
+/// Depth-first over children by increasing bound. `bound(lo, hi)` is a lower bound (scaled) of what
+/// a box can hold or a value above `limit()`; `leaf(position)` visits a triangle.
 template <typename BoundOf, typename Limit, typename Leaf>
 void Walk(const Bvh& bvh, BoundOf bound, Limit limit, Leaf leaf) {
   struct Entry {
@@ -84,7 +95,8 @@ void Walk(const Bvh& bvh, BoundOf bound, Limit limit, Leaf leaf) {
     const internal::Node8& node = bvh.nodes[top.child];
     const int begin = size;
     for (int i = 0; i < 8 && node.child[i] != internal::kNoChild; ++i) {
-      const double b = bound(Vec3(node.lo[0][i], node.lo[1][i], node.lo[2][i]), Vec3(node.hi[0][i], node.hi[1][i], node.hi[2][i]));
+      const double b = bound(Vec3(node.lo[0][i], node.lo[1][i], node.lo[2][i]),
+                             Vec3(node.hi[0][i], node.hi[1][i], node.hi[2][i]));
       if (b > limit()) continue;
       int at = size++;
       for (; at > begin && stack[at - 1].bound < b; --at) stack[at] = stack[at - 1];
@@ -93,8 +105,8 @@ void Walk(const Bvh& bvh, BoundOf bound, Limit limit, Leaf leaf) {
   }
 }
 
-/// A ray sheared so that it runs along +z from the origin: Woop, Benthin, Wald 2013. Neighbours compute their common edge
-/// alike, so no ray slips between them.
+/// A ray sheared so that it runs along +z from the origin: Woop, Benthin, Wald 2013. Neighbours
+/// compute their common edge alike, so no ray slips between them.
 class ShearedRay {
  public:
   ShearedRay(const Vec3& origin, const Vec3& direction) : origin_(origin) {
@@ -124,7 +136,8 @@ class ShearedRay {
   static double Edge(const Vec3& p, const Vec3& q) {
     const double e = p.x() * q.y() - p.y() * q.x();
     if (e != 0) return e;
-    const long double exact = static_cast<long double>(p.x()) * q.y() - static_cast<long double>(p.y()) * q.x();
+    const long double exact =
+        static_cast<long double>(p.x()) * q.y() - static_cast<long double>(p.y()) * q.x();
     return exact > 0 ? 1e-300 : exact < 0 ? -1e-300 : 0.0;
   }
 
@@ -148,14 +161,16 @@ void MeshTree::Impl::ComputeNormals() {
     if (internal::IsZeroArea(p[0], p[1], p[2])) continue;
     face_normals[t] = (p[1] - p[0]).cross(p[2] - p[0]).stableNormalized();
     for (int k = 0; k < 3; ++k) {
-      vertex_normals[corners[t][k]] += AngleBetween(p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k]) * face_normals[t];
+      vertex_normals[corners[t][k]] +=
+          AngleBetween(p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k]) * face_normals[t];
     }
   }
   const auto edges = internal::SortedEdges(mesh, places);
   internal::ForEachEdge(edges, [&](std::size_t begin, std::size_t end) {
     Vec3 sum = Vec3::Zero();
     for (std::size_t i = begin; i < end; ++i) sum += face_normals[edges[i].triangle];
-    for (std::size_t i = begin; i < end; ++i) edge_normals[edges[i].triangle][edges[i].corner] = sum;
+    for (std::size_t i = begin; i < end; ++i)
+      edge_normals[edges[i].triangle][edges[i].corner] = sum;
   });
 }
 
@@ -186,26 +201,29 @@ bool MeshTree::turned_over() const { return impl_->turned_over; }
 
 NearestPoint MeshTree::ClosestUnsigned(const Vec3& p_M, double max_distance_m) const {
   if (!p_M.allFinite() || !(max_distance_m >= 0)) return {};
-  const internal::BvhNearest best = internal::NearestInBvh(impl_->bvh, impl_->kernel, p_M, max_distance_m);
+  const internal::BvhNearest best =
+      internal::NearestInBvh(impl_->bvh, impl_->kernel, p_M, max_distance_m);
   if (!best.found) return {};
   return {std::sqrt(best.nearest.distance2), p_M + best.nearest.p, best.triangle};
 }
 
 SignedNearestPoint MeshTree::Closest(const Vec3& p_M) const {
   CHECK(p_M.allFinite());
-  const internal::BvhNearest best =
-      internal::NearestInBvh(impl_->bvh, impl_->kernel, p_M, std::numeric_limits<double>::infinity());
+  const internal::BvhNearest best = internal::NearestInBvh(impl_->bvh, impl_->kernel, p_M,
+                                                           std::numeric_limits<double>::infinity());
   const Vec3& offset = best.nearest.p;
   const double distance = std::sqrt(best.nearest.distance2);
   const Vec3 pseudo = impl_->PseudoNormal(best.triangle, best.nearest.feature);
-  SignedNearestPoint out{distance, p_M + offset, UnitOr(pseudo, Vec3::UnitZ()), best.triangle, SignBasis::kPseudoNormal};
+  SignedNearestPoint out{distance, p_M + offset, UnitOr(pseudo, Vec3::UnitZ()), best.triangle,
+                         SignBasis::kPseudoNormal};
   bool inside = offset.dot(pseudo) > 0;
   if (!impl_->report.watertight() || pseudo.isZero(0)) {
     inside = WindingNumber(p_M) > 0.5;
     out.sign_basis = SignBasis::kWindingNumber;
   }
   if (inside) out.distance_m = -distance;
-  if (distance > 1e-9 * impl_->bounds.diagonal_m()) out.normal_M = (inside ? 1.0 : -1.0) / distance * offset;
+  if (distance > 1e-9 * impl_->bounds.diagonal_m())
+    out.normal_M = (inside ? 1.0 : -1.0) / distance * offset;
   return out;
 }
 
@@ -220,31 +238,37 @@ SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M) cons
   double limit = best2;
   const auto bound = [&](const Vec3& box_lo, const Vec3& box_hi) {
     const double by_box = (box_lo - hi).cwiseMax(lo - box_hi).cwiseMax(0.0).norm();
-    // A slanting segment fills little of its own box: its distance to the sphere around the other box bounds it too.
+    // A slanting segment fills little of its own box: its distance to the sphere around the other
+    // box bounds it too.
     const Vec3 centre = 0.5 * (box_lo + box_hi);
     const double to_centre = std::sqrt(internal::NearestOfSegments(a, b, centre, centre).distance2);
     return std::max(by_box, to_centre - 0.5 * (box_hi - box_lo).norm());
   };
-  Walk(bvh, bound, [&] { return limit; }, [&](std::uint32_t position) {
-    const std::array<Vec3, 3>& c = bvh.corners[position];
-    const internal::SegmentPair near = internal::NearestSegmentTriangle(a_M, b_M, c[0], c[1], c[2]);
-    if (near.distance2 < best2) {
-      best2 = near.distance2;
-      best = {std::sqrt(best2), near.t, near.q, bvh.triangles[position]};
-      limit = best.distance_m * bvh.scale + slack;
-    }
-  });
+  Walk(
+      bvh, bound, [&] { return limit; },
+      [&](std::uint32_t position) {
+        const std::array<Vec3, 3>& c = bvh.corners[position];
+        const internal::SegmentPair near =
+            internal::NearestSegmentTriangle(a_M, b_M, c[0], c[1], c[2]);
+        if (near.distance2 < best2) {
+          best2 = near.distance2;
+          best = {std::sqrt(best2), near.t, near.q, bvh.triangles[position]};
+          limit = best.distance_m * bvh.scale + slack;
+        }
+      });
   return best;
 }
 
-std::optional<RayHit> MeshTree::CastRay(const Vec3& origin_M, const Vec3& direction_M, double max_distance_m) const {
+std::optional<RayHit> MeshTree::CastRay(const Vec3& origin_M, const Vec3& direction_M,
+                                        double max_distance_m) const {
   CHECK(origin_M.allFinite() && direction_M.allFinite() && !direction_M.isZero(0));
   const Bvh& bvh = impl_->bvh;
   const Vec3 direction = direction_M.stableNormalized(), origin = bvh.Scaled(origin_M);
   const ShearedRay ray(origin_M, direction);
   std::optional<RayHit> best;
   double best_t = max_distance_m;
-  // Boxes were rounded to single precision, and the slab test rounds in proportion to how far away the origin is.
+  // Boxes were rounded to single precision, and the slab test rounds in proportion to how far away
+  // the origin is.
   const double slack = internal::kSlack + 1e-14 * origin.norm();
   constexpr double kMissed = std::numeric_limits<double>::infinity();
   const auto bound = [&](const Vec3& lo, const Vec3& hi) {
@@ -272,7 +296,8 @@ std::optional<RayHit> MeshTree::CastRay(const Vec3& origin_M, const Vec3& direct
     if (!ray.Hit(bvh.corners[position], t) || t < 0 || t > best_t) return;
     if (best && t == best_t && triangle > best->triangle) return;
     best_t = t;
-    best = RayHit{t, origin_M + t * direction, UnitOr(impl_->face_normals[triangle], -direction), triangle};
+    best = RayHit{t, origin_M + t * direction, UnitOr(impl_->face_normals[triangle], -direction),
+                  triangle};
   });
   return best;
 }
@@ -297,7 +322,7 @@ double MeshTree::WindingNumber(const Vec3& p_M) const {
     const Bvh::Dipole& dipole = bvh.dipoles[child];
     const Vec3 r = dipole.centre - p_M;
     const double distance = r.norm();
-    if (distance > 2 * dipole.radius_m) {
+    if (distance > 3 * dipole.radius_m) {
       sum += dipole.area.dot(r) / (4 * kPi * distance * distance * distance);
       continue;
     }

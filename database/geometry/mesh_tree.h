@@ -99,7 +99,7 @@ class MeshTree {
 
   /// Generalised winding number (Jacobson et al. 2013): 1 inside and 0 outside a closed mesh, in
   /// between near holes. Far groups of triangles count by their dipole (Barill et al. 2018),
-  /// accurate to about 0.01; exact within two radii of a group.
+  /// accurate to about 0.02; exact within three radii of a group.
   double WindingNumber(const Vec3& p_M) const;
 
  private:

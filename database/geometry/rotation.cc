@@ -14,8 +14,8 @@ Eigen::Vector4d ToQuaternion(const Mat3& R) {
 }
 
 Vec3 Log(const Mat3& R) {
-  // Through the quaternion, whose vector part keeps full relative precision at every angle: half the
-  // angle is atan2(|v|, w), well conditioned from 0 to pi.
+  // Through the quaternion, whose vector part keeps full relative precision at every angle: half
+  // the angle is atan2(|v|, w), well conditioned from 0 to pi.
   const Eigen::Vector4d q = ToQuaternion(R);
   const Vec3 v = q.tail<3>();
   const double n = v.stableNorm();

@@ -51,8 +51,8 @@ Mat3T<S> Exp(const Vec3T<S>& w) {
 }
 
 /// w with Exp(w) = R and |w| <= pi. At |w| = pi, where +w and -w are the same rotation, the one
-/// whose largest component is positive. R must be a rotation to rounding; the result is as accurate as
-/// R at every angle: a few 1e-16 rad, and in proportion to |w| where R is close to the identity.
+/// whose largest component is positive. R must be a rotation to rounding; the result is as accurate
+/// as R at every angle: a few 1e-16 rad, and in proportion to |w| where R is close to the identity.
 Vec3 Log(const Mat3& R);
 
 /// Left Jacobian of Exp: Exp(w + dw) = Exp(J_l(w) dw) Exp(w) to first order. The right one is

@@ -12,7 +12,8 @@ namespace handhold::geometry::internal {
 namespace {
 
 constexpr std::size_t kLeafSize = 8;
-constexpr int kMedianDepth = 40;  // below it ranges are halved, so that no tree is deeper than 64 levels
+constexpr int kMedianDepth = 40;  // below it ranges are halved, so that no tree is deeper than 64
+                                  // levels
 
 struct Box {
   float lo[3] = {FLT_MAX, FLT_MAX, FLT_MAX};
@@ -42,7 +43,8 @@ float Leaves(std::size_t n) { return static_cast<float>((n + kLeafSize - 1) / kL
 
 class Builder {
  public:
-  Builder(const Mesh& mesh, Bvh& bvh) : mesh_(mesh), bvh_(bvh), boxes_(mesh.triangles.size()), order_(mesh.triangles.size()) {
+  Builder(const Mesh& mesh, Bvh& bvh)
+      : mesh_(mesh), bvh_(bvh), boxes_(mesh.triangles.size()), order_(mesh.triangles.size()) {
     std::iota(order_.begin(), order_.end(), 0u);
     for (std::size_t t = 0; t < boxes_.size(); ++t) {
       for (const std::uint32_t v : mesh.triangles[t]) {
@@ -65,7 +67,8 @@ class Builder {
   }
 
   void SortBy(int axis, std::size_t begin, std::size_t end) {
-    std::sort(order_.begin() + static_cast<std::ptrdiff_t>(begin), order_.begin() + static_cast<std::ptrdiff_t>(end),
+    std::sort(order_.begin() + static_cast<std::ptrdiff_t>(begin),
+              order_.begin() + static_cast<std::ptrdiff_t>(end),
               [&](std::uint32_t i, std::uint32_t j) {
                 const float x = boxes_[i].Centre(axis), y = boxes_[j].Centre(axis);
                 return x != y ? x < y : i < j;
@@ -145,15 +148,17 @@ class Builder {
       }
     }
     if (best_axis < 0) return r.begin;
-    const auto middle = std::partition(order_.begin() + static_cast<std::ptrdiff_t>(r.begin),
-                                       order_.begin() + static_cast<std::ptrdiff_t>(r.end), [&](std::uint32_t t) {
-                                         return Bin(boxes_[t].Centre(best_axis), best_lo, best_width, kBins) < best_bin;
-                                       });
+    const auto middle = std::partition(
+        order_.begin() + static_cast<std::ptrdiff_t>(r.begin),
+        order_.begin() + static_cast<std::ptrdiff_t>(r.end), [&](std::uint32_t t) {
+          return Bin(boxes_[t].Centre(best_axis), best_lo, best_width, kBins) < best_bin;
+        });
     return static_cast<std::size_t>(middle - order_.begin());
   }
 
   static int Bin(float centre, float lo, float width, int bins) {
-    return std::clamp(static_cast<int>((centre - lo) / width * static_cast<float>(bins)), 0, bins - 1);
+    return std::clamp(static_cast<int>((centre - lo) / width * static_cast<float>(bins)), 0,
+                      bins - 1);
   }
 
   std::size_t Split(const Range& r, int depth) {
@@ -182,11 +187,14 @@ class Builder {
     for (std::size_t i = 0; i < 8; ++i) {
       const bool used = i < parts.size();
       for (int k = 0; k < 3; ++k) {
-        bvh_.nodes[index].lo[k][i] = used ? parts[i].box.lo[k] : std::numeric_limits<float>::infinity();
-        bvh_.nodes[index].hi[k][i] = used ? parts[i].box.hi[k] : -std::numeric_limits<float>::infinity();
+        bvh_.nodes[index].lo[k][i] =
+            used ? parts[i].box.lo[k] : std::numeric_limits<float>::infinity();
+        bvh_.nodes[index].hi[k][i] =
+            used ? parts[i].box.hi[k] : -std::numeric_limits<float>::infinity();
       }
       std::int32_t child = kNoChild;
-      if (used) child = parts[i].size() <= kLeafSize ? ~AddLeaf(parts[i]) : BuildNode(parts[i], depth + 1);
+      if (used)
+        child = parts[i].size() <= kLeafSize ? ~AddLeaf(parts[i]) : BuildNode(parts[i], depth + 1);
       bvh_.nodes[index].child[i] = child;
     }
     return static_cast<std::int32_t>(index);
@@ -204,10 +212,12 @@ class Builder {
         bvh_.corners.push_back(p);
         bvh_.triangles.push_back(t);
       }
-      const Vec3 a = bvh_.Scaled(p[0]), ab = (p[1] - p[0]) * bvh_.scale, ac = (p[2] - p[0]) * bvh_.scale;
+      const Vec3 a = bvh_.Scaled(p[0]), ab = (p[1] - p[0]) * bvh_.scale,
+                 ac = (p[2] - p[0]) * bvh_.scale;
       // A normal whose own rounding would show in single precision is as good as none.
       const Vec3 cross = ab.cross(ac);
-      const double longest2 = std::max({ab.squaredNorm(), ac.squaredNorm(), (ac - ab).squaredNorm()});
+      const double longest2 =
+          std::max({ab.squaredNorm(), ac.squaredNorm(), (ac - ab).squaredNorm()});
       const Vec3 n = cross.norm() > 1e-7 * longest2 ? Vec3(cross.normalized()) : Vec3::Zero();
       for (int k = 0; k < 3; ++k) {
         leaf.a[k][lane] = static_cast<float>(a[k]);
@@ -242,7 +252,8 @@ void ComputeDipoles(Bvh& bvh) {
           continue;
         }
         const Leaf8& leaf = bvh.leaves[~child];
-        for (std::uint32_t i = leaf.first; i < leaf.first + leaf.count; ++i) visit_triangle(bvh.corners[i]);
+        for (std::uint32_t i = leaf.first; i < leaf.first + leaf.count; ++i)
+          visit_triangle(bvh.corners[i]);
       }
     };
     const auto add = [&](const Vec3& centre, const Vec3& area_vector, double weight) {
@@ -259,12 +270,14 @@ void ComputeDipoles(Bvh& bvh) {
          });
     total_area[n] = area;
     d.centre = area > 0 ? Vec3(mean / area) : Vec3(plain / parts);
-    each([&](std::size_t c) {
-      d.radius_m = std::max(d.radius_m, (bvh.dipoles[c].centre - d.centre).norm() + bvh.dipoles[c].radius_m);
-    },
-         [&](const std::array<Vec3, 3>& p) {
-           for (const Vec3& q : p) d.radius_m = std::max(d.radius_m, (q - d.centre).norm());
-         });
+    each(
+        [&](std::size_t c) {
+          d.radius_m = std::max(
+              d.radius_m, (bvh.dipoles[c].centre - d.centre).norm() + bvh.dipoles[c].radius_m);
+        },
+        [&](const std::array<Vec3, 3>& p) {
+          for (const Vec3& q : p) d.radius_m = std::max(d.radius_m, (q - d.centre).norm());
+        });
   }
 }
 
@@ -284,13 +297,17 @@ struct Query : NearestQuery {
     const std::array<Vec3, 3>& c = bvh->corners[position];
     const TriangleNearest near = NearestOnTriangle(c[0] - point, c[1] - point, c[2] - point);
     const std::uint32_t triangle = bvh->triangles[position];
-    if (near.distance2 > best2 || (near.distance2 == best2 && best.found && triangle > best.triangle)) return;
+    if (near.distance2 > best2 ||
+        (near.distance2 == best2 && best.found && triangle > best.triangle))
+      return;
     const bool nearer = near.distance2 < best2;
     best = {near, triangle, true};
     best2 = near.distance2;
     if (nearer) Tighten();
   }
-  static void MeasureOf(NearestQuery& query, std::uint32_t position) { static_cast<Query&>(query).Measure(position); }
+  static void MeasureOf(NearestQuery& query, std::uint32_t position) {
+    static_cast<Query&>(query).Measure(position);
+  }
 };
 
 }  // namespace
@@ -307,7 +324,8 @@ Bvh BuildBvh(const Mesh& mesh) {
   return bvh;
 }
 
-BvhNearest NearestInBvh(const Bvh& bvh, NearestKernel kernel, const Vec3& p, double max_distance_m) {
+BvhNearest NearestInBvh(const Bvh& bvh, NearestKernel kernel, const Vec3& p,
+                        double max_distance_m) {
   Query query;
   query.bvh = &bvh;
   query.point = p;
@@ -332,7 +350,8 @@ BvhNearest NearestInBvh(const Bvh& bvh, NearestKernel kernel, const Vec3& p, dou
 std::vector<NamedKernel> AvailableKernels() {
   std::vector<NamedKernel> kernels{{"baseline", NearestBaseline}};
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-  if (kNearestAvx2 != nullptr && __builtin_cpu_supports("avx2")) kernels.push_back({"avx2", kNearestAvx2});
+  if (kNearestAvx2 != nullptr && __builtin_cpu_supports("avx2"))
+    kernels.push_back({"avx2", kNearestAvx2});
 #endif
   return kernels;
 }

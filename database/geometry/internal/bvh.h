@@ -1,9 +1,10 @@
-/// The bounding-volume tree behind MeshTree: eight children per node, eight triangles per leaf, in single precision for
-/// pruning and double precision for answers. For use inside database/geometry only.
+/// The bounding-volume tree behind MeshTree: eight children per node, eight triangles per leaf, in
+/// single precision for pruning and double precision for answers. For use inside database/geometry
+/// only.
 ///
-/// Pruning works in a scaled frame in which the mesh fits into [-1, 1]^3: x_scaled = (x - origin) * scale. There single
-/// precision errs by less than kSlack * (1 + |p|) in any distance computed below, and every bound is widened by it, so
-/// that no triangle that could be nearest is lost.
+/// Pruning works in a scaled frame in which the mesh fits into [-1, 1]^3: x_scaled = (x - origin) *
+/// scale. There single precision errs by less than kSlack * (1 + |p|) in any distance computed
+/// below, and every bound is widened by it, so that no triangle that could be nearest is lost.
 #pragma once
 
 #include <array>
@@ -22,10 +23,12 @@ struct Bvh {
   double scale = 1.0;
   std::vector<Node8> nodes;  ///< nodes[0] is the root; parents come before their children
   std::vector<Leaf8> leaves;
-  std::vector<std::array<Vec3, 3>> corners;  ///< corners of the triangle at each leaf position, metres
+  std::vector<std::array<Vec3, 3>> corners;  ///< corners of the triangle at each leaf position,
+                                             ///< metres
   std::vector<std::uint32_t> triangles;      ///< its number in the mesh
 
-  /// Sum of area vectors and area-weighted centre of everything below a node, for the winding number.
+  /// Sum of area vectors and area-weighted centre of everything below a node, for the winding
+  /// number.
   struct Dipole {
     Vec3 centre = Vec3::Zero();
     Vec3 area = Vec3::Zero();  ///< sum of area times outward normal, m^2
@@ -45,7 +48,8 @@ struct BvhNearest {
   bool found = false;
 };
 
-/// The nearest triangle at most `max_distance_m` away; the lowest number among equals. `p` must be finite.
+/// The nearest triangle at most `max_distance_m` away; the lowest number among equals. `p` must be
+/// finite.
 BvhNearest NearestInBvh(const Bvh& bvh, NearestKernel kernel, const Vec3& p, double max_distance_m);
 
 struct NamedKernel {

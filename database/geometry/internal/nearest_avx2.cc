@@ -1,4 +1,5 @@
-// Compiled with -mavx2 where the processor family has it; run only after asking the processor (AvailableKernels).
+// Compiled with -mavx2 where the processor family has it; run only after asking the processor
+// (AvailableKernels).
 #include "database/geometry/internal/nearest_kernel.h"
 
 #if defined(__AVX2__)

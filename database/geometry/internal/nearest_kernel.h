@@ -1,26 +1,29 @@
 /// Plain data shared with the nearest-point traversal, which is compiled once per instruction set.
 ///
-/// Nothing here and nothing in nearest_kernel_impl.h may be an inline function or template of another header: a copy
-/// compiled for AVX2 could be the one the linker keeps for everyone.
+/// Nothing here and nothing in nearest_kernel_impl.h may be an inline function or template of
+/// another header: a copy compiled for AVX2 could be the one the linker keeps for everyone.
 #pragma once
 
 #include <cstdint>
 
 namespace handhold::geometry::internal {
 
-/// Rounding allowance of single precision in the scaled frame, relative to 1 + |p|: about sixteen units in the last place.
+/// Rounding allowance of single precision in the scaled frame, relative to 1 + |p|: about sixteen
+/// units in the last place.
 inline constexpr float kSlack = 1e-6f;
 
 inline constexpr std::int32_t kNoChild = INT32_MIN;
 
-/// Boxes of up to eight children, by coordinate. child >= 0: a node; ~child >= 0: a leaf; kNoChild: empty (an inverted box).
+/// Boxes of up to eight children, by coordinate. child >= 0: a node; ~child >= 0: a leaf; kNoChild:
+/// empty (an inverted box).
 struct alignas(32) Node8 {
   float lo[3][8];
   float hi[3][8];
   std::int32_t child[8];
 };
 
-/// Up to eight triangles; unused lanes repeat the last. n is the unit normal, 0 for a triangle without area.
+/// Up to eight triangles; unused lanes repeat the last. n is the unit normal, 0 for a triangle
+/// without area.
 struct alignas(32) Leaf8 {
   float a[3][8];
   float ab[3][8];

@@ -1,5 +1,5 @@
-// The traversal itself; included once per instruction set, inside an anonymous namespace of that file. See nearest_kernel.h
-// for what it may use.
+// The traversal itself; included once per instruction set, inside an anonymous namespace of that
+// file. See nearest_kernel.h for what it may use.
 
 // Eight floats.
 #if defined(__AVX2__)
@@ -39,9 +39,12 @@ inline __m128 Blend(__m128 condition, __m128 a, __m128 b) {
   const __m128 m = _mm_cmpge_ps(condition, _mm_setzero_ps());
   return _mm_or_ps(_mm_and_ps(m, a), _mm_andnot_ps(m, b));
 }
-inline F8 SelectNonNegative(F8 condition, F8 a, F8 b) { return {Blend(condition.l, a.l, b.l), Blend(condition.h, a.h, b.h)}; }
+inline F8 SelectNonNegative(F8 condition, F8 a, F8 b) {
+  return {Blend(condition.l, a.l, b.l), Blend(condition.h, a.h, b.h)};
+}
 inline unsigned MaskLessEqual(F8 a, F8 b) {
-  return static_cast<unsigned>(_mm_movemask_ps(_mm_cmple_ps(a.l, b.l)) | _mm_movemask_ps(_mm_cmple_ps(a.h, b.h)) << 4);
+  return static_cast<unsigned>(_mm_movemask_ps(_mm_cmple_ps(a.l, b.l)) |
+                               _mm_movemask_ps(_mm_cmple_ps(a.h, b.h)) << 4);
 }
 inline void Store(float* p, F8 a) {
   _mm_store_ps(p, a.l);
@@ -100,7 +103,9 @@ struct V8 {
 inline V8 LoadV(const float (&p)[3][8]) { return {Load(p[0]), Load(p[1]), Load(p[2])}; }
 inline V8 operator-(V8 a, V8 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
 inline F8 Dot(V8 a, V8 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-inline V8 Cross(V8 a, V8 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+inline V8 Cross(V8 a, V8 b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
 
 inline F8 BoxDistance2(const Node8& node, V8 p) {
   const F8 zero = All(0.0f);
@@ -109,24 +114,28 @@ inline F8 BoxDistance2(const Node8& node, V8 p) {
   return Dot(d, d);
 }
 
-// Squared distance of the origin to segments r + t e, 0 <= t <= 1 (a point when e = 0: then 0/0 is clamped to 0).
+// Squared distance of the origin to segments r + t e, 0 <= t <= 1 (a point when e = 0: then 0/0 is
+// clamped to 0).
 inline F8 SegmentDistance2(V8 r, V8 e) {
   const F8 t = Min(Max((All(0.0f) - Dot(r, e)) / Dot(e, e), All(0.0f)), All(1.0f));
   const V8 q = {r.x + t * e.x, r.y + t * e.y, r.z + t * e.z};
   return Dot(q, q);
 }
 
-// A triangle's distance is that of its plane where the foot of the perpendicular is inside, and that of its edges otherwise.
-// Inside is told by in-plane distances to the edges, which are as accurate for needles as for other triangles. Without a
-// normal everything is "inside" at distance 0: such triangles always go to the exact measure.
+// A triangle's distance is that of its plane where the foot of the perpendicular is inside, and
+// that of its edges otherwise. Inside is told by in-plane distances to the edges, which are as
+// accurate for needles as for other triangles. Without a normal everything is "inside" at distance
+// 0: such triangles always go to the exact measure.
 inline F8 TriangleDistance2(const Leaf8& leaf, V8 p) {
   const V8 a = LoadV(leaf.a) - p, ab = LoadV(leaf.ab), ac = LoadV(leaf.ac), n = LoadV(leaf.n);
   const V8 b = {a.x + ab.x, a.y + ab.y, a.z + ab.z};
   const V8 bc = ac - ab;
   const V8 c = {a.x + ac.x, a.y + ac.y, a.z + ac.z};
-  const F8 edges = Min(Min(SegmentDistance2(a, ab), SegmentDistance2(b, bc)), SegmentDistance2(a, ac));
+  const F8 edges =
+      Min(Min(SegmentDistance2(a, ab), SegmentDistance2(b, bc)), SegmentDistance2(a, ac));
   const V8 ca = {All(0.0f) - ac.x, All(0.0f) - ac.y, All(0.0f) - ac.z};
-  // Seen from the origin, the corner at r with edge e leaves the origin on its inner side where n . (r x e) >= 0.
+  // Seen from the origin, the corner at r with edge e leaves the origin on its inner side where n .
+  // (r x e) >= 0.
   const F8 inside = Min(Min(Dot(n, Cross(a, ab)), Dot(n, Cross(b, bc))), Dot(n, Cross(c, ca)));
   const F8 height = Dot(n, a);
   return SelectNonNegative(inside, height * height, edges);
@@ -156,7 +165,8 @@ struct StackEntry {
   float distance2;
 };
 
-// Depth first, nearest child first. The stack holds at most seven per level, and BuildBvh keeps trees below 64 levels.
+// Depth first, nearest child first. The stack holds at most seven per level, and BuildBvh keeps
+// trees below 64 levels.
 inline void Traverse(NearestQuery& query) {
   const V8 p = {All(query.p[0]), All(query.p[1]), All(query.p[2])};
   StackEntry stack[512];

@@ -1,4 +1,5 @@
-/// What the format readers hand to ReadMesh before it is checked. For use inside database/geometry only.
+/// What the format readers hand to ReadMesh before it is checked. For use inside database/geometry
+/// only.
 #pragma once
 
 #include <array>
@@ -40,8 +41,8 @@ Result<RawMesh> ReadStlAscii(std::string_view text);
 Result<RawMesh> ReadStlBinary(std::string_view bytes);
 Result<RawMesh> ReadPly(std::string_view bytes);
 
-/// Adds the fan of a polygon whose corners are vertex numbers (0-based, possibly out of range): all of it or, when a corner is
-/// missing, nothing but a finding.
+/// Adds the fan of a polygon whose corners are vertex numbers (0-based, possibly out of range): all
+/// of it or, when a corner is missing, nothing but a finding.
 void AddPolygon(const std::vector<std::int64_t>& corners, const std::string& where, RawMesh& mesh);
 
 /// The next token of `rest` separated by blanks; empty at the end. Advances `rest`.

@@ -33,10 +33,12 @@ std::size_t SizeOf(Type type) {
 
 std::optional<Type> TypeNamed(std::string_view name) {
   constexpr std::pair<std::string_view, Type> kTypes[] = {
-      {"char", Type::kInt8},     {"int8", Type::kInt8},     {"uchar", Type::kUint8},   {"uint8", Type::kUint8},
-      {"short", Type::kInt16},   {"int16", Type::kInt16},   {"ushort", Type::kUint16}, {"uint16", Type::kUint16},
-      {"int", Type::kInt32},     {"int32", Type::kInt32},   {"uint", Type::kUint32},   {"uint32", Type::kUint32},
-      {"float", Type::kFloat},   {"float32", Type::kFloat}, {"double", Type::kDouble}, {"float64", Type::kDouble}};
+      {"char", Type::kInt8},     {"int8", Type::kInt8},     {"uchar", Type::kUint8},
+      {"uint8", Type::kUint8},   {"short", Type::kInt16},   {"int16", Type::kInt16},
+      {"ushort", Type::kUint16}, {"uint16", Type::kUint16}, {"int", Type::kInt32},
+      {"int32", Type::kInt32},   {"uint", Type::kUint32},   {"uint32", Type::kUint32},
+      {"float", Type::kFloat},   {"float32", Type::kFloat}, {"double", Type::kDouble},
+      {"float64", Type::kDouble}};
   for (const auto& [known, type] : kTypes) {
     if (name == known) return type;
   }
@@ -97,13 +99,15 @@ Result<Header> ParseHeader(std::string_view text) {
       } else if (format == "binary_big_endian") {
         header.format = MeshFormat::kPlyBigEndian;
       } else {
-        return Error{ErrorCode::kUnsupported, "PLY: format '" + std::string(format.substr(0, 40)) + "'"};
+        return Error{ErrorCode::kUnsupported,
+                     "PLY: format '" + std::string(format.substr(0, 40)) + "'"};
       }
     } else if (keyword == "element") {
       Element element;
       element.name = NextToken(line).substr(0, 80);
       std::int64_t count = 0;
-      if (!ParseInteger(NextToken(line), count) || count < 0) return Corrupt(where + ": bad element count");
+      if (!ParseInteger(NextToken(line), count) || count < 0)
+        return Corrupt(where + ": bad element count");
       element.count = static_cast<std::uint64_t>(count);
       header.elements.push_back(element);
     } else if (keyword == "property") {
@@ -141,14 +145,30 @@ class Body {
     if (rest_.size() < size) return false;
     const char* p = rest_.data();
     switch (type) {
-      case Type::kInt8: value = Load<std::int8_t>(p, false); break;
-      case Type::kUint8: value = Load<std::uint8_t>(p, false); break;
-      case Type::kInt16: value = Load<std::int16_t>(p, big_endian_); break;
-      case Type::kUint16: value = Load<std::uint16_t>(p, big_endian_); break;
-      case Type::kInt32: value = Load<std::int32_t>(p, big_endian_); break;
-      case Type::kUint32: value = Load<std::uint32_t>(p, big_endian_); break;
-      case Type::kFloat: value = Load<float>(p, big_endian_); break;
-      case Type::kDouble: value = Load<double>(p, big_endian_); break;
+      case Type::kInt8:
+        value = Load<std::int8_t>(p, false);
+        break;
+      case Type::kUint8:
+        value = Load<std::uint8_t>(p, false);
+        break;
+      case Type::kInt16:
+        value = Load<std::int16_t>(p, big_endian_);
+        break;
+      case Type::kUint16:
+        value = Load<std::uint16_t>(p, big_endian_);
+        break;
+      case Type::kInt32:
+        value = Load<std::int32_t>(p, big_endian_);
+        break;
+      case Type::kUint32:
+        value = Load<std::uint32_t>(p, big_endian_);
+        break;
+      case Type::kFloat:
+        value = Load<float>(p, big_endian_);
+        break;
+      case Type::kDouble:
+        value = Load<double>(p, big_endian_);
+        break;
     }
     rest_.remove_prefix(size);
     return true;
@@ -182,7 +202,8 @@ bool ReadRow(Body& body, const Element& element, Row& row) {
     double value = 0;
     if (!p.count_type) {
       if (!body.Number(p.type, value)) return false;
-      if (p.name.size() == 1 && p.name[0] >= 'x' && p.name[0] <= 'z') row.v[p.name[0] - 'x'] = value;
+      if (p.name.size() == 1 && p.name[0] >= 'x' && p.name[0] <= 'z')
+        row.v[p.name[0] - 'x'] = value;
       continue;
     }
     const bool corners = p.name == "vertex_indices" || p.name == "vertex_index";
@@ -199,19 +220,21 @@ bool ReadRow(Body& body, const Element& element, Row& row) {
 }
 
 /// Reads the rows of one element; false when the body ended or cannot be followed any further.
-bool ReadElement(Body& body, const Element& element, std::vector<std::int64_t>& faces, RawMesh& mesh) {
+bool ReadElement(Body& body, const Element& element, std::vector<std::int64_t>& faces,
+                 RawMesh& mesh) {
   if (element.properties.empty()) return true;  // rows without content take no space
   Row row;
   for (std::uint64_t i = 0; i < element.count; ++i) {
     const bool there = body.NextRow();
     if (!there) {
-      mesh.truncated = "the file ends after " + std::to_string(i) + " of " + std::to_string(element.count) + " rows of element " +
-                       element.name;
+      mesh.truncated = "the file ends after " + std::to_string(i) + " of " +
+                       std::to_string(element.count) + " rows of element " + element.name;
       return false;
     }
     const bool readable = ReadRow(body, element, row);
     if (!readable && !body.ascii()) {
-      mesh.truncated = "row " + std::to_string(i) + " of element " + element.name + " reaches beyond the end of the file";
+      mesh.truncated = "row " + std::to_string(i) + " of element " + element.name +
+                       " reaches beyond the end of the file";
       return false;
     }
     if (!readable) mesh.unreadable.Add(element.name + " " + std::to_string(i));
@@ -261,16 +284,20 @@ Result<RawMesh> ReadStlBinary(std::string_view bytes) {
   const std::size_t present = (bytes.size() - 84) / 50;
   const std::size_t count = std::min<std::size_t>(claimed, present);
   if (present < claimed) {
-    mesh.truncated = "the file holds " + std::to_string(present) + " of the " + std::to_string(claimed) + " triangles it announces";
+    mesh.truncated = "the file holds " + std::to_string(present) + " of the " +
+                     std::to_string(claimed) + " triangles it announces";
   } else if (bytes.size() != 84 + 50 * count) {
-    mesh.truncated = std::to_string(bytes.size() - 84 - 50 * count) + " bytes after the last triangle are not read";
+    mesh.truncated = std::to_string(bytes.size() - 84 - 50 * count) +
+                     " bytes after the last triangle are not read";
   }
   mesh.vertices.reserve(3 * count);
   mesh.triangles.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const char* record = bytes.data() + 84 + 50 * i + 12;  // past the normal, which the corners' order repeats
+    const char* record = bytes.data() + 84 + 50 * i + 12;  // past the normal, which the corners'
+                                                           // order repeats
     for (int k = 0; k < 3; ++k) {
-      mesh.vertices.emplace_back(Load<float>(record + 12 * k, false), Load<float>(record + 12 * k + 4, false),
+      mesh.vertices.emplace_back(Load<float>(record + 12 * k, false),
+                                 Load<float>(record + 12 * k + 4, false),
                                  Load<float>(record + 12 * k + 8, false));
     }
     const auto first = static_cast<std::uint32_t>(3 * i);

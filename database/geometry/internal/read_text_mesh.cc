@@ -15,14 +15,18 @@ bool ParseVertex(std::string_view rest, Vec3& v) {
   return true;
 }
 
-/// Corners "7", "7/1", "7//3", "7/1/3"; negative numbers count back from the latest vertex. False when one does not parse.
-bool ParseObjFace(std::string_view rest, std::size_t vertices_so_far, std::vector<std::int64_t>& corners) {
+/// Corners "7", "7/1", "7//3", "7/1/3"; negative numbers count back from the latest vertex. False
+/// when one does not parse.
+bool ParseObjFace(std::string_view rest, std::size_t vertices_so_far,
+                  std::vector<std::int64_t>& corners) {
   corners.clear();
-  for (std::string_view token = NextToken(rest); !token.empty() && token[0] != '#'; token = NextToken(rest)) {
+  for (std::string_view token = NextToken(rest); !token.empty() && token[0] != '#';
+       token = NextToken(rest)) {
     std::int64_t number = 0;
     if (!ParseInteger(token.substr(0, token.find('/')), number)) return false;
     // 0 names nothing: it becomes -1, which no vertex has. So does a number too far back.
-    corners.push_back(number >= 0 ? number - 1 : static_cast<std::int64_t>(vertices_so_far) + number);
+    corners.push_back(number >= 0 ? number - 1
+                                  : static_cast<std::int64_t>(vertices_so_far) + number);
   }
   return true;
 }
@@ -32,7 +36,8 @@ bool ParseObjFace(std::string_view rest, std::size_t vertices_so_far, std::vecto
 Result<RawMesh> ReadObj(std::string_view text) {
   RawMesh mesh;
   mesh.format = MeshFormat::kObj;
-  // Faces may come before the vertices they name, so they are checked at the end: corners flat, with a count and a line each.
+  // Faces may come before the vertices they name, so they are checked at the end: corners flat,
+  // with a count and a line each.
   std::vector<std::int64_t> all_corners, corners;
   struct Face {
     std::size_t count, line;
@@ -58,7 +63,8 @@ Result<RawMesh> ReadObj(std::string_view text) {
         mesh.unreadable.Add(Line(number));
       }
     }
-    // Texture coordinates, normals, groups, materials, lines and curves are not geometry of a surface.
+    // Texture coordinates, normals, groups, materials, lines and curves are not geometry of a
+    // surface.
   }
   auto corner = all_corners.begin();
   for (const Face& face : faces) {
@@ -77,7 +83,8 @@ Result<RawMesh> ReadStlAscii(std::string_view text) {
   bool in_facet = false, spoiled = false;
   std::size_t facet_line = 0;
   const auto finish = [&] {
-    if (in_facet) spoiled ? mesh.unreadable.Add(Line(facet_line)) : AddPolygon(corners, Line(facet_line), mesh);
+    if (in_facet)
+      spoiled ? mesh.unreadable.Add(Line(facet_line)) : AddPolygon(corners, Line(facet_line), mesh);
     in_facet = spoiled = false;
     corners.clear();
   };
@@ -107,7 +114,8 @@ Result<RawMesh> ReadStlAscii(std::string_view text) {
   }
   if (in_facet) mesh.truncated = "the last facet is not closed";
   finish();
-  if (!ended && mesh.truncated.empty()) mesh.truncated = "no endsolid: the file may have been cut off";
+  if (!ended && mesh.truncated.empty())
+    mesh.truncated = "no endsolid: the file may have been cut off";
   return mesh;
 }
 

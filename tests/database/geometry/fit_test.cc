@@ -28,7 +28,8 @@ std::vector<Vec3> Moved(const RigidTransform& X, const std::vector<Vec3>& p) {
   return out;
 }
 
-double Cost(const RigidTransform& X, const std::vector<Vec3>& a, const std::vector<Vec3>& b, const std::vector<double>& w) {
+double Cost(const RigidTransform& X, const std::vector<Vec3>& a, const std::vector<Vec3>& b,
+            const std::vector<double>& w) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += w[i] * (a[i] - X * b[i]).squaredNorm();
   return sum;
@@ -68,7 +69,8 @@ TEST(FitRigid, IsTheWeightedLeastSquaresMinimum) {
   std::mt19937_64 rng(3);
   for (int i = 0; i < 30; ++i) {
     const std::vector<Vec3> p_B = Cloud(rng, 7, Vec3(0.05, 0.03, 0.01));
-    std::vector<Vec3> p_A = Moved({Exp<double>(Cloud(rng, 1, Vec3::Ones())[0]), Vec3(1, 2, 3)}, p_B);
+    std::vector<Vec3> p_A =
+        Moved({Exp<double>(Cloud(rng, 1, Vec3::Ones())[0]), Vec3(1, 2, 3)}, p_B);
     const std::vector<Vec3> noise = Cloud(rng, 7, Vec3::Constant(0.005));
     std::vector<double> w;
     for (std::size_t k = 0; k < p_A.size(); ++k) {
@@ -89,7 +91,8 @@ TEST(FitRigid, IsTheWeightedLeastSquaresMinimum) {
 }
 
 TEST(FitRigid, SpreadPredictsTheRotationErrorOfNoise) {
-  // Rotation about axis k moves points by their distance from it: variance sigma^2 / (n (s_i^2 + s_j^2)).
+  // Rotation about axis k moves points by their distance from it: variance sigma^2 / (n (s_i^2 +
+  // s_j^2)).
   std::mt19937_64 rng(4);
   const std::vector<Vec3> p_B = Cloud(rng, 12, Vec3(0.06, 0.03, 0.01));
   const double sigma = 1e-4;
@@ -104,7 +107,8 @@ TEST(FitRigid, SpreadPredictsTheRotationErrorOfNoise) {
     sum2 += Log(fit.X_AB.R).squaredNorm();
   }
   const Vec3 s2 = fit.spread_m.cwiseAbs2();
-  const double predicted = sigma * sigma / 12 * (1 / (s2[0] + s2[1]) + 1 / (s2[1] + s2[2]) + 1 / (s2[2] + s2[0]));
+  const double predicted =
+      sigma * sigma / 12 * (1 / (s2[0] + s2[1]) + 1 / (s2[1] + s2[2]) + 1 / (s2[2] + s2[0]));
   EXPECT_NEAR(sum2 / kTrials / predicted, 1.0, 0.15);
 }
 
@@ -128,7 +132,9 @@ TEST(FitRigid, RefusesWhatThePointsLeaveOpen) {
     EXPECT_THAT(result.error().message, HasSubstr(why));
   };
   refused(FitRigid({}, {}), "0 points");
-  refused(FitRigid(std::vector<Vec3>(good.begin(), good.begin() + 2), std::vector<Vec3>(good.begin(), good.begin() + 2)), "2 points");
+  refused(FitRigid(std::vector<Vec3>(good.begin(), good.begin() + 2),
+                   std::vector<Vec3>(good.begin(), good.begin() + 2)),
+          "2 points");
   refused(FitRigid(good, good, std::vector<double>{1, 0, 1, 0}), "2 points");
   refused(FitRigid(good, std::vector<Vec3>(4, Vec3(1, 2, 3))), "set B are at one place");
   std::vector<Vec3> line;

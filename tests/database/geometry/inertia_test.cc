@@ -1,4 +1,5 @@
-// Mass properties against integration over random points, against each other, and against textbook values.
+// Mass properties against integration over random points, against each other, and against textbook
+// values.
 #include "database/geometry/inertia.h"
 
 #include <cmath>
@@ -24,7 +25,8 @@ double Halton(int i, int base) {
   return r;
 }
 
-/// Mass properties by counting points for which SignedDistance is negative: shares no formula with MassOf.
+/// Mass properties by counting points for which SignedDistance is negative: shares no formula with
+/// MassOf.
 MassProperties ByCounting(const Shape& shape, double density) {
   const Bounds box = BoundsOf(shape);
   const Vec3 size = box.max - box.min;
@@ -47,21 +49,30 @@ MassProperties ByCounting(const Shape& shape, double density) {
 
 Mesh Wedge() {
   Mesh m;
-  m.vertices = {{0, 0, 0}, {0.06, 0, 0}, {0, 0.04, 0}, {0, 0, 0.05}, {0.06, 0, 0.05}, {0, 0.04, 0.05}};
-  m.triangles = {{0, 2, 1}, {3, 4, 5}, {0, 1, 4}, {0, 4, 3}, {1, 2, 5}, {1, 5, 4}, {2, 0, 3}, {2, 3, 5}};
+  m.vertices = {{0, 0, 0},    {0.06, 0, 0},    {0, 0.04, 0},
+                {0, 0, 0.05}, {0.06, 0, 0.05}, {0, 0.04, 0.05}};
+  m.triangles = {{0, 2, 1}, {3, 4, 5}, {0, 1, 4}, {0, 4, 3},
+                 {1, 2, 5}, {1, 5, 4}, {2, 0, 3}, {2, 3, 5}};
   return m;
 }
 
-void ExpectClose(const MassProperties& a, const MassProperties& b, double relative, const std::string& what) {
+void ExpectClose(const MassProperties& a, const MassProperties& b, double relative,
+                 const std::string& what) {
   const double length = std::sqrt(b.I_BCom_B.trace() / b.mass_kg);
   EXPECT_NEAR(a.mass_kg, b.mass_kg, relative * b.mass_kg) << what;
   EXPECT_LT((a.p_BCom - b.p_BCom).norm(), relative * length) << what;
-  EXPECT_LT((a.I_BCom_B - b.I_BCom_B).norm(), relative * b.I_BCom_B.norm()) << what << "\n" << a.I_BCom_B << "\n" << b.I_BCom_B;
+  EXPECT_LT((a.I_BCom_B - b.I_BCom_B).norm(), relative * b.I_BCom_B.norm()) << what << "\n"
+                                                                            << a.I_BCom_B << "\n"
+                                                                            << b.I_BCom_B;
 }
 
 TEST(MassOf, AgreesWithCountingPointsInside) {
-  const std::vector<Shape> shapes = {Sphere{0.03}, Capsule{0.01, 0.05}, Box{Vec3(0.03, 0.05, 0.07)}, Cylinder{0.02, 0.07},
-                                     MakeConvexHull(Wedge().vertices).value(), MakeTriangleMesh(Wedge()).value()};
+  const std::vector<Shape> shapes = {Sphere{0.03},
+                                     Capsule{0.01, 0.05},
+                                     Box{Vec3(0.03, 0.05, 0.07)},
+                                     Cylinder{0.02, 0.07},
+                                     MakeConvexHull(Wedge().vertices).value(),
+                                     MakeTriangleMesh(Wedge()).value()};
   for (const Shape& shape : shapes) {
     const MassProperties m = MassOf(shape, 800).value();
     EXPECT_TRUE(CheckMass(m));
@@ -89,7 +100,8 @@ TEST(MassOf, MeshEqualsHullAndIsUnchangedFarFromTheOrigin) {
   moved.p_BCom -= offset;
   ExpectClose(moved, m, 1e-9, "far away");
   // Inside out: the tree turns it over.
-  ExpectClose(MassOf(MakeTriangleMesh(TurnedOver(Wedge())).value(), 500).value(), m, 1e-12, "turned over");
+  ExpectClose(MassOf(MakeTriangleMesh(TurnedOver(Wedge())).value(), 500).value(), m, 1e-12,
+              "turned over");
 }
 
 TEST(MassOf, OpenMeshIsRefusedUnlessTheHullIsAskedFor) {
@@ -99,10 +111,12 @@ TEST(MassOf, OpenMeshIsRefusedUnlessTheHullIsAskedFor) {
   const auto refused = MassOf(shape, 500);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("3 boundary edges"));
-  ExpectClose(MassOf(shape, 500, OpenMesh::kUseHull).value(), MassOf(MakeTriangleMesh(Wedge()).value(), 500).value(), 1e-12, "hull");
+  ExpectClose(MassOf(shape, 500, OpenMesh::kUseHull).value(),
+              MassOf(MakeTriangleMesh(Wedge()).value(), 500).value(), 1e-12, "hull");
   Mesh disagreeing = Wedge();
   std::swap(disagreeing.triangles[0][0], disagreeing.triangles[0][1]);
-  EXPECT_THAT(MassOf(MakeTriangleMesh(disagreeing).value(), 500).error().message, HasSubstr("disagree"));
+  EXPECT_THAT(MassOf(MakeTriangleMesh(disagreeing).value(), 500).error().message,
+              HasSubstr("disagree"));
 }
 
 TEST(MassOf, RejectsBadDensityAndShape) {
@@ -113,14 +127,17 @@ TEST(MassOf, RejectsBadDensityAndShape) {
 TEST(Composed, OfTwoHalvesIsTheWhole) {
   const double density = 700;
   const MassProperties half = MassOf(Box{Vec3(0.02, 0.05, 0.07)}, density).value();
-  const std::vector<MassProperties> parts = {Transformed(RigidTransform::Translation({-0.01, 0, 0}), half),
-                                             Transformed(RigidTransform::Translation({0.01, 0, 0}), half)};
-  ExpectClose(Composed(parts), MassOf(Box{Vec3(0.04, 0.05, 0.07)}, density).value(), 1e-14, "two halves");
+  const std::vector<MassProperties> parts = {
+      Transformed(RigidTransform::Translation({-0.01, 0, 0}), half),
+      Transformed(RigidTransform::Translation({0.01, 0, 0}), half)};
+  ExpectClose(Composed(parts), MassOf(Box{Vec3(0.04, 0.05, 0.07)}, density).value(), 1e-14,
+              "two halves");
   // A hole: the whole less one half is the other half.
   MassProperties hole = parts[1];
   hole.mass_kg = -hole.mass_kg;
   hole.I_BCom_B = -hole.I_BCom_B;
-  const std::vector<MassProperties> with_hole = {MassOf(Box{Vec3(0.04, 0.05, 0.07)}, density).value(), hole};
+  const std::vector<MassProperties> with_hole = {
+      MassOf(Box{Vec3(0.04, 0.05, 0.07)}, density).value(), hole};
   ExpectClose(Composed(with_hole), parts[0], 1e-12, "hole");
   EXPECT_EQ(Composed({}).mass_kg, 0);
 }
@@ -141,7 +158,8 @@ TEST(ScaledLengths, EqualsTheMassOfTheScaledMesh) {
 }
 
 TEST(SpatialInertia, GivesTheKineticEnergyOfTheMovingBody) {
-  const MassProperties m = Transformed({Exp<double>(Vec3(1, 2, 3)), Vec3(0.1, 0.2, -0.3)}, MassOf(Cylinder{0.1, 0.5}, 900).value());
+  const MassProperties m = Transformed({Exp<double>(Vec3(1, 2, 3)), Vec3(0.1, 0.2, -0.3)},
+                                       MassOf(Cylinder{0.1, 0.5}, 900).value());
   Vec6 twist;
   twist << 0.3, -0.4, 0.7, 1.1, -0.2, 0.5;
   const Vec3 omega = twist.head<3>(), v_com = twist.tail<3>() + omega.cross(m.p_BCom);

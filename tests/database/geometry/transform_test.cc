@@ -1,5 +1,5 @@
-// The conventions of README.md and of Kry & Pai section 6.1, each sign pinned by something physical: power, moving
-// points, and Newton's second law on separate point masses.
+// The conventions of README.md and of Kry & Pai section 6.1, each sign pinned by something
+// physical: power, moving points, and Newton's second law on separate point masses.
 #include "database/geometry/transform.h"
 
 #include <random>
@@ -38,14 +38,15 @@ TEST(RigidTransform, ComposesAndInvertsInMonogramOrder) {
     EXPECT_LT(((X_AB * X_BC) * p_C - X_AB * (X_BC * p_C)).norm(), 1e-14);
     EXPECT_LT((X_AB.Inverse() * (X_AB * p_C) - p_C).norm(), 1e-14);
   }
-  // B stands at (1, 0, 0) in A, its x axis along A's y: the point 2 along B's x is at (1, 2, 0) in A.
+  // B stands at (1, 0, 0) in A, its x axis along A's y: the point 2 along B's x is at (1, 2, 0) in
+  // A.
   const RigidTransform X_AB{AxisAngle<double>(Vec3::UnitZ(), kPi / 2), Vec3(1, 0, 0)};
   EXPECT_LT((X_AB * Vec3(2, 0, 0) - Vec3(1, 2, 0)).norm(), 1e-15);
 }
 
 TEST(Adjoint, TakesTheTwistOfOneBodyFromFrameToFrame) {
-  // A body turns about its own z at the origin of B; seen from A, whose origin is at distance 2, the point of the body at A's origin
-  // moves.
+  // A body turns about its own z at the origin of B; seen from A, whose origin is at distance 2,
+  // the point of the body at A's origin moves.
   const RigidTransform X_AB = RigidTransform::Translation({2, 0, 0});
   Vec6 twist_B;
   twist_B << 0, 0, 3, 0, 0, 0;
@@ -60,7 +61,9 @@ TEST(Adjoint, TakesTheTwistOfOneBodyFromFrameToFrame) {
     // Any material point has the same velocity, described in either frame.
     const Vec6 t_B = RandomVec6(rng);
     const Vec3 p_B = RandomVec3(rng);
-    EXPECT_LT((Gamma<double>(X * p_B) * (Adjoint(X) * t_B) - X.R * (Gamma<double>(p_B) * t_B)).norm(), 1e-13);
+    EXPECT_LT(
+        (Gamma<double>(X * p_B) * (Adjoint(X) * t_B) - X.R * (Gamma<double>(p_B) * t_B)).norm(),
+        1e-13);
   }
 }
 
@@ -93,8 +96,10 @@ TEST(Gamma, IsPointVelocityAndItsTransposeTheWrenchOfAForce) {
   EXPECT_LT((wrench.tail<3>() - f).norm(), 1e-14);
 }
 
-/// Pose at time t of a body that starts at X0 and has the body twist phi + t dphi, to third order in t (midpoint rule).
-RigidTransformT<long double> Moved(const RigidTransform& X0, const Vec6& phi, const Vec6& dphi, long double t) {
+/// Pose at time t of a body that starts at X0 and has the body twist phi + t dphi, to third order
+/// in t (midpoint rule).
+RigidTransformT<long double> Moved(const RigidTransform& X0, const Vec6& phi, const Vec6& dphi,
+                                   long double t) {
   using V = Vec3T<long double>;
   RigidTransformT<long double> X = X0.Cast<long double>();
   constexpr int kSteps = 64;
@@ -102,7 +107,8 @@ RigidTransformT<long double> Moved(const RigidTransform& X0, const Vec6& phi, co
     const long double h = t / kSteps, mid = (i + 0.5L) * h;
     const Vec6T<long double> twist = phi.cast<long double>() + mid * dphi.cast<long double>();
     const V w = h * twist.head<3>(), u = h * twist.tail<3>();
-    // exp of the twist over a short step: rotation, and displacement V(w) u with V = I + [w]/2 + [w]^2/6.
+    // exp of the twist over a short step: rotation, and displacement V(w) u with V = I + [w]/2 +
+    // [w]^2/6.
     const Mat3T<long double> k = Skew<long double>(w);
     const V p = u + 0.5L * k * u + k * k * u / 6.0L;
     X = X * RigidTransformT<long double>{Exp<long double>(w), p};
@@ -118,7 +124,8 @@ TEST(SpatialCross, IsTheRateOfATwistCarriedAlong) {
     const Vec6 phi_B = RandomVec6(rng);
     const long double h = 1e-5L;
     const Mat6T<long double> rate =
-        (Adjoint(Moved(X, phi_B, Vec6::Zero(), h)) - Adjoint(Moved(X, phi_B, Vec6::Zero(), -h))) / (2 * h);
+        (Adjoint(Moved(X, phi_B, Vec6::Zero(), h)) - Adjoint(Moved(X, phi_B, Vec6::Zero(), -h))) /
+        (2 * h);
     const Vec6 phi_W = Adjoint(X) * phi_B;
     EXPECT_LT((rate.cast<double>() - SpatialCross(phi_W) * Adjoint(X)).norm(), 1e-6);
     EXPECT_LT((SpatialCross(phi_W) * phi_W).norm(), 1e-13);
@@ -126,7 +133,8 @@ TEST(SpatialCross, IsTheRateOfATwistCarriedAlong) {
 }
 
 TEST(NewtonEuler, OfTheBodyIsNewtonsSecondLawOfItsPointMasses) {
-  // w = M dphi - [phi]^T M phi (Kry & Pai eq. 3) against sum of m a and r x m a by differences of positions.
+  // w = M dphi - [phi]^T M phi (Kry & Pai eq. 3) against sum of m a and r x m a by differences of
+  // positions.
   auto rng = Rng(6);
   for (int trial = 0; trial < 20; ++trial) {
     std::vector<MassProperties> points;
@@ -137,11 +145,13 @@ TEST(NewtonEuler, OfTheBodyIsNewtonsSecondLawOfItsPointMasses) {
     const Vec6 w_B = M * dphi - SpatialCross(phi).transpose() * M * phi;
 
     const long double h = 1e-4L;
-    const auto before = Moved(X_WB, phi, dphi, -h), after = Moved(X_WB, phi, dphi, h), now = X_WB.Cast<long double>();
+    const auto before = Moved(X_WB, phi, dphi, -h), after = Moved(X_WB, phi, dphi, h),
+               now = X_WB.Cast<long double>();
     Vec6 expected_W = Vec6::Zero();
     for (const MassProperties& m : points) {
       const Vec3T<long double> p = m.p_BCom.cast<long double>();
-      const Vec3 a = Vec3T<long double>((after * p - 2.0L * (now * p) + before * p) / (h * h)).cast<double>();
+      const Vec3 a =
+          Vec3T<long double>((after * p - 2.0L * (now * p) + before * p) / (h * h)).cast<double>();
       expected_W += Gamma<double>(X_WB * m.p_BCom).transpose() * Vec3(m.mass_kg * a);
     }
     EXPECT_LT((TransformWrench(X_WB, w_B) - expected_W).norm(), 1e-5 * expected_W.norm()) << trial;
@@ -152,8 +162,9 @@ TEST(NewtonEuler, OfTheBodyIsNewtonsSecondLawOfItsPointMasses) {
 }
 
 TEST(Pressing, DownOnATableGivesAnExtendingTorqueAtTheKnuckle) {
-  // A finger along +x from a knuckle at the origin, flexing about +y (which turns x towards -z: down). The table pushes the tip up.
-  // Twist of the flexion axis at the origin: (y, 0). Generalised torque of the force on the hand: J^T f.
+  // A finger along +x from a knuckle at the origin, flexing about +y (which turns x towards -z:
+  // down). The table pushes the tip up. Twist of the flexion axis at the origin: (y, 0).
+  // Generalised torque of the force on the hand: J^T f.
   Vec6 flexion;
   flexion << 0, 1, 0, 0, 0, 0;
   const Vec3 tip(0.08, 0, 0);
