@@ -94,10 +94,9 @@ TEST(Parse, WrongWordsGetTheNearestRightOne) {
   EXPECT_EQ(ErrorOf({"record"}), "unknown verb 'record': did you mean 'live record'?");
   EXPECT_EQ(ErrorOf({"clip", "list", "--libary", "x"}),
             "'clip list' has no option '--libary': did you mean '--library'?");
-  EXPECT_EQ(
-      ErrorOf({"clip", "list", "--dry-run"}),
-      "'clip list' has no option '--dry-run'" + ErrorOf({"clip", "list", "--dry-run"}).substr(41))
-      << "a reader takes no --dry-run";
+  EXPECT_THAT(ErrorOf({"clip", "list", "--dry-run"}),
+              HasSubstr("'clip list' has no option '--dry-run'"))
+      << "a reader takes none";
   EXPECT_THAT(ErrorOf({"__secre"}), ::testing::Not(HasSubstr("__secret")))
       << "a hidden verb is not suggested";
   EXPECT_THAT(ErrorOf({"clip", "list", "-x"}), HasSubstr("unknown option '-x'"));
