@@ -20,7 +20,7 @@ struct MotionContact {
   geometry::Vec3 p_W = geometry::Vec3::Zero();
   geometry::Vec3 normal_W = geometry::Vec3::UnitZ();  ///< outward normal of the touched surface
   geometry::Vec3 f_onHand_W = geometry::Vec3::Zero();
-  bool sliding = false;  ///< friction at its bound
+  double slip_m_per_s = 0.0;  ///< tangential speed of the hand's point against the object's
 };
 
 struct MotionObject {

@@ -1,0 +1,162 @@
+#include "synthesis/interaction/replay.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace handhold::synthesis {
+namespace {
+
+// The trajectory between its frames.
+class Sampler {
+ public:
+  Sampler(const model::Skeleton& skeleton, const artefact::InteractionTrajectory& trajectory, const ReplayOptions& options)
+      : skeleton_(skeleton),
+        trajectory_(trajectory),
+        reference_(options.form == ReplayForm::kDamped ? trajectory.q_reference_dynamic : trajectory.q_reference) {}
+
+  Eigen::VectorXd Reference(Timestamp t) {
+    Advance(t);
+    const auto i = static_cast<Eigen::Index>(frame_);
+    if (t <= trajectory_.times[frame_] || frame_ + 1 >= trajectory_.times.size()) return reference_.col(i);
+    const double span = static_cast<double>((trajectory_.times[frame_ + 1] - trajectory_.times[frame_]).ns());
+    const double share = static_cast<double>((t - trajectory_.times[frame_]).ns()) / span;
+    return skeleton_.Integrate(reference_.col(i), share * skeleton_.Difference(reference_.col(i), reference_.col(i + 1)));
+  }
+  Eigen::VectorXd Compliance(Timestamp t) {
+    Advance(t);
+    return trajectory_.compliance_rad_per_Nm.col(static_cast<Eigen::Index>(frame_));
+  }
+  double TimeConstant(Timestamp t) {
+    Advance(t);
+    return trajectory_.time_constant_s.size() == 0 ? 0.0 : trajectory_.time_constant_s[static_cast<Eigen::Index>(frame_)];
+  }
+
+ private:
+  // Times asked for ascend: frame_ is the last frame at or before t.
+  void Advance(Timestamp t) {
+    while (frame_ + 1 < trajectory_.times.size() && trajectory_.times[frame_ + 1] <= t) ++frame_;
+  }
+
+  const model::Skeleton& skeleton_;
+  const artefact::InteractionTrajectory& trajectory_;
+  const Eigen::MatrixXd& reference_;
+  size_t frame_ = 0;
+};
+
+Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTrajectory& t, const ReplayScene& scene,
+                 const ReplayOptions& options) {
+  const auto frames = static_cast<Eigen::Index>(t.times.size());
+  if (frames < 2) return Error{ErrorCode::kInvalid, "the interaction trajectory has fewer than two frames"};
+  if (t.dof_names != skeleton.dof_names()) {
+    return Error{ErrorCode::kInvalid, "the interaction trajectory was fitted to another skeleton than '" + skeleton.name() + "'"};
+  }
+  const Eigen::MatrixXd& reference = options.form == ReplayForm::kDamped ? t.q_reference_dynamic : t.q_reference;
+  if (reference.rows() != skeleton.nq() || reference.cols() != frames) {
+    return Error{ErrorCode::kInvalid, options.form == ReplayForm::kDamped
+                                          ? "the trajectory has no dynamic reference: run 'fit compliance' with the "
+                                            "dynamic estimator, or replay quasi-statically"
+                                          : "the trajectory's reference does not fit the skeleton"};
+  }
+  if (t.compliance_rad_per_Nm.rows() != skeleton.nv() || t.compliance_rad_per_Nm.cols() != frames) {
+    return Error{ErrorCode::kInvalid, "the trajectory's compliance does not fit the skeleton"};
+  }
+  std::string unknown;
+  for (int d = 0; d < skeleton.nv(); ++d) {
+    if (t.compliance_rad_per_Nm.row(d).allFinite()) continue;
+    unknown += (unknown.empty() ? "" : ", ") + skeleton.dof_names()[static_cast<size_t>(d)];
+  }
+  if (!unknown.empty()) {
+    return Error{ErrorCode::kUnidentifiable, "the fit refused a compliance for " + unknown +
+                                                 ": assume one by name with --assume-compliance, and the result will say so"};
+  }
+  for (const ReplayObject& object : scene.objects) {
+    if (!(object.prop.mass.mass_kg > 0.0)) {
+      return Error{ErrorCode::kInvalid, "object '" + object.prop.name + "' has no mass: give it one, or place it as fixed"};
+    }
+  }
+  return {};
+}
+
+void Record(const ContactSet& contacts, const StepResult& step, int frame, artefact::Motion* motion) {
+  for (size_t i = 0; i < contacts.size(); ++i) {
+    if (step.forces[i].f_onHand_W.norm() == 0.0) continue;
+    artefact::MotionContact c;
+    c.frame = frame;
+    c.body = contacts[i].body;
+    c.object = contacts[i].object;
+    c.p_W = contacts[i].p_W;
+    c.normal_W = contacts[i].normal_W;
+    c.f_onHand_W = step.forces[i].f_onHand_W;
+    c.slip_m_per_s = step.forces[i].slip_m_per_s;
+    motion->contacts.push_back(c);
+  }
+}
+
+}  // namespace
+
+Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
+                                           const artefact::InteractionTrajectory& trajectory,
+                                           const ReplayScene& scene, const ReplayOptions& options) {
+  HANDHOLD_TRY(CheckFits(skeleton, trajectory, scene, options));
+  const bool whole = options.range.length() == Duration();
+  const Timestamp begin = whole ? trajectory.times.front() : std::max(options.range.begin, trajectory.times.front());
+  const Timestamp end = whole ? trajectory.times.back() : std::min(options.range.end, trajectory.times.back());
+  const Duration step = Duration::FromSeconds(options.step.step_s);
+  if (!(begin < end)) return Error{ErrorCode::kInvalid, "the asked time range holds nothing of the trajectory"};
+  const int steps = static_cast<int>((end - begin).ns() / step.ns());
+
+  artefact::Motion motion;
+  motion.skeleton_hash = trajectory.skeleton_hash;
+  motion.dof_names = skeleton.dof_names();
+  for (size_t d = 0; d < trajectory.assumed.size(); ++d) {
+    if (trajectory.assumed[d]) motion.assumed_dofs.push_back(skeleton.dof_names()[d]);
+  }
+  if (!scene.fixed.empty()) motion.surface = scene.fixed.front().prop.name;
+  std::vector<FreeBody> bodies;
+  for (const ReplayObject& object : scene.objects) {
+    bodies.push_back({object.prop.mass, object.X_WP, object.V_P, geometry::Vec6::Zero()});
+    motion.objects.push_back({object.prop.name, {object.X_WP}});
+  }
+  std::vector<PlacedProp> placed;
+  for (const auto& fixed : scene.fixed) placed.push_back({&fixed.prop, fixed.X_WP, -1, options.friction});
+  for (size_t o = 0; o < scene.objects.size(); ++o) {
+    placed.push_back({&scene.objects[o].prop, scene.objects[o].X_WP, static_cast<int>(o), options.friction});
+  }
+
+  InteractionStepper stepper(skeleton, options.step);
+  model::KinematicsData kinematics(skeleton);
+  Sampler sampler(skeleton, trajectory, options);
+  HandStep hand;
+  hand.q = hand.q_reference = hand.q_reference_next = sampler.Reference(begin);
+  motion.q.resize(skeleton.nq(), steps + 1);
+  motion.equilibrium_residual_rad = Eigen::VectorXd::Zero(steps + 1);
+  motion.lcp_residual = Eigen::VectorXd::Zero(steps + 1);
+  motion.times.push_back(begin);
+  motion.q.col(0) = hand.q;
+  for (int k = 1; k <= steps; ++k) {
+    const Timestamp t = begin + step * k;
+    hand.q_reference = hand.q_reference_next;
+    hand.q_reference_next = sampler.Reference(t);
+    hand.compliance_rad_per_Nm = options.compliance_scale * sampler.Compliance(t);
+    hand.time_constant_s = options.form == ReplayForm::kDamped ? sampler.TimeConstant(t) : 0.0;
+    model::ComputePoses<double>(skeleton, hand.q, &kinematics);
+    for (size_t o = 0; o < bodies.size(); ++o) placed[scene.fixed.size() + o].X_WP = bodies[o].X_WB;
+    HANDHOLD_ASSIGN(const ContactSet contacts, GenerateContacts(skeleton, kinematics, placed, options.contacts));
+    HANDHOLD_ASSIGN(const StepResult result, stepper.Step(hand, contacts, bodies));
+    hand.q = result.q;
+    if (!hand.q.allFinite()) return Error{ErrorCode::kNotConverged, "the replay diverged at " + FormatSeconds(t - begin)};
+    motion.times.push_back(t);
+    motion.q.col(k) = hand.q;
+    motion.equilibrium_residual_rad[k] = result.equilibrium_residual_rad;
+    motion.lcp_residual[k] = result.lcp.residual;
+    motion.lcp_failures += result.lcp.outcome != LcpOutcome::kSolved;
+    for (size_t o = 0; o < bodies.size(); ++o) motion.objects[o].X_WP.push_back(bodies[o].X_WB);
+    Record(contacts, result, k, &motion);
+    if (options.progress && k % 256 == 0 && !options.progress(static_cast<double>(k) / steps)) {
+      return Error{ErrorCode::kCancelled, "replay cancelled"};
+    }
+  }
+  return motion;
+}
+
+}  // namespace handhold::synthesis
