@@ -1,0 +1,299 @@
+#include "capture/clock/clock_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "database/base/check.h"
+
+namespace handhold::capture {
+namespace {
+
+using recording::ClockMap;
+using recording::ClockPair;
+using recording::ClockSegment;
+
+struct Point {
+  int64_t device_ns;
+  int64_t host_ns;  ///< receive time less the reported latency
+};
+
+Point PointOf(const ClockPair& pair) { return {pair.device_ns, pair.host_ns - pair.latency_ns}; }
+
+// A line through an exact point, so that large times keep their nanoseconds.
+struct Line {
+  Point at{0, 0};
+  double rate_error = 0.0;
+  double Residual(const Point& p) const {
+    const int64_t elapsed = p.device_ns - at.device_ns;
+    return static_cast<double>(p.host_ns - at.host_ns - elapsed) - rate_error * static_cast<double>(elapsed);
+  }
+};
+
+// Lower convex hull, grown by points of ascending device time.
+class LowerHull {
+ public:
+  void Add(const Point& p) {
+    if (!points_.empty() && points_.back().device_ns == p.device_ns) {
+      if (p.host_ns >= points_.back().host_ns) return;
+      points_.pop_back();
+    }
+    while (points_.size() >= 2 && !TurnsUp(points_[points_.size() - 2], points_.back(), p)) points_.pop_back();
+    points_.push_back(p);
+  }
+  size_t size() const { return points_.size(); }
+  // The edge above `device_ns`: of all lines under the points the one highest there. Precondition: size() >= 2.
+  Line EdgeAt(double device_ns) const {
+    size_t i = 1;
+    while (i + 1 < points_.size() && static_cast<double>(points_[i].device_ns) < device_ns) ++i;
+    return Through(points_[i - 1], points_[i]);
+  }
+
+ private:
+  static bool TurnsUp(const Point& a, const Point& b, const Point& c) {
+    const __int128 left = static_cast<__int128>(b.host_ns - a.host_ns) * (c.device_ns - b.device_ns);
+    const __int128 right = static_cast<__int128>(c.host_ns - b.host_ns) * (b.device_ns - a.device_ns);
+    return right > left;
+  }
+  static Line Through(const Point& a, const Point& b) {
+    const auto run = static_cast<double>(b.device_ns - a.device_ns);
+    return {a, static_cast<double>((b.host_ns - a.host_ns) - (b.device_ns - a.device_ns)) / run};
+  }
+  std::vector<Point> points_;
+};
+
+// Walks through the pairs and cuts where the lower edge shifts for good.
+class BreakFinder {
+ public:
+  BreakFinder(std::span<const ClockPair> pairs, const ClockFitOptions& options, std::span<const int64_t> told)
+      : pairs_(pairs), options_(options), told_(told) {}
+
+  // Indices of the first pair of every segment (0 included), and the breaks between them.
+  std::vector<size_t> Run(std::vector<ClockBreak>* breaks) {
+    std::vector<size_t> starts = {0};
+    Begin(0);
+    for (size_t i = 1; i < pairs_.size(); ++i) {
+      const bool told = std::find(told_.begin(), told_.end(), pairs_[i].counter) != told_.end();
+      size_t cut = told ? i : Look(i);
+      if (cut == kNone) continue;
+      ClockBreak found;
+      found.counter = pairs_[cut].counter;
+      found.device_ns = pairs_[cut].device_ns;
+      found.told = told;
+      breaks->push_back(found);
+      starts.push_back(cut);
+      Begin(cut);
+      i = cut;
+    }
+    return starts;
+  }
+
+ private:
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
+
+  void Begin(size_t first) {
+    first_ = first;
+    hull_ = LowerHull();
+    hull_.Add(PointOf(pairs_[first]));
+    line_ = {PointOf(pairs_[first]), 0.0};
+    line_span_ns_ = 0;
+    late_since_ = kNone;
+  }
+
+  // Takes pair i into the current segment, or says where it ended.
+  size_t Look(size_t i) {
+    const Point p = PointOf(pairs_[i]);
+    const double residual = line_.Residual(p);
+    const auto age = static_cast<double>(p.device_ns - pairs_[first_].device_ns);
+    // While the segment is young its rate is known no better than crystals are.
+    const double known = std::max(1.0, static_cast<double>(line_span_ns_));
+    const double rate_slack =
+        std::min(options_.largest_rate_error, static_cast<double>(options_.least_step.ns()) / known);
+    const double beyond = std::max(0.0, age - static_cast<double>(line_span_ns_));
+    const double tolerance = static_cast<double>(options_.least_step.ns()) + rate_slack * beyond;
+    if (residual < -tolerance && line_span_ns_ > 0) return i;
+    if (residual <= tolerance) {
+      late_since_ = kNone;
+      hull_.Add(p);
+      if (age > 1.25 * static_cast<double>(line_span_ns_) && hull_.size() >= 2 && age > 1e9) {
+        line_ = hull_.EdgeAt(static_cast<double>(pairs_[first_].device_ns) + 0.5 * age);
+        line_.rate_error = std::clamp(line_.rate_error, -options_.largest_rate_error, options_.largest_rate_error);
+        line_span_ns_ = p.device_ns - pairs_[first_].device_ns;
+      }
+      return kNone;
+    }
+    if (late_since_ == kNone) late_since_ = i;
+    if (p.device_ns - pairs_[late_since_].device_ns > options_.confirm.ns()) return late_since_;
+    return kNone;
+  }
+
+  std::span<const ClockPair> pairs_;
+  const ClockFitOptions& options_;
+  std::span<const int64_t> told_;
+  size_t first_ = 0;
+  LowerHull hull_;
+  Line line_;
+  int64_t line_span_ns_ = 0;
+  size_t late_since_ = kNone;
+};
+
+double Quantile(std::vector<double>* values, double share) {
+  const auto k = static_cast<std::ptrdiff_t>(share * static_cast<double>(values->size() - 1));
+  std::nth_element(values->begin(), values->begin() + k, values->end());
+  return (*values)[static_cast<size_t>(k)];
+}
+
+// One piece: the line, and how well it is known. The gaps that the lower edge leaves in each of sixteen blocks say how
+// densely packets of least delay lie; an edge rests on such packets, so it is uncertain by about one such gap.
+ClockSegment FitPiece(std::span<const ClockPair> pairs) {
+  LowerHull hull;
+  double mean = 0.0;
+  for (const ClockPair& pair : pairs) {
+    hull.Add(PointOf(pair));
+    mean += static_cast<double>(pair.device_ns - pairs.front().device_ns) / static_cast<double>(pairs.size());
+  }
+  const Line line = hull.EdgeAt(static_cast<double>(pairs.front().device_ns) + mean);
+  ClockSegment segment;
+  segment.device_begin_ns = pairs.front().device_ns;
+  segment.device_end_ns = pairs.back().device_ns;
+  segment.rate_error = line.rate_error;
+  const int64_t back = pairs.front().device_ns - line.at.device_ns;
+  segment.host_begin_ns = line.at.host_ns + back + std::llround(line.rate_error * static_cast<double>(back));
+  segment.pair_count = static_cast<int64_t>(pairs.size());
+
+  constexpr size_t kBlocks = 16;
+  std::vector<double> residuals, gaps;
+  residuals.reserve(pairs.size());
+  for (size_t block = 0; block < kBlocks; ++block) {
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t i = block * pairs.size() / kBlocks; i < (block + 1) * pairs.size() / kBlocks; ++i) {
+      residuals.push_back(line.Residual(PointOf(pairs[i])));
+      least = std::min(least, residuals.back());
+    }
+    if (std::isfinite(least)) gaps.push_back(least);
+  }
+  double mean_gap = 0.0;
+  for (const double g : gaps) mean_gap += g / static_cast<double>(gaps.size());
+  const double span = std::max(1.0, static_cast<double>(segment.device_end_ns - segment.device_begin_ns));
+  segment.offset_sd_ns = mean_gap + 1.0;
+  segment.rate_sd = 3.0 * (mean_gap + 1.0) / span;
+  segment.residual_p50_ns = Quantile(&residuals, 0.5);
+  segment.residual_p90_ns = Quantile(&residuals, 0.9);
+  segment.residual_p99_ns = Quantile(&residuals, 0.99);
+  segment.residual_max_ns = *std::max_element(residuals.begin(), residuals.end());
+  return segment;
+}
+
+double HostAt(const ClockSegment& s, int64_t device_ns) {
+  const auto elapsed = static_cast<double>(device_ns - s.device_begin_ns);
+  return static_cast<double>(s.host_begin_ns - s.device_begin_ns) + elapsed * s.rate_error;  // host - device
+}
+
+// Neighbouring pieces of one unbroken stretch are made to meet half way: the map has no jump there.
+void JoinPieces(std::vector<ClockSegment>* pieces) {
+  std::vector<double> knots;  // host - device at every boundary
+  for (size_t i = 0; i <= pieces->size(); ++i) {
+    if (i == 0) {
+      knots.push_back(HostAt(pieces->front(), pieces->front().device_begin_ns));
+    } else if (i == pieces->size()) {
+      knots.push_back(HostAt(pieces->back(), pieces->back().device_end_ns));
+    } else {
+      const int64_t at = (*pieces)[i].device_begin_ns;
+      knots.push_back(0.5 * (HostAt((*pieces)[i - 1], at) + HostAt((*pieces)[i], at)));
+    }
+  }
+  for (size_t i = 0; i < pieces->size(); ++i) {
+    ClockSegment& s = (*pieces)[i];
+    const int64_t end = i + 1 < pieces->size() ? (*pieces)[i + 1].device_begin_ns : s.device_end_ns;
+    s.host_begin_ns = s.device_begin_ns + std::llround(knots[i]);
+    s.rate_error = (knots[i + 1] - knots[i]) / static_cast<double>(end - s.device_begin_ns);
+    s.device_end_ns = end;
+  }
+}
+
+}  // namespace
+
+Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOptions& options,
+                          std::span<const int64_t> told_breaks) {
+  for (size_t i = 1; i < pairs.size(); ++i) {
+    if (pairs[i].device_ns < pairs[i - 1].device_ns) {
+      return Error{ErrorCode::kInvalid, "device times go back at counter " + std::to_string(pairs[i].counter) +
+                                            ": the source must unwrap counters over a reset"};
+    }
+  }
+  if (pairs.size() < 2 || pairs.front().device_ns == pairs.back().device_ns) {
+    return Error{ErrorCode::kUnidentifiable, "fewer than two device times: the clock's rate is not determined"};
+  }
+  ClockFit fit;
+  const std::vector<size_t> starts = BreakFinder(pairs, options, told_breaks).Run(&fit.breaks);
+  for (size_t s = 0; s < starts.size(); ++s) {
+    const size_t first = starts[s], last = s + 1 < starts.size() ? starts[s + 1] : pairs.size();
+    std::span<const ClockPair> stretch = pairs.subspan(first, last - first);
+    const int64_t length = stretch.back().device_ns - stretch.front().device_ns;
+    std::vector<ClockSegment> pieces;
+    if (length == 0) {
+      // A stretch of one packet: offset from it, nominal rate, and the uncertainty that this means.
+      ClockSegment lone;
+      lone.device_begin_ns = stretch.front().device_ns;
+      lone.device_end_ns = lone.device_begin_ns + 1;
+      lone.host_begin_ns = PointOf(stretch.front()).host_ns;
+      lone.offset_sd_ns = static_cast<double>(options.least_step.ns());
+      lone.rate_sd = options.largest_rate_error;
+      lone.pair_count = 1;
+      pieces.push_back(lone);
+    } else {
+      const int64_t count = std::max<int64_t>(1, length / options.piece.ns());
+      size_t at = 0;
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t end_ns = stretch.front().device_ns + (k + 1 == count ? length : length / count * (k + 1));
+        size_t end = at;
+        while (end < stretch.size() && (stretch[end].device_ns <= end_ns || k + 1 == count)) ++end;
+        if (end - at < 2 || stretch[at].device_ns == stretch[end - 1].device_ns) continue;  // absorbed by the next
+        pieces.push_back(FitPiece(stretch.subspan(at, end - at)));
+        at = end;
+      }
+      if (pieces.empty()) pieces.push_back(FitPiece(stretch));
+      JoinPieces(&pieces);
+    }
+    for (const ClockSegment& piece : pieces) fit.map.segments.push_back(piece);
+    if (s > 0) {
+      const size_t before = fit.map.segments.size() - pieces.size() - 1;
+      ClockBreak& b = fit.breaks[s - 1];
+      b.step_ns = std::llround(HostAt(fit.map.segments[before + 1], b.device_ns) - HostAt(fit.map.segments[before], b.device_ns));
+    }
+  }
+  for (size_t i = 0; i + 1 < fit.map.segments.size(); ++i) {
+    fit.map.segments[i].device_end_ns = fit.map.segments[i + 1].device_begin_ns;
+  }
+  return fit;
+}
+
+double ClockUncertaintyNs(const ClockMap& map, int64_t device_ns) {
+  if (!map.valid()) return std::numeric_limits<double>::infinity();
+  const ClockSegment& s = map.SegmentAt(device_ns);
+  const double middle = 0.5 * (static_cast<double>(s.device_begin_ns) + static_cast<double>(s.device_end_ns));
+  return 2.0 * std::hypot(s.offset_sd_ns, s.rate_sd * (static_cast<double>(device_ns) - middle));
+}
+
+ClockPairThinner::ClockPairThinner(Duration slice, size_t capacity) : slice_ns_(slice.ns()), capacity_(capacity) {
+  CHECK_GT(slice_ns_, 0);
+  CHECK_GT(capacity_, 1u);
+  kept_.reserve(2 * capacity_);
+}
+
+void ClockPairThinner::Add(const ClockPair& pair) noexcept {
+  ++added_;
+  const int64_t slice = pair.device_ns / slice_ns_;
+  const auto lateness = [](const ClockPair& p) { return p.host_ns - p.latency_ns - p.device_ns; };
+  if (!kept_.empty() && slice == slice_index_) {
+    if (lateness(pair) < lateness(kept_.back())) kept_.back() = pair;
+    return;
+  }
+  slice_index_ = slice;
+  if (kept_.size() == 2 * capacity_) kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(capacity_));
+  kept_.push_back(pair);
+}
+
+std::span<const ClockPair> ClockPairThinner::pairs() const { return kept_; }
+
+}  // namespace handhold::capture

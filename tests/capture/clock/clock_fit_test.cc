@@ -1,0 +1,188 @@
+#include "capture/clock/clock_fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/arrival_times.h"
+
+namespace handhold::capture {
+namespace {
+
+using recording::ClockPair;
+using testing::AlignmentErrors;
+using testing::Arrivals;
+using testing::PlantedArrivals;
+using testing::PlantedClock;
+
+double P99(std::vector<double> errors) {
+  std::sort(errors.begin(), errors.end());
+  return errors[errors.size() * 99 / 100];
+}
+
+class ClockFitOn : public ::testing::TestWithParam<PlantedClock> {};
+
+TEST_P(ClockFitOn, AlignsWithin50MicrosecondsAndOnePpm) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    PlantedClock planted = GetParam();
+    planted.seed = seed;
+    const PlantedArrivals arrivals = Arrivals(planted);
+    const auto fit = FitClock(arrivals.pairs);
+    ASSERT_TRUE(fit) << fit.error().message;
+    EXPECT_TRUE(fit->breaks.empty());
+    EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3) << seed;
+    for (const auto& s : fit->map.segments) EXPECT_NEAR(s.rate_error, planted.rate_error, 1e-6) << seed;
+  }
+}
+
+PlantedClock Markers() { return {}; }
+PlantedClock MarkersInBursts() {
+  PlantedClock c;
+  c.burst = 20;
+  return c;
+}
+PlantedClock Force() {
+  PlantedClock c;
+  c.rate_hz = 7000;
+  c.rate_error = -25e-6;
+  return c;
+}
+PlantedClock ForceInBursts() {
+  PlantedClock c = Force();
+  c.burst = 20;
+  return c;
+}
+INSTANTIATE_TEST_SUITE_P(Planted, ClockFitOn, ::testing::Values(Markers(), MarkersInBursts(), Force(), ForceInBursts()));
+
+TEST(ClockFitTest, TheQualityNumberCoversTheTruth) {
+  int covered = 0, total = 0;
+  for (uint64_t seed = 100; seed < 160; ++seed) {
+    PlantedClock planted;
+    planted.seed = seed;
+    planted.seconds = 5.0 + static_cast<double>(seed % 7) * 5.0;
+    planted.burst = seed % 2 == 0 ? 1 : 20;
+    const PlantedArrivals arrivals = Arrivals(planted);
+    const auto fit = FitClock(arrivals.pairs);
+    ASSERT_TRUE(fit);
+    for (size_t i = 0; i < arrivals.pairs.size(); i += arrivals.pairs.size() / 10) {
+      const int64_t device = arrivals.pairs[i].device_ns;
+      const double error = std::abs(static_cast<double>(fit->map.ToHost(device).ns() - arrivals.true_host_ns[i] - planted.least_delay_ns));
+      covered += error <= ClockUncertaintyNs(fit->map, device);
+      ++total;
+    }
+  }
+  EXPECT_GE(covered, total * 95 / 100) << covered << " of " << total;
+  EXPECT_GT(ClockUncertaintyNs(recording::ClockMap(), 0), 1e300);
+}
+
+TEST(ClockFitTest, AStepOfTheDevicesClockIsFoundAndLocated) {
+  for (const int64_t step_ns : {int64_t{-5'000'000}, int64_t{5'000'000}, int64_t{-700'000}, int64_t{900'000}}) {
+    PlantedClock planted;
+    PlantedArrivals arrivals = Arrivals(planted);
+    const size_t at = arrivals.pairs.size() / 3;
+    for (size_t i = at; i < arrivals.pairs.size(); ++i) {
+      arrivals.pairs[i].host_ns += step_ns;
+      arrivals.true_host_ns[i] += step_ns;
+    }
+    const auto fit = FitClock(arrivals.pairs);
+    ASSERT_TRUE(fit);
+    ASSERT_EQ(fit->breaks.size(), 1u) << step_ns;
+    EXPECT_NEAR(static_cast<double>(fit->breaks[0].counter), static_cast<double>(at), 3.0) << step_ns;
+    EXPECT_NEAR(static_cast<double>(fit->breaks[0].step_ns), static_cast<double>(step_ns), 50e3);
+    EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3) << step_ns;
+  }
+}
+
+TEST(ClockFitTest, AResetThatTheSourceToldStartsANewSegmentAtItsCounter) {
+  PlantedClock planted;
+  PlantedArrivals arrivals = Arrivals(planted);
+  const size_t at = 20'001;
+  for (size_t i = at; i < arrivals.pairs.size(); ++i) {
+    arrivals.pairs[i].host_ns += 1'400'000'123;
+    arrivals.true_host_ns[i] += 1'400'000'123;
+  }
+  const int64_t told[] = {static_cast<int64_t>(at)};
+  const auto fit = FitClock(arrivals.pairs, {}, told);
+  ASSERT_TRUE(fit);
+  ASSERT_EQ(fit->breaks.size(), 1u);
+  EXPECT_EQ(fit->breaks[0].counter, static_cast<int64_t>(at));
+  EXPECT_TRUE(fit->breaks[0].told);
+  EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3);
+}
+
+TEST(ClockFitTest, AStallThatEndsInABurstMovesNothing) {
+  PlantedClock planted;
+  PlantedArrivals arrivals = Arrivals(planted);
+  const int64_t release = arrivals.pairs[10'100].host_ns;  // 200 ms of packets held, then all at once
+  for (size_t i = 10'000; i < 10'100; ++i) arrivals.pairs[i].host_ns = std::max(arrivals.pairs[i].host_ns, release);
+  const auto fit = FitClock(arrivals.pairs);
+  ASSERT_TRUE(fit);
+  EXPECT_TRUE(fit->breaks.empty());
+  EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3);
+}
+
+TEST(ClockFitTest, ALongTakeFollowsACrystalThatWarmsUp) {
+  PlantedClock planted;
+  planted.seconds = 610;
+  PlantedArrivals arrivals = Arrivals(planted);
+  for (size_t i = 0; i < arrivals.pairs.size(); ++i) {
+    const double t = static_cast<double>(arrivals.pairs[i].device_ns) * 1e-9;
+    const int64_t wander = std::llround(1e9 * 0.5e-6 * t * t / 600.0);  // the rate drifts by 1 ppm over the take
+    arrivals.pairs[i].host_ns += wander;
+    arrivals.true_host_ns[i] += wander;
+  }
+  const auto fit = FitClock(arrivals.pairs);
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->map.segments.size(), 5u);
+  EXPECT_TRUE(fit->breaks.empty());
+  EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3);
+  // Continuous where pieces join.
+  for (size_t i = 1; i < fit->map.segments.size(); ++i) {
+    const int64_t at = fit->map.segments[i].device_begin_ns;
+    EXPECT_LE(std::abs(fit->map.ToHost(at).ns() - fit->map.ToHost(at - 1).ns()), 3);
+  }
+}
+
+TEST(ClockFitTest, WhatDoesNotDetermineARateIsRefused) {
+  EXPECT_EQ(FitClock({}).error().code, ErrorCode::kUnidentifiable);
+  const ClockPair one{5, 10'000'000, 77, 0};
+  EXPECT_EQ(FitClock({&one, 1}).error().code, ErrorCode::kUnidentifiable);
+  const ClockPair same[] = {one, one, one};
+  EXPECT_EQ(FitClock(same).error().code, ErrorCode::kUnidentifiable);
+  const ClockPair back[] = {one, {4, 8'000'000, 78, 0}};
+  EXPECT_EQ(FitClock(back).error().code, ErrorCode::kInvalid);
+}
+
+TEST(ClockFitTest, ReportedLatencyIsTakenOffTheArrival) {
+  PlantedClock planted;
+  planted.seconds = 10;
+  PlantedArrivals arrivals = Arrivals(planted);
+  for (ClockPair& pair : arrivals.pairs) {
+    pair.latency_ns = 4'000'000 + (pair.counter % 3) * 500'000;  // the device says how late each packet is
+    pair.host_ns += pair.latency_ns;
+  }
+  const auto fit = FitClock(arrivals.pairs);
+  ASSERT_TRUE(fit);
+  EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3);
+}
+
+TEST(ClockPairThinnerTest, KeepsTheLeastLateOfEachSliceInBoundedMemory) {
+  PlantedClock planted;
+  planted.rate_hz = 7000;
+  const PlantedArrivals arrivals = Arrivals(planted);
+  ClockPairThinner thinner(Duration::Milliseconds(20), 1000);
+  for (const ClockPair& pair : arrivals.pairs) thinner.Add(pair);
+  EXPECT_EQ(thinner.added(), static_cast<int64_t>(arrivals.pairs.size()));
+  EXPECT_LE(thinner.pairs().size(), 2000u);
+  EXPECT_GE(thinner.pairs().size(), 1000u);
+  EXPECT_EQ(thinner.pairs().back().counter / 140, arrivals.pairs.back().counter / 140);
+  const auto fit = FitClock(thinner.pairs());
+  ASSERT_TRUE(fit);
+  const std::vector<double> errors = AlignmentErrors(fit->map, arrivals, planted.least_delay_ns);
+  EXPECT_LE(errors.back(), 50e3);
+}
+
+}  // namespace
+}  // namespace handhold::capture

@@ -1,0 +1,136 @@
+#include "synthesis/interaction/replay.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/chain_hands.h"
+
+namespace handhold::synthesis {
+namespace {
+
+using geometry::Vec3;
+
+// The two-segment finger 50 mm above the plate dips: the reference goes smoothly from above the surface to 3 mm below.
+artefact::InteractionTrajectory Dip(const model::Skeleton& hand, double sideways_rad) {
+  artefact::InteractionTrajectory t;
+  t.dof_names = hand.dof_names();
+  const int frames = 400;
+  t.q_reference.resize(2, frames);
+  t.compliance_rad_per_Nm = Eigen::MatrixXd::Constant(2, frames, 0.4);
+  for (int k = 0; k < frames; ++k) {
+    t.times.push_back(Timestamp::FromNanoseconds(k * 2'000'000LL));
+    const double phase = 0.5 - 0.5 * std::cos(2 * M_PI * k / (frames - 1));
+    t.q_reference(0, k) = 0.25 + 0.12 * phase;
+    t.q_reference(1, k) = 0.5 + sideways_rad * phase;
+  }
+  t.q = t.q_reference;
+  return t;
+}
+
+ReplayScene OnPlate(const model::Prop& plate, double top_z_m) {
+  ReplayScene scene;
+  scene.fixed.push_back({plate, geometry::RigidTransform::Translation(Vec3(0.1, 0, top_z_m))});
+  return scene;
+}
+
+// Static balance by Newton on eq. 1 with its own kinematics of the planar chain: the oracle of the replay's end state.
+Eigen::Vector2d PlanarBalance(const Eigen::Vector2d& reference, const Eigen::Vector2d& C, double L1, double L2,
+                              double radius, double top_z, double k) {
+  Eigen::Vector2d q = reference;
+  for (int it = 0; it < 20000; ++it) {
+    const double z = -L1 * std::sin(q[0]) - L2 * std::sin(q[0] + q[1]) - radius;
+    const double f = std::max(0.0, k * (top_z - z));
+    const Eigen::Vector2d dz(-L1 * std::cos(q[0]) - L2 * std::cos(q[0] + q[1]), -L2 * std::cos(q[0] + q[1]));
+    const Eigen::Vector2d next = reference + C.cwiseProduct(dz * f);
+    q += 0.02 * (next - q);
+  }
+  return q;
+}
+
+TEST(ReplayTest, OnAFrictionlessPlateTheFingerStandsWhereTheSpringsBalance) {
+  const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
+  const double top = -0.075;
+  artefact::InteractionTrajectory t = Dip(hand, 0.1);
+  ReplayOptions options;
+  options.step.root_compliance_m_per_N = 1e-9;
+  const auto motion = ReplayInteraction(hand, t, OnPlate(testing::Plate(0.0, 1.0 / 5000), top), options);
+  ASSERT_TRUE(motion) << motion.error().message;
+  EXPECT_EQ(motion->lcp_failures, 0);
+  ASSERT_FALSE(motion->contacts.empty());
+  int checked = 0;
+  for (const artefact::MotionContact& c : motion->contacts) {
+    if (c.frame % 20 != 0 || c.f_onHand_W.z() < 0.2) continue;
+    const Eigen::Vector2d q = PlanarBalance(t.q_reference.col(c.frame), Eigen::Vector2d(0.4, 0.4), 0.08, 0.06, 0.006, top, 5000);
+    EXPECT_LE((motion->q.col(c.frame) - q).norm(), 1.5e-3) << c.frame;
+    ++checked;
+  }
+  EXPECT_GE(checked, 3);
+}
+
+TEST(ReplayTest, SlipsOnIceAndHoldsOnRubber) {
+  const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
+  const auto slip_share = [&](double friction) {
+    ReplayOptions options;
+    options.friction = friction;
+    const auto motion = ReplayInteraction(hand, Dip(hand, 0.06), OnPlate(testing::Plate(0.5, 2e-4), -0.075), options).value();
+    int slipping = 0;
+    for (const auto& c : motion.contacts) slipping += c.slip_m_per_s > 1e-3;
+    return static_cast<double>(slipping) / static_cast<double>(motion.contacts.size());
+  };
+  EXPECT_GT(slip_share(0.02), 0.9);
+  EXPECT_LT(slip_share(5.0), 0.2);
+}
+
+TEST(ReplayTest, AFreeBallIsPushedAwayAndNeverEntered) {
+  const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
+  ReplayScene scene;
+  ReplayObject ball;
+  ball.prop.name = "ball";
+  ball.prop.mass.mass_kg = 0.012;
+  ball.prop.mass.I_BCom_B = 0.4 * 0.012 * 0.02 * 0.02 * geometry::Mat3::Identity();
+  model::PropShape shape;
+  shape.name = "ball";
+  shape.shape = geometry::Sphere{0.02};
+  ball.prop.shapes.push_back(shape);
+  ball.X_WP.p = Vec3(0.12, 0.0, -0.091);  // below the tip, which comes down on it
+  scene.objects.push_back(ball);
+  ReplayOptions options;
+  options.step.gravity_W.setZero();
+  const auto motion = ReplayInteraction(hand, Dip(hand, 0.0), scene, options);
+  ASSERT_TRUE(motion) << motion.error().message;
+  ASSERT_FALSE(motion->contacts.empty());
+  EXPECT_EQ(motion->contacts[0].object, 0);
+  const Vec3 p_end = motion->objects[0].X_WP.back().p;
+  EXPECT_LT(p_end.z(), -0.095);  // down and away, and it keeps going without gravity
+  model::KinematicsData data(hand);
+  for (size_t k = 0; k < motion->times.size(); ++k) {
+    model::ComputePoses<double>(hand, motion->q.col(static_cast<Eigen::Index>(k)), &data);
+    const Vec3 tip = data.X_WB[2] * Vec3(0.06, 0, 0);
+    EXPECT_GT((tip - motion->objects[0].X_WP[k].p).norm(), 0.026 - 2e-4) << k;
+  }
+}
+
+TEST(ReplayTest, ARefusedJointIsNamedWithTheAssumptionThatWouldHelp) {
+  const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
+  artefact::InteractionTrajectory t = Dip(hand, 0.0);
+  t.compliance_rad_per_Nm.row(1).setConstant(std::numeric_limits<double>::quiet_NaN());
+  const auto motion = ReplayInteraction(hand, t, OnPlate(testing::Plate(0.5, 0), -0.075), {});
+  ASSERT_FALSE(motion);
+  EXPECT_EQ(motion.error().code, ErrorCode::kUnidentifiable);
+  EXPECT_THAT(motion.error().message, ::testing::AllOf(::testing::HasSubstr("joint1.flex"), ::testing::HasSubstr("--assume-compliance")));
+}
+
+TEST(ReplayTest, TheDampedFormWantsADynamicReference) {
+  const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
+  ReplayOptions options;
+  options.form = ReplayForm::kDamped;
+  const auto motion = ReplayInteraction(hand, Dip(hand, 0.0), OnPlate(testing::Plate(0.5, 0), -0.075), options);
+  ASSERT_FALSE(motion);
+  EXPECT_THAT(motion.error().message, ::testing::HasSubstr("dynamic"));
+}
+
+}  // namespace
+}  // namespace handhold::synthesis
