@@ -26,7 +26,8 @@ struct Line {
   double rate_error = 0.0;
   double Residual(const Point& p) const {
     const int64_t elapsed = p.device_ns - at.device_ns;
-    return static_cast<double>(p.host_ns - at.host_ns - elapsed) - rate_error * static_cast<double>(elapsed);
+    return static_cast<double>(p.host_ns - at.host_ns - elapsed) -
+           rate_error * static_cast<double>(elapsed);
   }
 };
 
@@ -38,11 +39,13 @@ class LowerHull {
       if (p.host_ns >= points_.back().host_ns) return;
       points_.pop_back();
     }
-    while (points_.size() >= 2 && !TurnsUp(points_[points_.size() - 2], points_.back(), p)) points_.pop_back();
+    while (points_.size() >= 2 && !TurnsUp(points_[points_.size() - 2], points_.back(), p))
+      points_.pop_back();
     points_.push_back(p);
   }
   size_t size() const { return points_.size(); }
-  // The edge above `device_ns`: of all lines under the points the one highest there. Precondition: size() >= 2.
+  // The edge above `device_ns`: of all lines under the points the one highest there. Precondition:
+  // size() >= 2.
   Line EdgeAt(double device_ns) const {
     size_t i = 1;
     while (i + 1 < points_.size() && static_cast<double>(points_[i].device_ns) < device_ns) ++i;
@@ -51,8 +54,10 @@ class LowerHull {
 
  private:
   static bool TurnsUp(const Point& a, const Point& b, const Point& c) {
-    const __int128 left = static_cast<__int128>(b.host_ns - a.host_ns) * (c.device_ns - b.device_ns);
-    const __int128 right = static_cast<__int128>(c.host_ns - b.host_ns) * (b.device_ns - a.device_ns);
+    const __int128 left =
+        static_cast<__int128>(b.host_ns - a.host_ns) * (c.device_ns - b.device_ns);
+    const __int128 right =
+        static_cast<__int128>(c.host_ns - b.host_ns) * (b.device_ns - a.device_ns);
     return right > left;
   }
   static Line Through(const Point& a, const Point& b) {
@@ -65,7 +70,8 @@ class LowerHull {
 // Walks through the pairs and cuts where the lower edge shifts for good.
 class BreakFinder {
  public:
-  BreakFinder(std::span<const ClockPair> pairs, const ClockFitOptions& options, std::span<const int64_t> told)
+  BreakFinder(std::span<const ClockPair> pairs, const ClockFitOptions& options,
+              std::span<const int64_t> told)
       : pairs_(pairs), options_(options), told_(told) {}
 
   // Indices of the first pair of every segment (0 included), and the breaks between them.
@@ -107,8 +113,8 @@ class BreakFinder {
     const auto age = static_cast<double>(p.device_ns - pairs_[first_].device_ns);
     // While the segment is young its rate is known no better than crystals are.
     const double known = std::max(1.0, static_cast<double>(line_span_ns_));
-    const double rate_slack =
-        std::min(options_.largest_rate_error, static_cast<double>(options_.least_step.ns()) / known);
+    const double rate_slack = std::min(options_.largest_rate_error,
+                                       static_cast<double>(options_.least_step.ns()) / known);
     const double beyond = std::max(0.0, age - static_cast<double>(line_span_ns_));
     const double tolerance = static_cast<double>(options_.least_step.ns()) + rate_slack * beyond;
     if (residual < -tolerance && line_span_ns_ > 0) return i;
@@ -117,7 +123,8 @@ class BreakFinder {
       hull_.Add(p);
       if (age > 1.25 * static_cast<double>(line_span_ns_) && hull_.size() >= 2 && age > 1e9) {
         line_ = hull_.EdgeAt(static_cast<double>(pairs_[first_].device_ns) + 0.5 * age);
-        line_.rate_error = std::clamp(line_.rate_error, -options_.largest_rate_error, options_.largest_rate_error);
+        line_.rate_error =
+            std::clamp(line_.rate_error, -options_.largest_rate_error, options_.largest_rate_error);
         line_span_ns_ = p.device_ns - pairs_[first_].device_ns;
       }
       return kNone;
@@ -143,14 +150,16 @@ double Quantile(std::vector<double>* values, double share) {
   return (*values)[static_cast<size_t>(k)];
 }
 
-// One piece: the line, and how well it is known. The gaps that the lower edge leaves in each of sixteen blocks say how
-// densely packets of least delay lie; an edge rests on such packets, so it is uncertain by about one such gap.
+// One piece: the line, and how well it is known. The gaps that the lower edge leaves in each of
+// sixteen blocks say how densely packets of least delay lie; an edge rests on such packets, so it
+// is uncertain by about one such gap.
 ClockSegment FitPiece(std::span<const ClockPair> pairs) {
   LowerHull hull;
   double mean = 0.0;
   for (const ClockPair& pair : pairs) {
     hull.Add(PointOf(pair));
-    mean += static_cast<double>(pair.device_ns - pairs.front().device_ns) / static_cast<double>(pairs.size());
+    mean += static_cast<double>(pair.device_ns - pairs.front().device_ns) /
+            static_cast<double>(pairs.size());
   }
   const Line line = hull.EdgeAt(static_cast<double>(pairs.front().device_ns) + mean);
   ClockSegment segment;
@@ -158,7 +167,8 @@ ClockSegment FitPiece(std::span<const ClockPair> pairs) {
   segment.device_end_ns = pairs.back().device_ns;
   segment.rate_error = line.rate_error;
   const int64_t back = pairs.front().device_ns - line.at.device_ns;
-  segment.host_begin_ns = line.at.host_ns + back + std::llround(line.rate_error * static_cast<double>(back));
+  segment.host_begin_ns =
+      line.at.host_ns + back + std::llround(line.rate_error * static_cast<double>(back));
   segment.pair_count = static_cast<int64_t>(pairs.size());
 
   constexpr size_t kBlocks = 16;
@@ -174,7 +184,8 @@ ClockSegment FitPiece(std::span<const ClockPair> pairs) {
   }
   double mean_gap = 0.0;
   for (const double g : gaps) mean_gap += g / static_cast<double>(gaps.size());
-  const double span = std::max(1.0, static_cast<double>(segment.device_end_ns - segment.device_begin_ns));
+  const double span =
+      std::max(1.0, static_cast<double>(segment.device_end_ns - segment.device_begin_ns));
   segment.offset_sd_ns = mean_gap + 1.0;
   segment.rate_sd = 3.0 * (mean_gap + 1.0) / span;
   segment.residual_p50_ns = Quantile(&residuals, 0.5);
@@ -186,7 +197,8 @@ ClockSegment FitPiece(std::span<const ClockPair> pairs) {
 
 double HostAt(const ClockSegment& s, int64_t device_ns) {
   const auto elapsed = static_cast<double>(device_ns - s.device_begin_ns);
-  return static_cast<double>(s.host_begin_ns - s.device_begin_ns) + elapsed * s.rate_error;  // host - device
+  return static_cast<double>(s.host_begin_ns - s.device_begin_ns) +
+         elapsed * s.rate_error;  // host - device
 }
 
 // Neighbouring pieces of one unbroken stretch are made to meet half way: the map has no jump there.
@@ -217,12 +229,14 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
                           std::span<const int64_t> told_breaks) {
   for (size_t i = 1; i < pairs.size(); ++i) {
     if (pairs[i].device_ns < pairs[i - 1].device_ns) {
-      return Error{ErrorCode::kInvalid, "device times go back at counter " + std::to_string(pairs[i].counter) +
+      return Error{ErrorCode::kInvalid, "device times go back at counter " +
+                                            std::to_string(pairs[i].counter) +
                                             ": the source must unwrap counters over a reset"};
     }
   }
   if (pairs.size() < 2 || pairs.front().device_ns == pairs.back().device_ns) {
-    return Error{ErrorCode::kUnidentifiable, "fewer than two device times: the clock's rate is not determined"};
+    return Error{ErrorCode::kUnidentifiable,
+                 "fewer than two device times: the clock's rate is not determined"};
   }
   ClockFit fit;
   const std::vector<size_t> starts = BreakFinder(pairs, options, told_breaks).Run(&fit.breaks);
@@ -245,10 +259,12 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
       const int64_t count = std::max<int64_t>(1, length / options.piece.ns());
       size_t at = 0;
       for (int64_t k = 0; k < count; ++k) {
-        const int64_t end_ns = stretch.front().device_ns + (k + 1 == count ? length : length / count * (k + 1));
+        const int64_t end_ns =
+            stretch.front().device_ns + (k + 1 == count ? length : length / count * (k + 1));
         size_t end = at;
         while (end < stretch.size() && (stretch[end].device_ns <= end_ns || k + 1 == count)) ++end;
-        if (end - at < 2 || stretch[at].device_ns == stretch[end - 1].device_ns) continue;  // absorbed by the next
+        if (end - at < 2 || stretch[at].device_ns == stretch[end - 1].device_ns)
+          continue;  // absorbed by the next
         pieces.push_back(FitPiece(stretch.subspan(at, end - at)));
         at = end;
       }
@@ -259,7 +275,8 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
     if (s > 0) {
       const size_t before = fit.map.segments.size() - pieces.size() - 1;
       ClockBreak& b = fit.breaks[s - 1];
-      b.step_ns = std::llround(HostAt(fit.map.segments[before + 1], b.device_ns) - HostAt(fit.map.segments[before], b.device_ns));
+      b.step_ns = std::llround(HostAt(fit.map.segments[before + 1], b.device_ns) -
+                               HostAt(fit.map.segments[before], b.device_ns));
     }
   }
   for (size_t i = 0; i + 1 < fit.map.segments.size(); ++i) {
@@ -271,11 +288,13 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
 double ClockUncertaintyNs(const ClockMap& map, int64_t device_ns) {
   if (!map.valid()) return std::numeric_limits<double>::infinity();
   const ClockSegment& s = map.SegmentAt(device_ns);
-  const double middle = 0.5 * (static_cast<double>(s.device_begin_ns) + static_cast<double>(s.device_end_ns));
+  const double middle =
+      0.5 * (static_cast<double>(s.device_begin_ns) + static_cast<double>(s.device_end_ns));
   return 2.0 * std::hypot(s.offset_sd_ns, s.rate_sd * (static_cast<double>(device_ns) - middle));
 }
 
-ClockPairThinner::ClockPairThinner(Duration slice, size_t capacity) : slice_ns_(slice.ns()), capacity_(capacity) {
+ClockPairThinner::ClockPairThinner(Duration slice, size_t capacity)
+    : slice_ns_(slice.ns()), capacity_(capacity) {
   CHECK_GT(slice_ns_, 0);
   CHECK_GT(capacity_, 1u);
   kept_.reserve(2 * capacity_);
@@ -290,7 +309,8 @@ void ClockPairThinner::Add(const ClockPair& pair) noexcept {
     return;
   }
   slice_index_ = slice;
-  if (kept_.size() == 2 * capacity_) kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(capacity_));
+  if (kept_.size() == 2 * capacity_)
+    kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(capacity_));
   kept_.push_back(pair);
 }
 

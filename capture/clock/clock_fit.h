@@ -1,11 +1,13 @@
 /// Fits a device's clock to the recording machine's from the arrival times of its packets.
 ///
-/// A packet can come late but never early, so the true map lies along the lower edge of (device time, receive time):
+/// A packet can come late but never early, so the true map lies along the lower edge of (device
+/// time, receive time):
 ///   host_ns - latency_ns = offset + (1 + rate_error) device_ns + delay,   delay >= 0.
-/// The fit is the line under all points that minimises their mean distance to it: the edge of their lower convex hull
-/// above the mean device time. One late packet, or a thousand, do not move it. The least delay itself is constant and
-/// cannot be observed: it is a rig entry (ClockMap::constant_delay_ns). Breaks of the clock (steps, resets) are found and
-/// start new segments. Pinned by tests/capture/clock/clock_fit_test.cc; marks: tools/bench capture.clock.
+/// The fit is the line under all points that minimises their mean distance to it: the edge of their
+/// lower convex hull above the mean device time. One late packet, or a thousand, do not move it.
+/// The least delay itself is constant and cannot be observed: it is a rig entry
+/// (ClockMap::constant_delay_ns). Breaks of the clock (steps, resets) are found and start new
+/// segments. Pinned by tests/capture/clock/clock_fit_test.cc; marks: tools/bench capture.clock.
 #pragma once
 
 #include <span>
@@ -17,22 +19,24 @@
 namespace handhold::capture {
 
 struct ClockFitOptions {
-  /// Long takes get one line per this much time, joined at their ends: crystals wander with temperature.
+  /// Long takes get one line per this much time, joined at their ends: crystals wander with
+  /// temperature.
   Duration piece = Duration::Seconds(120);
   /// A lasting shift of the lower edge by more than this is a break of the device's clock.
   Duration least_step = Duration::Microseconds(400);
-  /// Lateness must last this long to be a break; shorter, it is a delay (a stall, a burst) and moves nothing. Earliness
-  /// is a break at once: nothing arrives before it was sent.
+  /// Lateness must last this long to be a break; shorter, it is a delay (a stall, a burst) and
+  /// moves nothing. Earliness is a break at once: nothing arrives before it was sent.
   Duration confirm = Duration::Seconds(2);
   /// No crystal is further off than this: bounds the tolerance while a segment is young.
   double largest_rate_error = 300e-6;
 };
 
-/// A place where the device's clock did not run on evenly, found or (a reset that the source saw) told.
+/// A place where the device's clock did not run on evenly, found or (a reset that the source saw)
+/// told.
 struct ClockBreak {
   int64_t counter = 0;    ///< of the first packet after it
   int64_t device_ns = 0;  ///< its device time
-  int64_t step_ns = 0;    ///< (host - device) after minus before: + when the device's clock lost time
+  int64_t step_ns = 0;  ///< (host - device) after minus before: + when the device's clock lost time
   bool told = false;
 };
 
@@ -41,18 +45,22 @@ struct ClockFit {
   std::vector<ClockBreak> breaks;
 };
 
-/// Pairs in order of receipt, device times ascending (sources keep counters ascending over a reset and tell of it:
-/// `told_breaks` holds the counters after each). Errors: kUnidentifiable when fewer than two device times are known (the
-/// rate is not determined), kInvalid when device times do not ascend.
-Result<ClockFit> FitClock(std::span<const recording::ClockPair> pairs, const ClockFitOptions& options = {},
+/// Pairs in order of receipt, device times ascending (sources keep counters ascending over a reset
+/// and tell of it: `told_breaks` holds the counters after each). Errors: kUnidentifiable when fewer
+/// than two device times are known (the rate is not determined), kInvalid when device times do not
+/// ascend.
+Result<ClockFit> FitClock(std::span<const recording::ClockPair> pairs,
+                          const ClockFitOptions& options = {},
                           std::span<const int64_t> told_breaks = {});
 
-/// How far `map` may be off at device time `device_ns`, ns, net of the constant delay: two standard deviations of its
-/// segment's offset and rate together. The live quality number; that it covers the truth is a test.
+/// How far `map` may be off at device time `device_ns`, ns, net of the constant delay: two standard
+/// deviations of its segment's offset and rate together. The live quality number; that it covers
+/// the truth is a test.
 double ClockUncertaintyNs(const recording::ClockMap& map, int64_t device_ns);
 
-/// Thins pairs for a fit without moving it: of every slice of device time the least late packet stays. Bounded work and
-/// memory for live use: one pair per slice, the newest `capacity` slices. One thread; allocates only in the constructor.
+/// Thins pairs for a fit without moving it: of every slice of device time the least late packet
+/// stays. Bounded work and memory for live use: one pair per slice, the newest `capacity` slices.
+/// One thread; allocates only in the constructor.
 class ClockPairThinner {
  public:
   explicit ClockPairThinner(Duration slice = Duration::Milliseconds(20), size_t capacity = 32768);
@@ -64,7 +72,8 @@ class ClockPairThinner {
  private:
   int64_t slice_ns_;
   size_t capacity_;
-  std::vector<recording::ClockPair> kept_;  ///< at most 2 x capacity; the older half is dropped when full
+  std::vector<recording::ClockPair> kept_;  ///< at most 2 x capacity; the older half is dropped
+                                            ///< when full
   int64_t slice_index_ = 0;
   int64_t added_ = 0;
 };

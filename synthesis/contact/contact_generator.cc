@@ -9,7 +9,8 @@ namespace handhold::synthesis {
 namespace {
 
 bool IsRound(const geometry::Shape& shape) {
-  return std::holds_alternative<geometry::Sphere>(shape) || std::holds_alternative<geometry::Capsule>(shape);
+  return std::holds_alternative<geometry::Sphere>(shape) ||
+         std::holds_alternative<geometry::Capsule>(shape);
 }
 
 // True when p_W lies inside a shape of the prop other than `own`.
@@ -18,15 +19,18 @@ bool HiddenByAnother(const PlacedProp& placed, size_t own, const geometry::Vec3&
   for (size_t s = 0; s < shapes.size(); ++s) {
     if (s == own) continue;
     const geometry::RigidTransform X_WS = placed.X_WP * shapes[s].X_PS;
-    if (geometry::SignedDistance(shapes[s].shape, X_WS.Inverse() * p_W).distance_m < -1e-9) return true;
+    if (geometry::SignedDistance(shapes[s].shape, X_WS.Inverse() * p_W).distance_m < -1e-9)
+      return true;
   }
   return false;
 }
 
 }  // namespace
 
-Result<ContactSet> GenerateContacts(const model::Skeleton& skeleton, const model::KinematicsData& data,
-                                    std::span<const PlacedProp> props, const ContactOptions& options) {
+Result<ContactSet> GenerateContacts(const model::Skeleton& skeleton,
+                                    const model::KinematicsData& data,
+                                    std::span<const PlacedProp> props,
+                                    const ContactOptions& options) {
   ContactSet contacts;
   ContactSet of_pair;
   std::vector<char> hidden;
@@ -40,8 +44,9 @@ Result<ContactSet> GenerateContacts(const model::Skeleton& skeleton, const model
         hidden.clear();
         for (size_t s = 0; s < placed.prop->shapes.size(); ++s, ++feature) {
           const model::PropShape& shape = placed.prop->shapes[s];
-          HANDHOLD_ASSIGN(const geometry::ShapeDistance d,
-                          geometry::Distance(hand.shape, X_WH, shape.shape, placed.X_WP * shape.X_PS));
+          HANDHOLD_ASSIGN(
+              const geometry::ShapeDistance d,
+              geometry::Distance(hand.shape, X_WH, shape.shape, placed.X_WP * shape.X_PS));
           if (!(d.distance_m < options.margin_m)) continue;
           Contact contact;
           contact.body = b;
@@ -57,9 +62,9 @@ Result<ContactSet> GenerateContacts(const model::Skeleton& skeleton, const model
         }
         const bool any_shown = std::find(hidden.begin(), hidden.end(), 0) != hidden.end();
         if (!any_shown && !of_pair.empty()) {
-          const auto shallowest = std::max_element(of_pair.begin(), of_pair.end(), [](const Contact& a, const Contact& c) {
-            return a.separation_m < c.separation_m;
-          });
+          const auto shallowest = std::max_element(
+              of_pair.begin(), of_pair.end(),
+              [](const Contact& a, const Contact& c) { return a.separation_m < c.separation_m; });
           if (shallowest->separation_m < 0) contacts.push_back(*shallowest);
           continue;
         }

@@ -9,18 +9,23 @@ namespace {
 // The trajectory between its frames.
 class Sampler {
  public:
-  Sampler(const model::Skeleton& skeleton, const artefact::InteractionTrajectory& trajectory, const ReplayOptions& options)
+  Sampler(const model::Skeleton& skeleton, const artefact::InteractionTrajectory& trajectory,
+          const ReplayOptions& options)
       : skeleton_(skeleton),
         trajectory_(trajectory),
-        reference_(options.form == ReplayForm::kDamped ? trajectory.q_reference_dynamic : trajectory.q_reference) {}
+        reference_(options.form == ReplayForm::kDamped ? trajectory.q_reference_dynamic
+                                                       : trajectory.q_reference) {}
 
   Eigen::VectorXd Reference(Timestamp t) {
     Advance(t);
     const auto i = static_cast<Eigen::Index>(frame_);
-    if (t <= trajectory_.times[frame_] || frame_ + 1 >= trajectory_.times.size()) return reference_.col(i);
-    const double span = static_cast<double>((trajectory_.times[frame_ + 1] - trajectory_.times[frame_]).ns());
+    if (t <= trajectory_.times[frame_] || frame_ + 1 >= trajectory_.times.size())
+      return reference_.col(i);
+    const double span =
+        static_cast<double>((trajectory_.times[frame_ + 1] - trajectory_.times[frame_]).ns());
     const double share = static_cast<double>((t - trajectory_.times[frame_]).ns()) / span;
-    return skeleton_.Integrate(reference_.col(i), share * skeleton_.Difference(reference_.col(i), reference_.col(i + 1)));
+    return skeleton_.Integrate(
+        reference_.col(i), share * skeleton_.Difference(reference_.col(i), reference_.col(i + 1)));
   }
   Eigen::VectorXd Compliance(Timestamp t) {
     Advance(t);
@@ -28,7 +33,9 @@ class Sampler {
   }
   double TimeConstant(Timestamp t) {
     Advance(t);
-    return trajectory_.time_constant_s.size() == 0 ? 0.0 : trajectory_.time_constant_s[static_cast<Eigen::Index>(frame_)];
+    return trajectory_.time_constant_s.size() == 0
+               ? 0.0
+               : trajectory_.time_constant_s[static_cast<Eigen::Index>(frame_)];
   }
 
  private:
@@ -43,19 +50,24 @@ class Sampler {
   size_t frame_ = 0;
 };
 
-Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTrajectory& t, const ReplayScene& scene,
-                 const ReplayOptions& options) {
+Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTrajectory& t,
+                 const ReplayScene& scene, const ReplayOptions& options) {
   const auto frames = static_cast<Eigen::Index>(t.times.size());
-  if (frames < 2) return Error{ErrorCode::kInvalid, "the interaction trajectory has fewer than two frames"};
+  if (frames < 2)
+    return Error{ErrorCode::kInvalid, "the interaction trajectory has fewer than two frames"};
   if (t.dof_names != skeleton.dof_names()) {
-    return Error{ErrorCode::kInvalid, "the interaction trajectory was fitted to another skeleton than '" + skeleton.name() + "'"};
+    return Error{
+        ErrorCode::kInvalid,
+        "the interaction trajectory was fitted to another skeleton than '" + skeleton.name() + "'"};
   }
-  const Eigen::MatrixXd& reference = options.form == ReplayForm::kDamped ? t.q_reference_dynamic : t.q_reference;
+  const Eigen::MatrixXd& reference =
+      options.form == ReplayForm::kDamped ? t.q_reference_dynamic : t.q_reference;
   if (reference.rows() != skeleton.nq() || reference.cols() != frames) {
-    return Error{ErrorCode::kInvalid, options.form == ReplayForm::kDamped
-                                          ? "the trajectory has no dynamic reference: run 'fit compliance' with the "
-                                            "dynamic estimator, or replay quasi-statically"
-                                          : "the trajectory's reference does not fit the skeleton"};
+    return Error{ErrorCode::kInvalid,
+                 options.form == ReplayForm::kDamped
+                     ? "the trajectory has no dynamic reference: run 'fit compliance' with the "
+                       "dynamic estimator, or replay quasi-statically"
+                     : "the trajectory's reference does not fit the skeleton"};
   }
   if (t.compliance_rad_per_Nm.rows() != skeleton.nv() || t.compliance_rad_per_Nm.cols() != frames) {
     return Error{ErrorCode::kInvalid, "the trajectory's compliance does not fit the skeleton"};
@@ -66,18 +78,21 @@ Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTra
     unknown += (unknown.empty() ? "" : ", ") + skeleton.dof_names()[static_cast<size_t>(d)];
   }
   if (!unknown.empty()) {
-    return Error{ErrorCode::kUnidentifiable, "the fit refused a compliance for " + unknown +
-                                                 ": assume one by name with --assume-compliance, and the result will say so"};
+    return Error{ErrorCode::kUnidentifiable,
+                 "the fit refused a compliance for " + unknown +
+                     ": assume one by name with --assume-compliance, and the result will say so"};
   }
   for (const ReplayObject& object : scene.objects) {
     if (!(object.prop.mass.mass_kg > 0.0)) {
-      return Error{ErrorCode::kInvalid, "object '" + object.prop.name + "' has no mass: give it one, or place it as fixed"};
+      return Error{ErrorCode::kInvalid, "object '" + object.prop.name +
+                                            "' has no mass: give it one, or place it as fixed"};
     }
   }
   return {};
 }
 
-void Record(const ContactSet& contacts, const StepResult& step, int frame, artefact::Motion* motion) {
+void Record(const ContactSet& contacts, const StepResult& step, int frame,
+            artefact::Motion* motion) {
   for (size_t i = 0; i < contacts.size(); ++i) {
     if (step.forces[i].f_onHand_W.norm() == 0.0) continue;
     artefact::MotionContact c;
@@ -99,10 +114,13 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const ReplayScene& scene, const ReplayOptions& options) {
   HANDHOLD_TRY(CheckFits(skeleton, trajectory, scene, options));
   const bool whole = options.range.length() == Duration();
-  const Timestamp begin = whole ? trajectory.times.front() : std::max(options.range.begin, trajectory.times.front());
-  const Timestamp end = whole ? trajectory.times.back() : std::min(options.range.end, trajectory.times.back());
+  const Timestamp begin =
+      whole ? trajectory.times.front() : std::max(options.range.begin, trajectory.times.front());
+  const Timestamp end =
+      whole ? trajectory.times.back() : std::min(options.range.end, trajectory.times.back());
   const Duration step = Duration::FromSeconds(options.step.step_s);
-  if (!(begin < end)) return Error{ErrorCode::kInvalid, "the asked time range holds nothing of the trajectory"};
+  if (!(begin < end))
+    return Error{ErrorCode::kInvalid, "the asked time range holds nothing of the trajectory"};
   const int steps = static_cast<int>((end - begin).ns() / step.ns());
 
   artefact::Motion motion;
@@ -118,9 +136,11 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
     motion.objects.push_back({object.prop.name, {object.X_WP}});
   }
   std::vector<PlacedProp> placed;
-  for (const auto& fixed : scene.fixed) placed.push_back({&fixed.prop, fixed.X_WP, -1, options.friction});
+  for (const auto& fixed : scene.fixed)
+    placed.push_back({&fixed.prop, fixed.X_WP, -1, options.friction});
   for (size_t o = 0; o < scene.objects.size(); ++o) {
-    placed.push_back({&scene.objects[o].prop, scene.objects[o].X_WP, static_cast<int>(o), options.friction});
+    placed.push_back(
+        {&scene.objects[o].prop, scene.objects[o].X_WP, static_cast<int>(o), options.friction});
   }
 
   InteractionStepper stepper(skeleton, options.step);
@@ -141,10 +161,12 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
     hand.time_constant_s = options.form == ReplayForm::kDamped ? sampler.TimeConstant(t) : 0.0;
     model::ComputePoses<double>(skeleton, hand.q, &kinematics);
     for (size_t o = 0; o < bodies.size(); ++o) placed[scene.fixed.size() + o].X_WP = bodies[o].X_WB;
-    HANDHOLD_ASSIGN(const ContactSet contacts, GenerateContacts(skeleton, kinematics, placed, options.contacts));
+    HANDHOLD_ASSIGN(const ContactSet contacts,
+                    GenerateContacts(skeleton, kinematics, placed, options.contacts));
     HANDHOLD_ASSIGN(const StepResult result, stepper.Step(hand, contacts, bodies));
     hand.q = result.q;
-    if (!hand.q.allFinite()) return Error{ErrorCode::kNotConverged, "the replay diverged at " + FormatSeconds(t - begin)};
+    if (!hand.q.allFinite())
+      return Error{ErrorCode::kNotConverged, "the replay diverged at " + FormatSeconds(t - begin)};
     motion.times.push_back(t);
     motion.q.col(k) = hand.q;
     motion.equilibrium_residual_rad[k] = result.equilibrium_residual_rad;

@@ -1,9 +1,11 @@
-/// Replays a captured interaction trajectory against a scene it never touched (Kry & Pai 2006, sections 6 and 7).
+/// Replays a captured interaction trajectory against a scene it never touched (Kry & Pai 2006,
+/// sections 6 and 7).
 ///
-/// The hand follows theta_r(t) and yields by C(t); fixed props of any shape and free rigid bodies push back, with friction.
-/// Two forms: the paper's quasi-static one with eq. 1's reference, and one with the joints' time constant, which cures the first
-/// 50 ms of contact and wants the dynamic (or true) reference. Never mix them: eq. 1's reference has absorbed the damping.
-/// Pinned by tests/synthesis/interaction/replay_test.cc and tests/end_to_end_test.cc.
+/// The hand follows theta_r(t) and yields by C(t); fixed props of any shape and free rigid bodies
+/// push back, with friction. Two forms: the paper's quasi-static one with eq. 1's reference, and
+/// one with the joints' time constant, which cures the first 50 ms of contact and wants the dynamic
+/// (or true) reference. Never mix them: eq. 1's reference has absorbed the damping. Pinned by
+/// tests/synthesis/interaction/replay_test.cc and tests/end_to_end_test.cc.
 #pragma once
 
 #include <functional>
@@ -31,8 +33,8 @@ enum class ReplayForm {
 
 struct ReplayObject {
   model::Prop prop;
-  geometry::RigidTransform X_WP;                     ///< at the start
-  geometry::Vec6 V_P = geometry::Vec6::Zero();       ///< initial spatial velocity, body coordinates
+  geometry::RigidTransform X_WP;                ///< at the start
+  geometry::Vec6 V_P = geometry::Vec6::Zero();  ///< initial spatial velocity, body coordinates
 };
 
 struct ReplayScene {
@@ -41,22 +43,23 @@ struct ReplayScene {
     geometry::RigidTransform X_WP;
   };
   std::vector<FixedProp> fixed;
-  std::vector<ReplayObject> objects;                 ///< free rigid bodies; each needs mass > 0
+  std::vector<ReplayObject> objects;  ///< free rigid bodies; each needs mass > 0
 };
 
 struct ReplayOptions {
   ReplayForm form = ReplayForm::kQuasiStatic;
-  TimeRange range;                                   ///< of the trajectory; empty (0 length): all of it
-  double friction = -1.0;                            ///< for every surface; negative: each prop's own
-  double compliance_scale = 1.0;                     ///< on every joint: for the halved and doubled replays
+  TimeRange range;                ///< of the trajectory; empty (0 length): all of it
+  double friction = -1.0;         ///< for every surface; negative: each prop's own
+  double compliance_scale = 1.0;  ///< on every joint: for the halved and doubled replays
   ContactOptions contacts;
   StepOptions step;
   /// Called now and then with the share done; false cancels.
   std::function<bool(double)> progress;
 };
 
-/// One frame per step. Errors: kUnidentifiable when a joint that contact loads has no compliance (naming the joints and the
-/// assumption that would help), kInvalid for what does not fit together, kCancelled.
+/// One frame per step. Errors: kUnidentifiable when a joint that contact loads has no compliance
+/// (naming the joints and the assumption that would help), kInvalid for what does not fit together,
+/// kCancelled.
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
                                            const ReplayScene& scene, const ReplayOptions& options);

@@ -58,8 +58,9 @@ void InteractionStepper::Assemble(const HandStep& hand, const ContactSet& contac
   if (a > 0.0) {
     q_target_ = skeleton_.Integrate(q_target_, a * skeleton_.Difference(hand.q_reference, hand.q));
   }
-  // Where the joints go when all contact forces vanish. With eq. 7 this is the paper's J (dtheta_r + theta_err) - G f^k:
-  // theta_r^{k+1} - theta^k = dtheta_r + theta_err - C J^T f^k (StepTest.TheAbsoluteFormIsThePapers).
+  // Where the joints go when all contact forces vanish. With eq. 7 this is the paper's J (dtheta_r
+  // + theta_err) - G f^k: theta_r^{k+1} - theta^k = dtheta_r + theta_err - C J^T f^k
+  // (StepTest.TheAbsoluteFormIsThePapers).
   dq_ = skeleton_.Difference(hand.q, q_target_);
   model::ComputeJacobian<double>(skeleton_, hand.q, &kinematics_);
   J_.setZero(3 * n, skeleton_.nv());
@@ -79,7 +80,8 @@ void InteractionStepper::Assemble(const HandStep& hand, const ContactSet& contac
 }
 
 // Subtracts U_phi f + u_phi of eq. 10: the motion of the contact points on the free bodies.
-void InteractionStepper::AddBodyMotion(const ContactSet& contacts, std::span<const FreeBody> bodies) {
+void InteractionStepper::AddBodyMotion(const ContactSet& contacts,
+                                       std::span<const FreeBody> bodies) {
   const double h = options_.step_s;
   const auto n = static_cast<Eigen::Index>(contacts.size());
   for (size_t b = 0; b < bodies.size(); ++b) {
@@ -129,7 +131,7 @@ void InteractionStepper::BuildLcp(const ContactSet& contacts) {
     const Contact& c = contacts[static_cast<size_t>(i)];
     M_(i * per, i * per) += c.surface_compliance_m_per_N;
     q_lcp_[i * per] += c.separation_m + c.normal_W.dot(root_offset_W_);
-    M_(n * per + i, i * per) = c.friction;                                // F_i
+    M_(n * per + i, i * per) = c.friction;  // F_i
     M_.block(n * per + i, i * per + 1, 1, options_.sides).setConstant(-1.0);
     M_.block(i * per + 1, n * per + i, options_.sides, 1).setConstant(1.0);  // -E_i^T
   }
@@ -145,24 +147,29 @@ void InteractionStepper::AdvanceBodies(const ContactSet& contacts, std::span<Fre
     for (size_t i = 0; i < contacts.size(); ++i) {
       if (contacts[i].object != static_cast<int>(b)) continue;
       const Vec6 w_W = geometry::Gamma<double>(contacts[i].p_W).transpose() *
-                       -f_.segment<3>(3 * static_cast<Eigen::Index>(i));  // on the body: minus the hand's
+                       -f_.segment<3>(3 * static_cast<Eigen::Index>(i));  // on the body: minus the
+                                                                          // hand's
       w_B += geometry::TransformWrench<double>(body.X_WB.Inverse(), w_W);
     }
     body.V_B += h * (M.ldlt().solve(w_B));
     body.X_WB.p += h * (body.X_WB.R * body.V_B.tail<3>());
-    body.X_WB.R = geometry::NearestRotation(body.X_WB.R * geometry::Exp<double>(h * Vec3(body.V_B.head<3>())));
+    body.X_WB.R = geometry::NearestRotation(body.X_WB.R *
+                                            geometry::Exp<double>(h * Vec3(body.V_B.head<3>())));
   }
 }
 
 Result<StepResult> InteractionStepper::Step(const HandStep& hand, const ContactSet& contacts,
                                             std::span<FreeBody> bodies) {
   if (hand.q.size() != skeleton_.nq() || hand.q_reference_next.size() != skeleton_.nq() ||
-      hand.q_reference.size() != skeleton_.nq() || hand.compliance_rad_per_Nm.size() != skeleton_.nv()) {
-    return Error{ErrorCode::kInvalid, "the hand's step does not fit skeleton '" + skeleton_.name() + "'"};
+      hand.q_reference.size() != skeleton_.nq() ||
+      hand.compliance_rad_per_Nm.size() != skeleton_.nv()) {
+    return Error{ErrorCode::kInvalid,
+                 "the hand's step does not fit skeleton '" + skeleton_.name() + "'"};
   }
   if (!hand.q.allFinite() || !hand.q_reference.allFinite() || !hand.q_reference_next.allFinite() ||
       !hand.compliance_rad_per_Nm.allFinite() || hand.compliance_rad_per_Nm.minCoeff() < 0.0) {
-    return Error{ErrorCode::kInvalid, "the hand's step has angles that are not finite or compliances that are not >= 0"};
+    return Error{ErrorCode::kInvalid,
+                 "the hand's step has angles that are not finite or compliances that are not >= 0"};
   }
   Assemble(hand, contacts, bodies);
   BuildLcp(contacts);
@@ -176,18 +183,21 @@ Result<StepResult> InteractionStepper::Step(const HandStep& hand, const ContactS
     return Vec3::Zero();
   };
   Eigen::VectorXd f_last(3 * n);
-  for (Eigen::Index i = 0; i < n; ++i) f_last.segment<3>(3 * i) = last_force(contacts[static_cast<size_t>(i)].feature);
+  for (Eigen::Index i = 0; i < n; ++i)
+    f_last.segment<3>(3 * i) = last_force(contacts[static_cast<size_t>(i)].feature);
   if (result.lcp.outcome == LcpOutcome::kSolved) {
     f_.noalias() = D_ * z_.head(n * (options_.sides + 1));
   } else {
     f_ = f_last;
   }
   // theta_err of eq. 7 for the quasi-static form, at the contacts of now.
-  const Eigen::VectorXd off_balance = skeleton_.Difference(hand.q_reference, hand.q) -
-                                      hand.compliance_rad_per_Nm.cwiseProduct(J_.transpose() * f_last);
+  const Eigen::VectorXd off_balance =
+      skeleton_.Difference(hand.q_reference, hand.q) -
+      hand.compliance_rad_per_Nm.cwiseProduct(J_.transpose() * f_last);
   result.equilibrium_residual_rad = hand.time_constant_s > 0.0 ? 0.0 : off_balance.norm();
 
-  const Eigen::VectorXd motion = u_ + G_ * f_;  // of the hand's points against the objects', over the step
+  const Eigen::VectorXd motion = u_ + G_ * f_;  // of the hand's points against the objects', over
+                                                // the step
   const Eigen::VectorXd dq = effective_compliance_.cwiseProduct(J_.transpose() * f_);
   result.q = skeleton_.Integrate(q_target_, dq);
   AdvanceBodies(contacts, bodies);

@@ -1,8 +1,9 @@
-/// One step of interaction synthesis (Kry & Pai 2006, section 7): a compliant hand in quasi-static balance meets fixed and
-/// free bodies through one linear complementarity problem.
+/// One step of interaction synthesis (Kry & Pai 2006, section 7): a compliant hand in quasi-static
+/// balance meets fixed and free bodies through one linear complementarity problem.
 ///
-/// Pure computation on values: contacts in, forces and the next configuration out. Frames: everything in the world W unless
-/// the name says otherwise. Forces act on the hand. Pinned by tests/synthesis/interaction/step_test.cc.
+/// Pure computation on values: contacts in, forces and the next configuration out. Frames:
+/// everything in the world W unless the name says otherwise. Forces act on the hand. Pinned by
+/// tests/synthesis/interaction/step_test.cc.
 #pragma once
 
 #include <span>
@@ -19,45 +20,52 @@
 
 namespace handhold::synthesis {
 
-/// A rigid body that is free to move, with its spatial velocity in body coordinates (omega, v of the frame's origin).
+/// A rigid body that is free to move, with its spatial velocity in body coordinates (omega, v of
+/// the frame's origin).
 struct FreeBody {
-  geometry::MassProperties mass;   ///< in the body's frame B; mass > 0
+  geometry::MassProperties mass;  ///< in the body's frame B; mass > 0
   geometry::RigidTransform X_WB;
   geometry::Vec6 V_B = geometry::Vec6::Zero();
-  geometry::Vec6 w_external_B = geometry::Vec6::Zero();  ///< wrench besides contacts and gravity, body coordinates
+  geometry::Vec6 w_external_B = geometry::Vec6::Zero();  ///< wrench besides contacts and gravity,
+                                                         ///< body coordinates
 };
 
 struct StepOptions {
-  double step_s = 0.002;                        ///< h
-  int sides = 8;                                ///< tangent directions per contact, 2m of section 7.1.1; even, >= 4
-  /// Linear compliance of the skeleton's root, the same in all directions (section 6.2): makes G full rank.
+  double step_s = 0.002;  ///< h
+  int sides = 8;          ///< tangent directions per contact, 2m of section 7.1.1; even, >= 4
+  /// Linear compliance of the skeleton's root, the same in all directions (section 6.2): makes G
+  /// full rank.
   double root_compliance_m_per_N = 1e-6;
-  geometry::Vec3 gravity_W = geometry::Vec3(0, 0, -9.81);  ///< on free bodies; the hand's weight is in its reference
+  geometry::Vec3 gravity_W = geometry::Vec3(0, 0, -9.81);  ///< on free bodies; the hand's weight is
+                                                           ///< in its reference
   LcpOptions lcp;
 };
 
-/// What the hand is doing at one instant: the references before and after the step, and how it yields.
+/// What the hand is doing at one instant: the references before and after the step, and how it
+/// yields.
 struct HandStep {
-  Eigen::VectorXd q;                       ///< theta^k
-  Eigen::VectorXd q_reference;             ///< theta_r^k
-  Eigen::VectorXd q_reference_next;        ///< theta_r^{k+1}
-  Eigen::VectorXd compliance_rad_per_Nm;   ///< C^{k+1}, its diagonal, nv
-  /// Joint time constant T = damping x compliance; 0 is the paper's quasi-static form. With T > 0 the joints obey
-  /// theta + T theta' = theta_r + T theta_r' + C tau, implicitly: with a = T / (T + h) the compliance becomes C (1 - a) and the
-  /// reference theta_r^{k+1} + a (theta^k - theta_r^k).
+  Eigen::VectorXd q;                      ///< theta^k
+  Eigen::VectorXd q_reference;            ///< theta_r^k
+  Eigen::VectorXd q_reference_next;       ///< theta_r^{k+1}
+  Eigen::VectorXd compliance_rad_per_Nm;  ///< C^{k+1}, its diagonal, nv
+  /// Joint time constant T = damping x compliance; 0 is the paper's quasi-static form. With T > 0
+  /// the joints obey theta + T theta' = theta_r + T theta_r' + C tau, implicitly: with a = T / (T +
+  /// h) the compliance becomes C (1 - a) and the reference theta_r^{k+1} + a (theta^k - theta_r^k).
   double time_constant_s = 0.0;
 };
 
 struct ContactForce {
   geometry::Vec3 f_onHand_W = geometry::Vec3::Zero();  ///< f_i^{k+1}
-  double slip_m_per_s = 0.0;               ///< tangential speed of the hand's point against the object's, over the step
+  double slip_m_per_s = 0.0;  ///< tangential speed of the hand's point against the object's, over
+                              ///< the step
 };
 
 struct StepResult {
-  Eigen::VectorXd q;                       ///< theta^{k+1}
-  std::vector<ContactForce> forces;        ///< one per contact given
-  /// |theta_err| of eq. 7 at the start of the step: how far theta^k was from balance under the last forces at these contacts. The step
-  /// feeds it back (section 7.1.3, last paragraph), so it does not accumulate.
+  Eigen::VectorXd q;                 ///< theta^{k+1}
+  std::vector<ContactForce> forces;  ///< one per contact given
+  /// |theta_err| of eq. 7 at the start of the step: how far theta^k was from balance under the last
+  /// forces at these contacts. The step feeds it back (section 7.1.3, last paragraph), so it does
+  /// not accumulate.
   double equilibrium_residual_rad = 0.0;
   LcpSummary lcp;
 };
@@ -67,10 +75,12 @@ class InteractionStepper {
  public:
   InteractionStepper(const model::Skeleton& skeleton, StepOptions options);
 
-  /// Advances hand and bodies by one step. `contacts` were found at hand.q and the bodies' poses. When the LCP is not solved, the
-  /// hand keeps the forces of contacts that persist (by feature) and the summary says so.
-  /// Errors: kInvalid for inputs that are not finite or do not fit the skeleton.
-  Result<StepResult> Step(const HandStep& hand, const ContactSet& contacts, std::span<FreeBody> bodies);
+  /// Advances hand and bodies by one step. `contacts` were found at hand.q and the bodies' poses.
+  /// When the LCP is not solved, the hand keeps the forces of contacts that persist (by feature)
+  /// and the summary says so. Errors: kInvalid for inputs that are not finite or do not fit the
+  /// skeleton.
+  Result<StepResult> Step(const HandStep& hand, const ContactSet& contacts,
+                          std::span<FreeBody> bodies);
 
   /// Forgets forces and root displacement: before another take.
   void Reset();
@@ -84,13 +94,14 @@ class InteractionStepper {
   const model::Skeleton& skeleton_;
   StepOptions options_;
   model::KinematicsData kinematics_;
-  geometry::Vec3 root_offset_W_ = geometry::Vec3::Zero();  ///< displacement of the compliant root, root compliance x total force
+  geometry::Vec3 root_offset_W_ = geometry::Vec3::Zero();  ///< displacement of the compliant root,
+                                                           ///< root compliance x total force
   std::vector<std::pair<int, geometry::Vec3>> last_forces_;  ///< by feature
   // Of the step in progress: stacked 3 rows per contact.
-  Eigen::MatrixXd J_;                 ///< block column of J_i (eq. 4)
+  Eigen::MatrixXd J_;  ///< block column of J_i (eq. 4)
   Eigen::VectorXd effective_compliance_, q_target_, dq_;
-  Eigen::MatrixXd G_;                 ///< J C J^T (eq. 5) - U_phi, plus root compliance
-  Eigen::VectorXd u_;                 ///< motion of the contact points when all forces are 0
+  Eigen::MatrixXd G_;  ///< J C J^T (eq. 5) - U_phi, plus root compliance
+  Eigen::VectorXd u_;  ///< motion of the contact points when all forces are 0
   Eigen::MatrixXd D_, M_;
   Eigen::VectorXd q_lcp_, z_, f_;
   LcpWorkspace lcp_workspace_;

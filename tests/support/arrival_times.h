@@ -1,4 +1,5 @@
-/// Planted clocks and arrival times: packets of a device whose clock drifts, received late by a known law.
+/// Planted clocks and arrival times: packets of a device whose clock drifts, received late by a
+/// known law.
 #pragma once
 
 #include <cmath>
@@ -19,14 +20,14 @@ struct PlantedClock {
   int64_t least_delay_ns = 70'000;      ///< constant, on every packet
   double jitter_median_ns = 21'000.0;   ///< log-normal ...
   double jitter_p99_ns = 208'000.0;
-  double late_share = 1e-4;             ///< ... and this share late by another 1-12 ms
-  int burst = 1;                        ///< packets delivered together, when the last of them is ready
+  double late_share = 1e-4;  ///< ... and this share late by another 1-12 ms
+  int burst = 1;             ///< packets delivered together, when the last of them is ready
   uint64_t seed = 1;
 };
 
 struct PlantedArrivals {
   std::vector<recording::ClockPair> pairs;
-  std::vector<int64_t> true_host_ns;    ///< of each sample's instant, without any delay
+  std::vector<int64_t> true_host_ns;  ///< of each sample's instant, without any delay
 };
 
 inline PlantedArrivals Arrivals(const PlantedClock& c) {
@@ -40,11 +41,14 @@ inline PlantedArrivals Arrivals(const PlantedClock& c) {
     recording::ClockPair pair;
     pair.counter = i;
     pair.device_ns = recording::DeviceTimeOfCounter(i, {static_cast<int64_t>(c.rate_hz), 1});
-    const int64_t truth = c.offset_ns + pair.device_ns + std::llround(static_cast<double>(pair.device_ns) * c.rate_error);
+    const int64_t truth = c.offset_ns + pair.device_ns +
+                          std::llround(static_cast<double>(pair.device_ns) * c.rate_error);
     double late = jitter(rng);
     if (uniform(rng) < c.late_share) late += 1e6 + 11e6 * uniform(rng);
     pair.host_ns = truth + c.least_delay_ns + std::llround(late);
-    if (!out.pairs.empty()) pair.host_ns = std::max(pair.host_ns, out.pairs.back().host_ns);  // TCP and loopback keep order
+    if (!out.pairs.empty())
+      pair.host_ns = std::max(pair.host_ns, out.pairs.back().host_ns);  // TCP and loopback keep
+                                                                        // order
     out.pairs.push_back(pair);
     out.true_host_ns.push_back(truth);
   }
@@ -56,12 +60,14 @@ inline PlantedArrivals Arrivals(const PlantedClock& c) {
 }
 
 /// |map - truth - least delay| of every sample, ns.
-inline std::vector<double> AlignmentErrors(const recording::ClockMap& map, const PlantedArrivals& arrivals,
+inline std::vector<double> AlignmentErrors(const recording::ClockMap& map,
+                                           const PlantedArrivals& arrivals,
                                            int64_t least_delay_ns) {
   std::vector<double> errors;
   for (size_t i = 0; i < arrivals.pairs.size(); ++i) {
     const int64_t fitted = map.ToHost(arrivals.pairs[i].device_ns).ns();
-    errors.push_back(std::abs(static_cast<double>(fitted - arrivals.true_host_ns[i] - least_delay_ns)));
+    errors.push_back(
+        std::abs(static_cast<double>(fitted - arrivals.true_host_ns[i] - least_delay_ns)));
   }
   return errors;
 }

@@ -1,4 +1,5 @@
-/// Small hands for tests of contact: chains of hinges along X that bend downwards, with a round tip.
+/// Small hands for tests of contact: chains of hinges along X that bend downwards, with a round
+/// tip.
 #pragma once
 
 #include <string>
@@ -10,8 +11,9 @@
 
 namespace handhold::testing {
 
-/// A chain of hinges about +Y (positive: the tip goes down), segments along X of the given lengths; the last one ends in a
-/// sphere of radius `tip_radius_m` centred on its end. The base stands at `p_WBase`.
+/// A chain of hinges about +Y (positive: the tip goes down), segments along X of the given lengths;
+/// the last one ends in a sphere of radius `tip_radius_m` centred on its end. The base stands at
+/// `p_WBase`.
 inline model::Skeleton ChainHand(const std::vector<double>& lengths_m, double tip_radius_m,
                                  const geometry::Vec3& p_WBase = geometry::Vec3::Zero()) {
   model::SkeletonDraft draft;

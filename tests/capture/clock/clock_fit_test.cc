@@ -33,7 +33,8 @@ TEST_P(ClockFitOn, AlignsWithin50MicrosecondsAndOnePpm) {
     ASSERT_TRUE(fit) << fit.error().message;
     EXPECT_TRUE(fit->breaks.empty());
     EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3) << seed;
-    for (const auto& s : fit->map.segments) EXPECT_NEAR(s.rate_error, planted.rate_error, 1e-6) << seed;
+    for (const auto& s : fit->map.segments)
+      EXPECT_NEAR(s.rate_error, planted.rate_error, 1e-6) << seed;
   }
 }
 
@@ -54,7 +55,8 @@ PlantedClock ForceInBursts() {
   c.burst = 20;
   return c;
 }
-INSTANTIATE_TEST_SUITE_P(Planted, ClockFitOn, ::testing::Values(Markers(), MarkersInBursts(), Force(), ForceInBursts()));
+INSTANTIATE_TEST_SUITE_P(Planted, ClockFitOn,
+                         ::testing::Values(Markers(), MarkersInBursts(), Force(), ForceInBursts()));
 
 TEST(ClockFitTest, TheQualityNumberCoversTheTruth) {
   int covered = 0, total = 0;
@@ -68,7 +70,8 @@ TEST(ClockFitTest, TheQualityNumberCoversTheTruth) {
     ASSERT_TRUE(fit);
     for (size_t i = 0; i < arrivals.pairs.size(); i += arrivals.pairs.size() / 10) {
       const int64_t device = arrivals.pairs[i].device_ns;
-      const double error = std::abs(static_cast<double>(fit->map.ToHost(device).ns() - arrivals.true_host_ns[i] - planted.least_delay_ns));
+      const double error = std::abs(static_cast<double>(
+          fit->map.ToHost(device).ns() - arrivals.true_host_ns[i] - planted.least_delay_ns));
       covered += error <= ClockUncertaintyNs(fit->map, device);
       ++total;
     }
@@ -78,7 +81,8 @@ TEST(ClockFitTest, TheQualityNumberCoversTheTruth) {
 }
 
 TEST(ClockFitTest, AStepOfTheDevicesClockIsFoundAndLocated) {
-  for (const int64_t step_ns : {int64_t{-5'000'000}, int64_t{5'000'000}, int64_t{-700'000}, int64_t{900'000}}) {
+  for (const int64_t step_ns :
+       {int64_t{-5'000'000}, int64_t{5'000'000}, int64_t{-700'000}, int64_t{900'000}}) {
     PlantedClock planted;
     PlantedArrivals arrivals = Arrivals(planted);
     const size_t at = arrivals.pairs.size() / 3;
@@ -89,7 +93,8 @@ TEST(ClockFitTest, AStepOfTheDevicesClockIsFoundAndLocated) {
     const auto fit = FitClock(arrivals.pairs);
     ASSERT_TRUE(fit);
     ASSERT_EQ(fit->breaks.size(), 1u) << step_ns;
-    EXPECT_NEAR(static_cast<double>(fit->breaks[0].counter), static_cast<double>(at), 3.0) << step_ns;
+    EXPECT_NEAR(static_cast<double>(fit->breaks[0].counter), static_cast<double>(at), 3.0)
+        << step_ns;
     EXPECT_NEAR(static_cast<double>(fit->breaks[0].step_ns), static_cast<double>(step_ns), 50e3);
     EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3) << step_ns;
   }
@@ -115,8 +120,10 @@ TEST(ClockFitTest, AResetThatTheSourceToldStartsANewSegmentAtItsCounter) {
 TEST(ClockFitTest, AStallThatEndsInABurstMovesNothing) {
   PlantedClock planted;
   PlantedArrivals arrivals = Arrivals(planted);
-  const int64_t release = arrivals.pairs[10'100].host_ns;  // 200 ms of packets held, then all at once
-  for (size_t i = 10'000; i < 10'100; ++i) arrivals.pairs[i].host_ns = std::max(arrivals.pairs[i].host_ns, release);
+  const int64_t release = arrivals.pairs[10'100].host_ns;  // 200 ms of packets held, then all at
+                                                           // once
+  for (size_t i = 10'000; i < 10'100; ++i)
+    arrivals.pairs[i].host_ns = std::max(arrivals.pairs[i].host_ns, release);
   const auto fit = FitClock(arrivals.pairs);
   ASSERT_TRUE(fit);
   EXPECT_TRUE(fit->breaks.empty());
@@ -129,7 +136,8 @@ TEST(ClockFitTest, ALongTakeFollowsACrystalThatWarmsUp) {
   PlantedArrivals arrivals = Arrivals(planted);
   for (size_t i = 0; i < arrivals.pairs.size(); ++i) {
     const double t = static_cast<double>(arrivals.pairs[i].device_ns) * 1e-9;
-    const int64_t wander = std::llround(1e9 * 0.5e-6 * t * t / 600.0);  // the rate drifts by 1 ppm over the take
+    const int64_t wander = std::llround(1e9 * 0.5e-6 * t * t / 600.0);  // the rate drifts by 1 ppm
+                                                                        // over the take
     arrivals.pairs[i].host_ns += wander;
     arrivals.true_host_ns[i] += wander;
   }
@@ -160,7 +168,8 @@ TEST(ClockFitTest, ReportedLatencyIsTakenOffTheArrival) {
   planted.seconds = 10;
   PlantedArrivals arrivals = Arrivals(planted);
   for (ClockPair& pair : arrivals.pairs) {
-    pair.latency_ns = 4'000'000 + (pair.counter % 3) * 500'000;  // the device says how late each packet is
+    pair.latency_ns = 4'000'000 + (pair.counter % 3) * 500'000;  // the device says how late each
+                                                                 // packet is
     pair.host_ns += pair.latency_ns;
   }
   const auto fit = FitClock(arrivals.pairs);

@@ -57,9 +57,10 @@ TEST(ContactGeneratorTest, OnTopOfTheBumpOnlyTheBumpIsTouched) {
 }
 
 TEST(ContactGeneratorTest, InTheCreaseBothSurfacesAreTouched) {
-  // 4 mm high and 52 mm round: the bump leaves the plate at x = sqrt(52^2 - 48^2) = 20 mm.
-  const ContactSet contacts = Generate(BumpedPlate(), 0.0062, -0.1 + 0.0235);
-  EXPECT_EQ(contacts.size(), 2u);
+  // 4 mm high and 52 mm round: the bump leaves the plate at x = sqrt(52^2 - 48^2) = 20 mm. Further
+  // out than 21.3 mm the nearest point of the cylinder lies below the plate, on no surface.
+  const ContactSet contacts = Generate(BumpedPlate(), 0.0062, -0.1 + 0.021);
+  ASSERT_EQ(contacts.size(), 2u);
   EXPECT_NE(contacts[0].feature, contacts[1].feature);
 }
 
@@ -69,7 +70,8 @@ TEST(ContactGeneratorTest, ShapesItCannotUseAreNamed) {
   box.name = "nail";
   box.shape = geometry::Box{Vec3(0.01, 0.01, 0.001)};
   draft.bodies[0].shapes.push_back(box);
-  EXPECT_THAT(UnusableHandShapes(model::Skeleton::Build(draft).value()), ::testing::ElementsAre("segment0/nail"));
+  EXPECT_THAT(UnusableHandShapes(model::Skeleton::Build(draft).value()),
+              ::testing::ElementsAre("segment0/nail"));
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ TEST(StepTest, AFingerThatWantsToGoThroughAFloorPushesWithItsStiffness) {
   const auto result = stepper.Step(At(One(0), One(0), One(0.02), One(0.5)), {Floor(5e-4, 0.0)}, {});
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->lcp.outcome, LcpOutcome::kSolved);
-  // f = (wanted - allowed) / (L^2 C) = 1.5e-3 / 5e-3 = 0.3 N, up; theta = 0.02 - 0.5 * 0.1 * 0.3 = 0.005: just on the floor.
+  // f = (wanted - allowed) / (L^2 C) = 1.5e-3 / 5e-3 = 0.3 N, up; theta = 0.02 - 0.5 * 0.1 * 0.3 =
+  // 0.005: just on the floor.
   EXPECT_NEAR(result->forces[0].f_onHand_W.z(), 0.3, 1e-9);
   EXPECT_NEAR(result->q[0], 0.005, 1e-10);
 }
@@ -74,7 +75,8 @@ TEST(StepTest, AContactThatOpensHasNoForce) {
   EXPECT_NEAR(result->q[0], -0.02, 1e-12);
 }
 
-// The damped form against the implicit step written out: (theta+ - theta_r+) + T (dtheta/h - dtheta_r/h) = C tau.
+// The damped form against the implicit step written out: (theta+ - theta_r+) + T (dtheta/h -
+// dtheta_r/h) = C tau.
 TEST(StepTest, TheDampedFormIsTheImplicitStepOfASpringAndDamper) {
   const model::Skeleton hand = testing::ChainHand({kLength}, 0.006);
   StepOptions options;
@@ -83,13 +85,15 @@ TEST(StepTest, TheDampedFormIsTheImplicitStepOfASpringAndDamper) {
   HandStep step = At(One(0), One(0.004), One(0.02), One(0.5));
   step.time_constant_s = 0.014;
   const auto result = stepper.Step(step, {Floor(1e-4, 0.0)}, {});
-  const double f = result->forces[0].f_onHand_W.z(), q = result->q[0], h = options.step_s, T = 0.014;
+  const double f = result->forces[0].f_onHand_W.z(), q = result->q[0], h = options.step_s,
+               T = 0.014;
   EXPECT_GT(f, 0.0);
   EXPECT_NEAR((q - 0.02) + T * ((q - 0.0) - (0.02 - 0.004)) / h, 0.5 * -kLength * f, 1e-10);
   EXPECT_NEAR(kLength * q, 1e-4, 1e-10);
 }
 
-// s' as the paper writes it, with the error of eq. 7 added to dtheta_r, gives the forces the absolute form gives.
+// s' as the paper writes it, with the error of eq. 7 added to dtheta_r, gives the forces the
+// absolute form gives.
 TEST(StepTest, TheAbsoluteFormIsThePapers) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.045, 0.026}, 0.006);
   StepOptions options;
@@ -126,7 +130,8 @@ TEST(StepTest, TheAbsoluteFormIsThePapers) {
     const Eigen::MatrixXd G = J * C.asDiagonal() * J.transpose();
     Eigen::VectorXd s = Eigen::VectorXd::Zero(5);
     s[0] = c.separation_m;
-    const Eigen::VectorXd s_prime = s + D.transpose() * (J * (next - reference + theta_err) - G * f_k);
+    const Eigen::VectorXd s_prime =
+        s + D.transpose() * (J * (next - reference + theta_err) - G * f_k);
     Eigen::MatrixXd M = Eigen::MatrixXd::Zero(6, 6);
     M.topLeftCorner(5, 5) = D.transpose() * G * D + 1e-9 * Eigen::MatrixXd::Identity(5, 5);
     M.block(5, 0, 1, 5) << 0.6, -1, -1, -1, -1;
@@ -139,8 +144,10 @@ TEST(StepTest, TheAbsoluteFormIsThePapers) {
 
     const auto result = stepper.Step(At(q, reference, next, C), {c}, {});
     ASSERT_TRUE(result);
-    // Compare what the linearised hand feels: joint torques. (The plane's two tangents span different octants.)
-    const Eigen::VectorXd tau_paper = J.transpose() * f_paper, tau = J.transpose() * result->forces[0].f_onHand_W;
+    // Compare what the linearised hand feels: joint torques. (The plane's two tangents span
+    // different octants.)
+    const Eigen::VectorXd tau_paper = J.transpose() * f_paper,
+                          tau = J.transpose() * result->forces[0].f_onHand_W;
     EXPECT_LE((tau - tau_paper).norm(), 2e-2 * std::max(1e-3, tau_paper.norm())) << trial;
   }
 }
@@ -172,12 +179,14 @@ TEST(StepTest, FrictionHoldsBelowTheConeAndSlidesAtIt) {
   bool stuck = false, slid = false;
   for (double x = -8e-3; x <= 8e-3; x += 1e-3) {
     const ContactForce f = pull(x);
-    const double normal = f.f_onHand_W.z(), tangent = std::hypot(f.f_onHand_W.x(), f.f_onHand_W.y());
+    const double normal = f.f_onHand_W.z(),
+                 tangent = std::hypot(f.f_onHand_W.x(), f.f_onHand_W.y());
     ASSERT_GT(normal, 0.0);
     EXPECT_LE(tangent, 0.5 * normal * (1 + 1e-9));
     if (f.slip_m_per_s > 1e-3) {
       slid = true;
-      // Sliding: at the bound, within the polyhedron's error of cos(pi / 16), and against the motion.
+      // Sliding: at the bound, within the polyhedron's error of cos(pi / 16), and against the
+      // motion.
       EXPECT_GE(tangent, 0.5 * normal * std::cos(M_PI / 16) * (1 - 1e-9)) << x;
     } else {
       stuck = true;
@@ -238,7 +247,8 @@ TEST(StepTest, AFreeBodyFallsAndSpinsAsNewtonAndEulerSay) {
   };
   const Vec3 v0 = velocity_of_com(body);
   StepOptions options;
-  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.Step(At(One(0), One(0), One(0), One(0.5)), {}, bodies));
+  for (int k = 0; k < 100; ++k)
+    ASSERT_TRUE(stepper.Step(At(One(0), One(0), One(0), One(0.5)), {}, bodies));
   const double t = 100 * options.step_s;
   // First-order integration: errors of order h.
   EXPECT_LE((velocity_of_com(bodies[0]) - v0 - t * Vec3(0, 0, -9.81)).norm(), 0.01);
@@ -248,9 +258,13 @@ TEST(StepTest, AFreeBodyFallsAndSpinsAsNewtonAndEulerSay) {
 TEST(StepTest, InputsThatAreNotFiniteAreRefused) {
   const model::Skeleton hand = testing::ChainHand({kLength}, 0.006);
   InteractionStepper stepper(hand, {});
-  EXPECT_EQ(stepper.Step(At(One(std::nan("")), One(0), One(0), One(0.5)), {}, {}).error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(stepper.Step(At(One(0), One(0), One(0), One(-0.5)), {}, {}).error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(stepper.Step(At(Eigen::VectorXd::Zero(2), One(0), One(0), One(0.5)), {}, {}).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(stepper.Step(At(One(std::nan("")), One(0), One(0), One(0.5)), {}, {}).error().code,
+            ErrorCode::kInvalid);
+  EXPECT_EQ(stepper.Step(At(One(0), One(0), One(0), One(-0.5)), {}, {}).error().code,
+            ErrorCode::kInvalid);
+  EXPECT_EQ(
+      stepper.Step(At(Eigen::VectorXd::Zero(2), One(0), One(0), One(0.5)), {}, {}).error().code,
+      ErrorCode::kInvalid);
 }
 
 }  // namespace
