@@ -1,0 +1,517 @@
+#include "database/store/clip_writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "database/base/check.h"
+#include "database/store/clip_cursor.h"
+#include "database/store/compaction.h"
+
+namespace handhold::store {
+namespace {
+
+using recording::SampleBlock;
+using recording::StreamInfo;
+using recording::StreamKind;
+
+constexpr int kPageBytes = 4096;
+constexpr int kCheckpointPages = 1000;   // 4 MB: when the checkpointer is woken
+constexpr int kExclusivePages = 4000;    // 16 MB: when commits wait for it to finish
+constexpr size_t kMaxDocumentBytes = 32u << 20;
+
+/// Processes that hold a read lock on the log's index, from /proc/locks; empty where that cannot be known.
+std::string ReadersOf(const std::string& path) {
+  struct stat index;
+  if (::stat((path + "-shm").c_str(), &index) != 0) return "";
+  std::ifstream locks("/proc/locks");
+  std::set<std::string> holders;
+  for (std::string line; std::getline(locks, line);) {
+    char kind[16] = "", mode[16] = "", access[16] = "";
+    long pid = 0;
+    unsigned major = 0, minor = 0;
+    unsigned long inode = 0;
+    if (std::sscanf(line.c_str(), "%*d: %15s %15s %15s %ld %x:%x:%lu", kind, mode, access, &pid, &major, &minor, &inode) != 7) continue;
+    if (inode == index.st_ino && std::string_view(access) == "READ" && pid > 0 && pid != ::getpid()) holders.insert(std::to_string(pid));
+  }
+  std::string text;
+  for (const std::string& pid : holders) text += (text.empty() ? "process " : ", process ") + pid;
+  return text;
+}
+
+struct StreamState {
+  StreamInfo info;
+  ChunkLayout layout;        ///< of 0.1 s chunks, or of final ones when written directly
+  ChunkSamples waiting;      ///< taken, not committed
+  int64_t next_index = 0;    ///< of the next sample to be taken
+  int64_t next_counter = 0;
+  int64_t committed = 0;     ///< samples on disk
+  uint32_t next_sequence = 0;
+  uint32_t next_pairs = 0;
+  std::vector<recording::ClockPair> pairs;
+  int64_t newest_host_ns = 0;  ///< of the pairs taken
+  Timestamp durable_host;
+};
+
+class Recorder final : public ClipWriter {
+ public:
+  Recorder(std::string path, ClipWriterOptions options) : path_(std::move(path)), options_(std::move(options)) {
+    work_path_ = options_.already_complete ? path_ + ".part" : path_;
+  }
+  ~Recorder() override;
+  Status Start(const recording::ClipInfo& info);
+  /// After a Start that failed half-way: removes the file it made.
+  void Abandon();
+
+  Result<int> AddStream(const StreamInfo& info) override;
+  Status AddForceSensor(const recording::ForceSensor& sensor) override;
+  Status AddEvent(const recording::Event& event) override;
+  Status AddGap(const recording::Gap& gap) override;
+  Status AddClockPairs(int stream_id, std::span<const recording::ClockPair> pairs) override;
+  Status SetClockMap(int stream_id, const recording::ClockMap& map) override;
+  Status SetQuality(const recording::QualityRecord& quality) override;
+  Status SetInfo(const recording::ClipInfo& info) override;
+  Status PutDocument(const std::string& name, std::span<const uint8_t> data) override;
+  Status Append(const SampleBlock& block) override;
+  Status Commit(bool partial) override;
+  Result<std::vector<Durable>> durable() const override;
+  WriterHealth health() const override;
+  Status Close() override;
+
+ private:
+  bool recording() const { return !options_.already_complete; }
+  template <typename Work>
+  Status InTransaction(const Work& work);
+  Result<StreamState*> Find(int stream_id);
+  Status CheckBlock(const StreamState& stream, const SampleBlock& block) const;
+  bool Due(const StreamState& stream) const;
+  Status CommitWaiting(bool everything);
+  /// Samples [0, end) of the waiting ones; counts the chunks made of them.
+  Status Insert(StreamState& stream, int end, uint32_t& chunks);
+  void CheckpointLoop();
+  void StopCheckpointer();
+  void CloseDatabase() {
+    insert_ = Statement();
+    db_.Close();
+  }
+
+  const std::string path_;
+  const ClipWriterOptions options_;
+  std::string work_path_;
+  WriterLock lock_;
+  Database db_;
+  Statement insert_;  ///< after db_: finalised first
+  std::vector<std::unique_ptr<StreamState>> streams_;
+  std::vector<recording::Gap> gaps_;               ///< taken, not committed
+  std::set<std::pair<int, int64_t>> named_gaps_;   ///< by AddGap, not yet met
+  int sensors_ = 0;
+  bool any_even_ = false;
+  ChunkEncoder encoder_;
+  Bytes bytes_;
+  bool failed_ = false;
+  enum class Stage { kOpen, kAlone, kClosed } stage_ = Stage::kOpen;
+
+  std::mutex writing_;  ///< held by a transaction, and by the checkpointer when it must finish
+  std::mutex wake_;
+  std::condition_variable woken_;
+  bool checkpoint_due_ = false, stop_ = false;
+  std::thread checkpointer_;
+  std::atomic<int> log_pages_{0};
+  std::atomic<bool> log_held_{false};
+  int64_t commits_ = 0;
+  Duration worst_commit_;
+};
+
+Recorder::~Recorder() {
+  if (stage_ == Stage::kOpen && db_.is_open() && recording()) (void)Commit(true).has_value();
+  StopCheckpointer();
+  CloseDatabase();
+  if (!recording() && stage_ != Stage::kClosed) ::unlink(work_path_.c_str());
+}
+
+Status Recorder::Start(const recording::ClipInfo& info) {
+  HANDHOLD_ASSIGN(lock_, WriterLock::Take(path_));
+  if (::access(path_.c_str(), F_OK) == 0) {
+    return Error{ErrorCode::kBusy, path_ + ": exists already; takes are never overwritten: choose another name"};
+  }
+  if (!recording()) ::unlink(work_path_.c_str());  // left by a process that died
+  DatabaseOptions create;
+  create.mode = OpenMode::kCreate;
+  create.vfs = options_.vfs;
+  HANDHOLD_ASSIGN(db_, Database::Open(work_path_, create));
+  // The schema is written with a rollback journal, so that id and revision stand in the file itself from the first sync.
+  HANDHOLD_TRY(db_.Execute(recording() ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
+  if (!recording()) HANDHOLD_TRY(db_.Execute("PRAGMA journal_mode=MEMORY"));
+  HANDHOLD_TRY(CreateClipTables(db_, options_.is_artefact, options_.lossless));
+  HANDHOLD_TRY(PutInfo(db_, info));
+  if (!recording()) return db_.Execute("BEGIN");
+  HANDHOLD_ASSIGN(const std::string mode, db_.QueryText("PRAGMA journal_mode=WAL"));
+  if (mode != "wal") return Error{ErrorCode::kUnsupported, path_ + ": no write-ahead log here (a network file system?); record to a local disk"};
+  HANDHOLD_TRY(db_.Execute("PRAGMA synchronous=FULL"));
+  HANDHOLD_TRY(db_.Execute("PRAGMA wal_autocheckpoint=0"));
+  db_.WatchWal();
+  checkpointer_ = std::thread([this] { CheckpointLoop(); });
+  return {};
+}
+
+void Recorder::Abandon() {
+  StopCheckpointer();
+  if (!db_.is_open()) return;
+  CloseDatabase();
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) ::unlink((work_path_ + suffix).c_str());
+}
+
+template <typename Work>
+Status Recorder::InTransaction(const Work& work) {
+  if (stage_ != Stage::kOpen) return Error{ErrorCode::kInvalid, path_ + ": is closed"};
+  if (!recording()) {  // one transaction until Close; after a failure SQLite may have ended it
+    if (failed_) return Error{ErrorCode::kIo, path_ + ": an earlier write failed; nothing of this file is kept"};
+    Status status = work();
+    failed_ = !status;
+    return status;
+  }
+  const Timestamp began = HostNow();
+  {
+    const std::lock_guard lock(writing_);
+    HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db_));
+    HANDHOLD_TRY(work());
+    HANDHOLD_TRY(transaction.Commit());
+  }
+  ++commits_;
+  worst_commit_ = std::max(worst_commit_, HostNow() - began);
+  log_pages_ = db_.wal_pages();
+  if (log_pages_ >= kCheckpointPages) {
+    const std::lock_guard lock(wake_);
+    checkpoint_due_ = true;
+    woken_.notify_one();
+  }
+  return {};
+}
+
+void Recorder::CheckpointLoop() {
+  DatabaseOptions open;
+  open.mode = OpenMode::kReadWrite;
+  open.vfs = options_.vfs;
+  open.cache_kib = 256;
+  Result<Database> db = Database::Open(work_path_, open);
+  if (!db || !db->Execute("PRAGMA synchronous=FULL") || !db->Execute("PRAGMA wal_autocheckpoint=0")) return;
+  for (;;) {
+    {
+      std::unique_lock lock(wake_);
+      woken_.wait(lock, [this] { return checkpoint_due_ || stop_; });
+      if (stop_) return;
+      checkpoint_due_ = false;
+    }
+    Result<Database::Checkpointed> done = db->CheckpointPassive();
+    if (done && (done->copied_pages < done->log_pages || log_pages_ > done->log_pages) && log_pages_ >= kExclusivePages) {
+      // The writer outran the copying. The bulk is copied; with commits held for the rest, the log starts afresh.
+      const std::lock_guard lock(writing_);
+      done = db->CheckpointPassive();
+    }
+    log_held_ = done && done->copied_pages < done->log_pages && done->log_pages >= kExclusivePages;
+  }
+}
+
+void Recorder::StopCheckpointer() {
+  {
+    const std::lock_guard lock(wake_);
+    stop_ = true;
+    woken_.notify_one();
+  }
+  if (checkpointer_.joinable()) checkpointer_.join();
+}
+
+Result<StreamState*> Recorder::Find(int stream_id) {
+  if (stream_id < 1 || static_cast<size_t>(stream_id) > streams_.size()) {
+    return Error{ErrorCode::kNotFound, path_ + ": no stream " + std::to_string(stream_id)};
+  }
+  return streams_[static_cast<size_t>(stream_id) - 1].get();
+}
+
+Result<int> Recorder::AddStream(const StreamInfo& info) {
+  const auto invalid = [&](const std::string& what) { return Error{ErrorCode::kInvalid, "stream '" + info.name + "': " + what}; };
+  if (info.name.empty()) return invalid("needs a name");
+  if (info.rate.denominator < 1 || info.rate.numerator < 0) return invalid("its rate is not a positive fraction");
+  std::set<std::string_view> names;
+  for (const recording::Channel& channel : info.channels) {
+    if (!names.insert(channel.name).second) return invalid("has two channels called '" + channel.name + "'");
+    if (!(channel.quantum >= 0) || std::isinf(channel.quantum)) return invalid("channel '" + channel.name + "' has no valid quantum");
+  }
+  if (info.channels.empty() && info.kind != StreamKind::kText && info.kind != StreamKind::kUnlabelledPoints) return invalid("has no channels");
+  auto stream = std::make_unique<StreamState>();
+  stream->info = info;
+  stream->info.id = static_cast<int>(streams_.size()) + 1;
+  stream->info.epoch = static_cast<int>(
+      std::count_if(streams_.begin(), streams_.end(), [&](const auto& other) { return other->info.name == info.name; }));
+  stream->layout = ChunkLayout::Of(stream->info, options_.already_complete, options_.lossless);
+  stream->waiting = ChunkSamples(static_cast<int>(stream->layout.quanta.size()));
+  HANDHOLD_TRY(InTransaction([&] { return PutStream(db_, stream->info); }));
+  any_even_ = any_even_ || info.rate.numerator > 0;
+  streams_.push_back(std::move(stream));
+  return streams_.back()->info.id;
+}
+
+Status Recorder::AddForceSensor(const recording::ForceSensor& sensor) {
+  HANDHOLD_ASSIGN(const StreamState* stream, Find(sensor.stream_id));
+  if (sensor.calibration.cols() != stream->info.channel_count() ||
+      (sensor.bias.size() != 0 && sensor.bias.size() != sensor.calibration.cols())) {
+    return Error{ErrorCode::kInvalid, "force sensor '" + sensor.name + "': its calibration does not fit the " +
+                                          std::to_string(stream->info.channel_count()) + " channels of stream '" + stream->info.name + "'"};
+  }
+  HANDHOLD_TRY(InTransaction([&] { return PutForceSensor(db_, sensors_, sensor); }));
+  ++sensors_;
+  return {};
+}
+
+Status Recorder::AddEvent(const recording::Event& event) {
+  return InTransaction([&] { return PutEvent(db_, event); });
+}
+
+Status Recorder::AddGap(const recording::Gap& gap) {
+  HANDHOLD_TRY(Find(gap.stream_id));
+  if (gap.count < 1) return Error{ErrorCode::kInvalid, "a gap of no samples"};
+  gaps_.push_back(gap);
+  named_gaps_.insert({gap.stream_id, gap.first_missing_counter});
+  return {};
+}
+
+Status Recorder::AddClockPairs(int stream_id, std::span<const recording::ClockPair> pairs) {
+  HANDHOLD_ASSIGN(StreamState * stream, Find(stream_id));
+  stream->pairs.insert(stream->pairs.end(), pairs.begin(), pairs.end());
+  if (!pairs.empty()) stream->newest_host_ns = pairs.back().host_ns;
+  return {};
+}
+
+Status Recorder::SetClockMap(int stream_id, const recording::ClockMap& map) {
+  HANDHOLD_TRY(Find(stream_id));
+  if (!map.valid()) return Error{ErrorCode::kInvalid, "a clock map without segments"};
+  return InTransaction([&] { return PutClockMap(db_, stream_id, map); });
+}
+
+Status Recorder::SetQuality(const recording::QualityRecord& quality) {
+  return InTransaction([&] { return PutQuality(db_, quality); });
+}
+
+Status Recorder::SetInfo(const recording::ClipInfo& info) {
+  return InTransaction([&] { return PutInfo(db_, info); });
+}
+
+Status Recorder::PutDocument(const std::string& name, std::span<const uint8_t> data) {
+  if (data.size() > kMaxDocumentBytes) return Error{ErrorCode::kInvalid, "document '" + name + "' is larger than 32 MB"};
+  return InTransaction([&]() -> Status {
+    HANDHOLD_ASSIGN(Statement put, db_.Prepare("INSERT OR REPLACE INTO document VALUES(?1, ?2)"));
+    return put.Bind(1, name).Bind(2, data).Run();
+  });
+}
+
+Status Recorder::CheckBlock(const StreamState& stream, const SampleBlock& block) const {
+  const auto invalid = [&](const std::string& what) { return Error{ErrorCode::kInvalid, "stream '" + stream.info.name + "': " + what}; };
+  if (block.count <= 0) return invalid("a block without samples");
+  if (block.count > kMaxFrameSamples) return invalid("a block of more than " + std::to_string(kMaxFrameSamples) + " samples: split it");
+  const auto count = static_cast<size_t>(block.count);
+  size_t expected = count * static_cast<size_t>(stream.waiting.columns());
+  if (stream.info.kind == StreamKind::kUnlabelledPoints) {
+    if (block.point_counts.size() != count) return invalid("a block needs one point count per sample");
+    expected = 0;
+    for (const int32_t n : block.point_counts) {
+      if (n < 0) return invalid("a negative point count");
+      expected += static_cast<size_t>(n) * 4;
+    }
+    if (expected > static_cast<size_t>(kMaxChunkValues)) return invalid("a block of too many points: split it");
+  }
+  if (stream.info.kind == StreamKind::kText && block.texts.size() != count) return invalid("a block needs one text per sample");
+  if (block.values.size() != expected) {
+    return invalid("a block has " + std::to_string(block.values.size()) + " values, its shape asks for " + std::to_string(expected));
+  }
+  if (!block.origins.empty() && (block.origins.size() != expected || stream.info.kind == StreamKind::kUnlabelledPoints)) {
+    return invalid("origins must be one per value, of labelled streams");
+  }
+  const bool uneven = stream.info.kind == StreamKind::kText || stream.info.rate.numerator == 0;
+  if (uneven ? block.host_times.size() != count : !block.host_times.empty()) {
+    return invalid(uneven ? "a block needs one host time per sample" : "an even stream has no host times: they follow from its counters");
+  }
+  if (stream.next_index > 0 && block.first_counter < stream.next_counter) {
+    return invalid("its counter runs backwards, from " + std::to_string(stream.next_counter) + " to " + std::to_string(block.first_counter) +
+                   ": unwrap it, or begin the next epoch of the stream");
+  }
+  if (block.first_index != stream.next_index) {
+    return invalid("its next sample has index " + std::to_string(stream.next_index) + ", the block begins with " +
+                   std::to_string(block.first_index));
+  }
+  return {};
+}
+
+bool Recorder::Due(const StreamState& stream) const {
+  const Duration length = recording() ? options_.chunk : options_.compacted_chunk;
+  if (stream.waiting.count() == 0) return false;
+  if (static_cast<int64_t>(stream.waiting.value_count()) * std::max(1, stream.waiting.columns()) >= kMaxChunkValues) return true;
+  if (stream.info.rate.numerator > 0) return stream.waiting.count() >= NominalCount(stream.info.rate, length);
+  // Uneven streams ride along with even ones; alone they are committed as they come.
+  return recording() ? !any_even_ : stream.waiting.count() >= NominalCount(stream.info.rate, length);
+}
+
+Status Recorder::Append(const SampleBlock& block) {
+  if (stage_ != Stage::kOpen) return Error{ErrorCode::kInvalid, path_ + ": is closed"};
+  HANDHOLD_ASSIGN(StreamState * stream, Find(block.stream_id));
+  HANDHOLD_TRY(CheckBlock(*stream, block));
+  // A chunk has origins for all its samples or for none.
+  if (stream->waiting.count() > 0 && stream->waiting.has_origins() == block.origins.empty()) HANDHOLD_TRY(CommitWaiting(true));
+  const int waited = stream->waiting.count();
+  const size_t gaps = gaps_.size();
+  const int64_t counter = stream->next_counter;
+  if (stream->next_index > 0 && block.first_counter > counter && stream->info.kind != StreamKind::kText &&
+      named_gaps_.erase({block.stream_id, counter}) == 0) {
+    gaps_.push_back({block.stream_id, counter, block.first_counter - counter, recording::GapCause::kDeviceSkipped, {}, {}});
+  }
+  stream->waiting.Append(stream->info.kind, block, 0, block.count);
+  stream->next_index += block.count;
+  stream->next_counter = block.first_counter + block.count;
+  if (!Due(*stream)) return {};
+  Status status = CommitWaiting(false);
+  if (status) return status;
+  stream->waiting.Truncate(waited);
+  stream->next_index -= block.count;
+  stream->next_counter = counter;
+  if (gaps_.size() == gaps && block.first_counter > counter && stream->next_index > 0) named_gaps_.insert({block.stream_id, counter});
+  gaps_.resize(gaps);
+  return status;
+}
+
+Status Recorder::Insert(StreamState& stream, int end, uint32_t& chunks) {
+  if (insert_.handle() == nullptr) {
+    HANDHOLD_ASSIGN(insert_, db_.Prepare(kInsertChunk, true));
+  }
+  int64_t index = stream.committed;
+  const Duration length = recording() ? options_.chunk * 3 / 2 : options_.compacted_chunk;
+  for (int at = 0; at < end;) {
+    const int stop = std::min(end, ChunkEnd(stream.layout, stream.waiting, at, length));
+    HANDHOLD_TRY(InsertChunk(insert_, encoder_, stream.layout, stream.next_sequence + chunks++, index, stream.waiting, at, stop, bytes_));
+    index += stop - at;
+    at = stop;
+  }
+  return {};
+}
+
+Status Recorder::CommitWaiting(bool everything) {
+  std::vector<int> ends;
+  for (const auto& stream : streams_) {
+    int end = stream->waiting.count();
+    if (!recording() && !everything) {
+      const int nominal = NominalCount(stream->info.rate, options_.compacted_chunk);
+      end = Due(*stream) ? std::max(end / nominal * nominal, std::min(end, nominal)) : 0;
+    }
+    ends.push_back(end);
+  }
+  std::vector<uint32_t> chunks(streams_.size());
+  const auto write = [&]() -> Status {
+    for (size_t s = 0; s < streams_.size(); ++s) {
+      StreamState& stream = *streams_[s];
+      if (ends[s] > 0) HANDHOLD_TRY(Insert(stream, ends[s], chunks[s]));
+      uint32_t row = stream.next_pairs;
+      for (size_t at = 0; at < stream.pairs.size(); at += 65'536) {
+        const size_t n = std::min<size_t>(65'536, stream.pairs.size() - at);
+        HANDHOLD_TRY(PutClockPairs(db_, ChunkId(stream.info.id, row++), std::span(stream.pairs).subspan(at, n)));
+      }
+    }
+    for (const recording::Gap& gap : gaps_) HANDHOLD_TRY(PutGap(db_, gap));
+    return {};
+  };
+  HANDHOLD_TRY(InTransaction(write));
+  for (size_t s = 0; s < streams_.size(); ++s) {
+    StreamState& stream = *streams_[s];
+    if (!stream.pairs.empty()) {
+      stream.next_pairs += static_cast<uint32_t>((stream.pairs.size() + 65'535) / 65'536);
+      stream.durable_host = Timestamp::FromNanoseconds(stream.newest_host_ns);
+      stream.pairs.clear();
+    }
+    if (ends[s] == 0) continue;
+    if (!stream.waiting.host_times.empty()) {
+      stream.durable_host = Timestamp::FromNanoseconds(stream.waiting.host_times[static_cast<size_t>(ends[s]) - 1]);
+    }
+    stream.committed += ends[s];
+    stream.next_sequence += chunks[s];
+    stream.waiting.DropFront(ends[s]);
+  }
+  gaps_.clear();
+  return {};
+}
+
+Status Recorder::Commit(bool partial) {
+  if (!partial && recording()) {
+    const bool due = std::any_of(streams_.begin(), streams_.end(), [&](const auto& stream) { return Due(*stream); });
+    if (!due) return {};
+  }
+  return CommitWaiting(partial);
+}
+
+Result<std::vector<Durable>> Recorder::durable() const {
+  std::vector<Durable> list;
+  for (const auto& stream : streams_) {
+    const bool counts = recording() || stage_ == Stage::kClosed;
+    list.push_back({stream->info.id, counts ? stream->committed : 0, counts ? stream->durable_host : Timestamp()});
+  }
+  return list;
+}
+
+WriterHealth Recorder::health() const {
+  WriterHealth health;
+  health.log_bytes = int64_t{log_pages_} * kPageBytes;
+  if (log_held_) {
+    health.log_held_by = ReadersOf(work_path_);
+    if (health.log_held_by.empty()) health.log_held_by = "a reader in this process";
+  }
+  health.commits = commits_;
+  health.worst_commit = worst_commit_;
+  return health;
+}
+
+Status Recorder::Close() {
+  if (stage_ == Stage::kClosed) return {};
+  if (stage_ == Stage::kOpen) {
+    HANDHOLD_TRY(CommitWaiting(true));
+    HANDHOLD_TRY(InTransaction([&] { return PlaceGaps(db_); }));
+    StopCheckpointer();
+    if (!recording()) {
+      HANDHOLD_TRY(db_.Execute("COMMIT"));
+      HANDHOLD_TRY(Seal(db_, nullptr, false));
+      CloseDatabase();
+      HANDHOLD_TRY(PublishFile(work_path_, path_, false));
+      stage_ = Stage::kClosed;
+      lock_ = WriterLock();
+      return {};
+    }
+    insert_ = Statement();
+    HANDHOLD_TRY(LeaveWal(db_));
+    CloseDatabase();
+    stage_ = Stage::kAlone;
+  }
+  HANDHOLD_TRY(Compact(path_, options_, false));
+  stage_ = Stage::kClosed;
+  lock_ = WriterLock();
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ClipWriter>> ClipWriter::Create(const std::string& path, const recording::ClipInfo& info,
+                                                       const ClipWriterOptions& options) {
+  auto recorder = std::make_unique<Recorder>(path, options);
+  if (Status started = recorder->Start(info); !started) {
+    recorder->Abandon();
+    return started.error();
+  }
+  return std::unique_ptr<ClipWriter>(std::move(recorder));
+}
+
+}  // namespace handhold::store

@@ -1,0 +1,37 @@
+/// From a recording of 0.1 s chunks to the file that is kept: 2 s chunks, zone maps, digests. Internal to the store.
+#pragma once
+
+#include <string>
+
+#include "database/store/clip_file.h"
+#include "database/store/clip_writer.h"
+
+namespace handhold::store {
+
+/// A lock file held while a clip is written. A process that dies loses it.
+class WriterLock {
+ public:
+  WriterLock() = default;
+  static Result<WriterLock> Take(const std::string& clip_path);
+  WriterLock(WriterLock&& other) noexcept;
+  WriterLock& operator=(WriterLock&& other) noexcept;
+  ~WriterLock();
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+};
+
+/// Reads every chunk of `db` back, writes its zone maps and all digests and marks it closed. `original`: the recording it
+/// was made from; every sample is compared with it.
+Status Seal(Database& db, const Database* original, bool recovered);
+/// Replaces the clip, which nobody writes and which has no log, by its compacted self.
+Status Compact(const std::string& path, const ClipWriterOptions& options, bool recovered);
+/// Gap times left open (0, 0) from the clock maps of the clip.
+Status PlaceGaps(Database& db);
+/// Empties the log of a recording and leaves WAL mode: afterwards the file stands alone.
+Status LeaveWal(Database& db);
+/// fsync of a file that no SQLite connection of this process has open, then rename over `to`, then fsync of the folder.
+Status PublishFile(const std::string& from, const std::string& to, bool replace);
+
+}  // namespace handhold::store

@@ -1,0 +1,311 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "database/store/clip_reader.h"
+#include "database/store/clip_writer.h"
+#include "tests/database/store/clip_fixture.h"
+
+namespace handhold::store {
+namespace {
+
+using recording::Clip;
+using recording::SampleWindow;
+using ::testing::HasSubstr;
+
+Bytes ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return Bytes(std::istreambuf_iterator<char>(in), {});
+}
+
+/// Writes with `options`, reads back, compares; both at rest and through random windows.
+void RoundTrip(const Clip& clip, const ClipWriterOptions& options, bool exact) {
+  const TempDir dir;
+  const std::string path = dir / "a.clip";
+  const Status written = WriteClip(clip, path, options);
+  ASSERT_TRUE(written) << written.error().message;
+  const auto reader = ClipReader::Open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_TRUE((*reader)->closed());
+  ExpectSameClip(clip, **reader, exact);
+  const Result<Issues> issues = (*reader)->Check();
+  ASSERT_TRUE(issues);
+  EXPECT_TRUE(issues->empty()) << issues->front().where << ": " << issues->front().what;
+  std::error_code none;
+  for (const char* suffix : {"-wal", "-shm", "-journal", "-lock", ".part"}) EXPECT_FALSE(std::filesystem::exists(path + suffix, none)) << suffix;
+
+  std::mt19937_64 rng(11);
+  for (const recording::StreamInfo& stream : clip.streams()) {
+    SCOPED_TRACE(stream.name);
+    const TimeRange extent = clip.Extent(stream.id);
+    for (int trial = 0; trial < 60; ++trial) {
+      const int64_t span = std::max<int64_t>(1, extent.length().ns());
+      const Timestamp begin = extent.begin + Duration::Nanoseconds(static_cast<int64_t>(rng() % static_cast<uint64_t>(span)) - span / 10);
+      const TimeRange range{begin, begin + Duration::Nanoseconds(static_cast<int64_t>(rng() % static_cast<uint64_t>(span)))};
+      std::vector<int> channels;
+      std::vector<double> quanta;
+      const bool columns = stream.kind != recording::StreamKind::kText && stream.kind != recording::StreamKind::kUnlabelledPoints;
+      for (int k = 0; k < static_cast<int>(rng() % 5) && columns; ++k) {
+        channels.push_back(static_cast<int>(rng() % stream.channels.size()));
+        quanta.push_back(exact ? 0.0 : stream.channels[static_cast<size_t>(channels.back())].quantum);
+      }
+      for (size_t c = 0; c < stream.channels.size() && channels.empty(); ++c) quanta.push_back(exact ? 0.0 : stream.channels[c].quantum);
+      const auto a = clip.Read(stream.id, range, channels), b = (*reader)->Read(stream.id, range, channels);
+      ASSERT_TRUE(b) << b.error().message;
+      // A window of nothing but plain samples carries no origins in one source and may in the other.
+      SampleWindow x = *a, y = *b;
+      if (x.origins.empty() != y.origins.empty()) x.origins = y.origins = {};
+      ExpectSameWindow(x, y, quanta);
+    }
+  }
+}
+
+TEST(Clip, RecordedAndCompactedEqualsItsSource) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) RoundTrip(MakeClip(seed), {}, false);
+}
+
+TEST(Clip, WrittenDirectlyEqualsItsSource) {
+  ClipWriterOptions direct;
+  direct.already_complete = true;
+  RoundTrip(MakeClip(4), direct, false);
+}
+
+TEST(Clip, LosslessKeepsEveryBit) {
+  ClipWriterOptions lossless;
+  lossless.lossless = true;
+  RoundTrip(MakeClip(5), lossless, true);
+  lossless.already_complete = true;
+  RoundTrip(MakeClip(6), lossless, true);
+  FixtureOptions fixture;
+  fixture.quantised = fixture.extras = false;
+  RoundTrip(MakeClip(7, fixture), {}, true);
+}
+
+TEST(Clip, OneSampleAndNone) {
+  FixtureOptions tiny;
+  tiny.seconds = 0.002;
+  tiny.extras = false;
+  RoundTrip(MakeClip(8, tiny), {}, false);
+  Clip empty{recording::ClipInfo{}};
+  RoundTrip(empty, {}, true);
+}
+
+TEST(Clip, MoreThan65536Samples) {
+  std::mt19937_64 rng(9);
+  Clip clip{recording::ClipInfo{}};
+  const int stream = clip.AddStream(ForceStream(true), recording::ClockMap::Identity());
+  clip.Append(ForceBlock(rng, stream, 0, 0, 65'537));
+  clip.Append(ForceBlock(rng, stream, 65'537, 65'540, 65'536));
+  RoundTrip(clip, {}, true);
+}
+
+TEST(Clip, StreamVisitsEverySampleInShortWindows) {
+  const TempDir dir;
+  const Clip clip = MakeClip(10);
+  ASSERT_TRUE(WriteClip(clip, dir / "a.clip", {}));
+  const auto reader = ClipReader::Open(dir / "a.clip").value();
+  std::vector<int64_t> counters;
+  std::vector<double> values;
+  ASSERT_TRUE(reader->Stream(1, {2}, [&](const SampleWindow& w) -> Status {
+    EXPECT_LE((w.times.back() - w.times.front()).seconds(), 2.1);
+    counters.insert(counters.end(), w.counters.begin(), w.counters.end());
+    values.insert(values.end(), w.values.begin(), w.values.end());
+    return {};
+  }));
+  const SampleWindow all = reader->Read(1, {Timestamp::FromSeconds(-1e9), Timestamp::FromSeconds(1e9)}, {2}).value();
+  EXPECT_EQ(counters, all.counters);
+  ASSERT_EQ(values.size(), all.values.size());
+  const Status stopped = reader->Stream(1, {}, [](const SampleWindow&) -> Status { return Error{ErrorCode::kCancelled, "enough"}; });
+  EXPECT_EQ(stopped.error().message, "enough");
+}
+
+TEST(Clip, UnclosedFileOpensWithWhatWasCommitted) {
+  const TempDir dir;
+  std::mt19937_64 rng(12);
+  recording::ClipInfo info;
+  info.id = ClipId::New();
+  const std::string path = dir / "a.clip";
+  auto writer = ClipWriter::Create(path, info, {}).value();
+  const int stream = writer->AddStream(MarkerStream(2, 1e-5)).value();
+  ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 8, 0, 0, 50)));
+  ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 8, 50, 50, 30)));
+  EXPECT_EQ(writer->durable().value()[0].durable_index, 50);
+  {
+    const auto reader = ClipReader::Open(path).value();  // while it is being written
+    EXPECT_FALSE(reader->closed());
+    EXPECT_EQ(reader->sample_count(stream), 50);
+    EXPECT_EQ(reader->ReadAll(stream).value().count(), 50);
+    EXPECT_EQ(reader->info().properties.at("recovered"), "not closed");
+    EXPECT_EQ(reader->Zones(stream).value().size(), 1u);
+  }
+  EXPECT_EQ(FinishClip(path).error().code, ErrorCode::kBusy);
+  EXPECT_EQ(ClipWriter::Create(path, info, {}).error().code, ErrorCode::kBusy);
+  ASSERT_TRUE(writer->Commit(true));
+  EXPECT_EQ(writer->durable().value()[0].durable_index, 80);
+  writer.reset();  // never closed
+  {
+    const auto reader = ClipReader::Open(path).value();
+    EXPECT_FALSE(reader->closed());
+    EXPECT_EQ(reader->ReadAll(stream).value().count(), 80);
+  }
+  EXPECT_EQ(ClipWriter::Create(path, info, {}).error().code, ErrorCode::kBusy) << "takes never overwrite";
+  const Status finished = FinishClip(path);
+  ASSERT_TRUE(finished) << finished.error().message;
+  const auto reader = ClipReader::Open(path).value();
+  EXPECT_TRUE(reader->closed());
+  EXPECT_EQ(reader->info().properties.at("recovered"), "closed after a crash");
+  EXPECT_EQ(reader->ReadAll(stream).value().count(), 80);
+}
+
+TEST(Clip, AppendRefusesWhatDoesNotFitAndTakesNothingOfIt) {
+  const TempDir dir;
+  std::mt19937_64 rng(13);
+  auto writer = ClipWriter::Create(dir / "a.clip", {}, {}).value();
+  const int stream = writer->AddStream(MarkerStream(1, 1e-5)).value();
+  recording::SampleBlock block = MarkerBlock(rng, stream, 4, 0, 10, 20);
+  ASSERT_TRUE(writer->Append(block));
+  EXPECT_THAT(writer->Append(block).error().message, HasSubstr("counter runs backwards"));
+  EXPECT_THAT(writer->Append(MarkerBlock(rng, stream, 4, 7, 30, 20)).error().message, HasSubstr("index 20"));
+  EXPECT_THAT(writer->Append(MarkerBlock(rng, stream, 3, 20, 30, 20)).error().message, HasSubstr("values"));
+  EXPECT_EQ(writer->Append(MarkerBlock(rng, 9, 4, 20, 30, 20)).error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 4, 20, 35, 20)));  // 30..34 are missing
+  ASSERT_TRUE(writer->AddGap({stream, 55, 2, recording::GapCause::kRingOverflow, {}, {}}));
+  ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 4, 40, 57, 20)));
+  ASSERT_TRUE(writer->Close());
+  const auto reader = ClipReader::Open(dir / "a.clip").value();
+  EXPECT_EQ(reader->ReadAll(stream).value().count(), 60);
+  ASSERT_EQ(reader->gaps().size(), 2u);
+  EXPECT_EQ(reader->gaps()[0].cause, recording::GapCause::kDeviceSkipped);
+  EXPECT_EQ(reader->gaps()[0].first_missing_counter, 30);
+  EXPECT_EQ(reader->gaps()[0].count, 5);
+  EXPECT_EQ(reader->gaps()[0].clip_begin, Timestamp::FromNanoseconds(60'000'000)) << "placed under the fallback clock";
+  EXPECT_EQ(reader->gaps()[1].cause, recording::GapCause::kRingOverflow);
+}
+
+TEST(Clip, FallbackClockComesFromTheEarliestPairs) {
+  const TempDir dir;
+  std::mt19937_64 rng(14);
+  recording::ClipInfo info;
+  info.host_start_ns = 900'000'000;
+  auto writer = ClipWriter::Create(dir / "a.clip", info, {}).value();
+  const int stream = writer->AddStream(MarkerStream(1, 1e-5)).value();
+  const std::vector<recording::ClockPair> pairs = {{0, 0, 1'000'500'000, 0}, {50, 100'000'000, 1'100'100'000, 0}};
+  ASSERT_TRUE(writer->AddClockPairs(stream, pairs));
+  ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 4, 0, 0, 100)));
+  EXPECT_EQ(writer->durable().value()[0].newest_host.ns(), 1'100'100'000);
+  writer.reset();
+  const auto reader = ClipReader::Open(dir / "a.clip").value();
+  EXPECT_EQ(reader->ClockPairs(stream).value(), pairs);
+  EXPECT_EQ(reader->Extent(stream).begin.ns(), 100'100'000);
+}
+
+TEST(Clip, ZonesBoundEveryValueAndTheSensorsReadings) {
+  const TempDir dir;
+  const Clip clip = MakeClip(15);
+  ASSERT_TRUE(WriteClip(clip, dir / "a.clip", {}));
+  const auto reader = ClipReader::Open(dir / "a.clip").value();
+  for (const int stream : {1, 2}) {
+    const auto zones = reader->Zones(stream).value();
+    ASSERT_GT(zones.size(), 1u);
+    int64_t samples = 0;
+    for (const ClipReader::TimedZone& z : zones) {
+      const SampleWindow w = reader->Read(stream, z.range).value();
+      ASSERT_EQ(w.count(), z.zone.count);
+      samples += w.count();
+      for (int c = 0; c < w.channel_count; ++c) {
+        uint32_t missing = 0;
+        double lowest = 1e300, highest = -1e300;
+        for (int i = 0; i < w.count(); ++i) {
+          const double v = w.value(c, i);
+          missing += std::isnan(v) ? 1 : 0;
+          if (!std::isnan(v)) lowest = std::min(lowest, v), highest = std::max(highest, v);
+        }
+        const ZoneRange& range = z.zone.channels[static_cast<size_t>(c)];
+        EXPECT_EQ(range.missing, missing);
+        EXPECT_LE(static_cast<double>(range.min), lowest);
+        EXPECT_GE(static_cast<double>(range.max), highest);
+        EXPECT_NEAR(static_cast<double>(range.max), highest, 1e-6 * std::abs(highest));
+      }
+      if (stream != 2) continue;
+      ASSERT_EQ(z.zone.calibrated.size(), static_cast<size_t>(kSensorZones));
+      double highest = -1e300;
+      for (int i = 0; i < w.count(); ++i) {
+        Eigen::VectorXd raw(6);
+        for (int c = 0; c < 6; ++c) raw[c] = w.value(c, i);
+        highest = std::max(highest, reader->force_sensors()[0].NormalForce(raw));
+      }
+      EXPECT_GE(static_cast<double>(z.zone.calibrated[kNormalForceZone].max), highest);
+      EXPECT_NEAR(static_cast<double>(z.zone.calibrated[kNormalForceZone].max), highest, 1e-5);
+    }
+    EXPECT_EQ(samples, reader->sample_count(stream));
+  }
+}
+
+TEST(Clip, ReadableFromReadOnlyMedia) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteClip(MakeClip(16), dir / "a.clip", {}));
+  ::chmod((dir / "a.clip").c_str(), 0444);
+  ::chmod(dir.path().c_str(), 0555);
+  const auto reader = ClipReader::Open(dir / "a.clip");
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_GT((*reader)->ReadAll(1).value().count(), 0);
+}
+
+TEST(Clip, DocumentsAndUntrustedOpens) {
+  const TempDir dir;
+  ClipWriterOptions options;
+  options.is_artefact = options.already_complete = true;
+  auto writer = ClipWriter::Create(dir / "a.art", {}, options).value();
+  const Bytes json = {'{', '}', 0, 255};
+  ASSERT_TRUE(writer->PutDocument("pose", json));
+  EXPECT_FALSE(std::filesystem::exists(dir / "a.art")) << "nothing under the name before Close";
+  ASSERT_TRUE(writer->Close());
+  ClipReaderOptions untrusted;
+  untrusted.untrusted = true;
+  const auto reader = ClipReader::Open(dir / "a.art", untrusted).value();
+  EXPECT_TRUE(reader->is_artefact());
+  EXPECT_EQ(reader->Document("pose").value(), json);
+  EXPECT_EQ(reader->Document("motion").error().code, ErrorCode::kNotFound);
+}
+
+TEST(Clip, ForeignAndNewerFilesAreRefusedAndUntouched) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteClip(MakeClip(17), dir / "good.clip", {}));
+  const Bytes good = ReadFile(dir / "good.clip");
+  const auto refuse = [&](const char* name, const Bytes& bytes, ErrorCode code, const char* reason) {
+    SCOPED_TRACE(name);
+    const std::string path = dir / name;
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    for (const bool untrusted : {false, true}) {
+      ClipReaderOptions options;
+      options.untrusted = untrusted;
+      const auto reader = ClipReader::Open(path, options);
+      ASSERT_FALSE(reader);
+      EXPECT_EQ(reader.error().code, code);
+      EXPECT_THAT(reader.error().message, HasSubstr(reason));
+      EXPECT_THAT(reader.error().message, HasSubstr(path));
+    }
+    EXPECT_FALSE(FinishClip(path));
+    EXPECT_EQ(ReadFile(path), bytes);
+    for (const char* suffix : {"-wal", "-shm", "-journal"}) EXPECT_FALSE(std::filesystem::exists(path + suffix)) << suffix;
+  };
+  refuse("empty.clip", {}, ErrorCode::kInvalid, "not even an SQLite file");
+  refuse("text.clip", Bytes(5000, 'x'), ErrorCode::kInvalid, "not even an SQLite file");
+  Bytes newer = good;
+  newer[63] = 99;  // user_version
+  refuse("newer.clip", newer, ErrorCode::kVersion, "newer Handhold (schema revision 99");
+  Bytes foreign = good;
+  foreign[68] = foreign[69] = foreign[70] = foreign[71] = 0;  // application_id
+  refuse("foreign.clip", foreign, ErrorCode::kInvalid, "made by another program");
+  Bytes ledger = good;
+  ledger[70] = 'l';
+  refuse("ledger.clip", ledger, ErrorCode::kInvalid, "it is a ledger");
+  EXPECT_EQ(ClipReader::Open(dir / "none.clip").error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(dir / "none.clip"));
+  EXPECT_THAT(ClipReader::Open(dir.path()).error().message, HasSubstr("is not a file"));
+}
+
+}  // namespace
+}  // namespace handhold::store
