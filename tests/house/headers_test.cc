@@ -81,13 +81,20 @@ std::vector<std::string> UnlistedFiles(const std::string& root, const SourceTree
     while (!fs::exists(fs::path(root) / folder / "CMakeLists.txt") && !folder.empty()) {
       folder = folder.parent_path();
     }
-    const std::string cmake = ReadText((fs::path(root) / folder / "CMakeLists.txt").string());
-    const std::string name = fs::path(path).lexically_relative(folder).generic_string();
+    std::string cmake = ReadText((fs::path(root) / folder / "CMakeLists.txt").string());
+    std::string name = fs::path(path).lexically_relative(folder).generic_string();
+    // Shared support is compiled where it is used: "../../support/faults.cc" in any test's list.
+    if (Under(path, "tests/support")) {
+      for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / "tests")) {
+        if (entry.path().filename() == "CMakeLists.txt") cmake += ReadText(entry.path().string());
+      }
+      name = fs::path(path).filename().string();
+    }
     // handhold_fuzz(NAME) names NAME_fuzz.cc.
     const std::string fuzz =
         name.ends_with("_fuzz.cc") ? "handhold_fuzz(" + name.substr(0, name.size() - 8) : name;
     bool named = false;
-    const std::string ends = " \t\n)(\"";
+    const std::string ends = " \t\n)(\"/";
     for (const std::string& wanted : {name, fuzz}) {
       for (std::size_t at = cmake.find(wanted); at != std::string::npos && !named;
            at = cmake.find(wanted, at + 1)) {
