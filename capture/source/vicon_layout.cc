@@ -1,0 +1,87 @@
+#include "capture/source/vicon_layout.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "capture/wire/vicon_stream.h"
+
+namespace handhold::capture {
+
+using recording::StreamInfo;
+using recording::StreamKind;
+
+namespace {
+/// Half of it bounds what storing may change: far below the noise of any optical system.
+constexpr double kMarkerQuantum_m = 1e-5;
+}  // namespace
+
+int ViconLayout::marker_count() const {
+  int count = 0;
+  for (const ViconSubject& subject : subjects) count += static_cast<int>(subject.markers.size());
+  return count;
+}
+
+recording::Rate ViconRate(double hz) {
+  if (!(hz > 0)) return {};
+  const int64_t ticks = std::llround(static_cast<double>(wire::vicon::kTicksPerSecond) / hz);
+  if (ticks < 1) return {};
+  const int64_t common = std::gcd(wire::vicon::kTicksPerSecond, ticks);
+  return {wire::vicon::kTicksPerSecond / common, ticks / common};
+}
+
+std::vector<StreamInfo> ViconStreams(const std::string& name, const ViconLayout& layout) {
+  StreamInfo markers;
+  markers.name = name + "/markers";
+  markers.kind = StreamKind::kMarkers;
+  markers.device = name;
+  markers.rate = layout.rate;
+  markers.frame = "W";
+  StreamInfo trajectories = markers;
+  trajectories.name = name + "/trajectories";
+  trajectories.kind = StreamKind::kAnalog;
+  trajectories.frame = "";
+  for (const ViconSubject& subject : layout.subjects) {
+    const std::string prefix = layout.subjects.size() > 1 ? subject.name + ":" : "";
+    for (const std::string& marker : subject.markers) {
+      for (const char* axis : {".x", ".y", ".z"})
+        markers.channels.push_back({prefix + marker + axis, "m", kMarkerQuantum_m});
+      trajectories.channels.push_back({prefix + marker, "1", 1.0});
+    }
+  }
+  StreamInfo points = markers;
+  points.name = name + "/points";
+  points.kind = StreamKind::kUnlabelledPoints;
+  points.channels = {{"x", "m", kMarkerQuantum_m},
+                     {"y", "m", kMarkerQuantum_m},
+                     {"z", "m", kMarkerQuantum_m},
+                     {"id", "1", 1.0}};
+  std::vector<StreamInfo> streams{markers, trajectories, points};
+  for (const ViconAnalog& analog : layout.analogs) {
+    StreamInfo info;
+    info.name = name + "/" + analog.device + (analog.cop ? ".cop" : "");
+    info.kind = analog.wrench ? StreamKind::kForceTorque : StreamKind::kAnalog;
+    info.device = name;
+    info.rate = {layout.rate.numerator * analog.samples_per_frame, layout.rate.denominator};
+    info.frame = analog.wrench || analog.cop ? "S:" + analog.device : "";
+    info.sign = analog.wrench ? "hand_on_object" : "";
+    for (const ViconOutput& out : analog.outputs) {
+      const bool plain =
+          out.output.empty() || out.output == out.component || analog.wrench || analog.cop;
+      info.channels.push_back(
+          {plain ? out.component : out.output + "." + out.component, out.unit, 0.0});
+    }
+    streams.push_back(info);
+  }
+  if (layout.timecode) {
+    StreamInfo timecode = trajectories;
+    timecode.name = name + "/timecode";
+    timecode.channels.clear();
+    for (const char* part : {"hours", "minutes", "seconds", "frames", "subframe", "standard"}) {
+      timecode.channels.push_back({part, "1", 1.0});
+    }
+    streams.push_back(timecode);
+  }
+  return streams;
+}
+
+}  // namespace handhold::capture

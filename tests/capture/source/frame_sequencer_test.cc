@@ -1,0 +1,79 @@
+#include "capture/source/frame_sequencer.h"
+
+#include <gtest/gtest.h>
+
+namespace handhold::capture {
+namespace {
+
+Timestamp At(double s) { return Timestamp::FromSeconds(100.0 + s); }
+
+TEST(FrameSequencer, CountsPlacesGapsAndKeepsTheServersNumbers) {
+  FrameSequencer sequencer(500);
+  EXPECT_EQ(sequencer.Next(1000, At(0), false).counter, 1000);
+  EXPECT_EQ(sequencer.Next(1001, At(0.002), false).gap, 0);
+  const FrameVerdict v = sequencer.Next(1152, At(0.304), false);
+  EXPECT_EQ(v.gap, 150);
+  EXPECT_EQ(v.counter, 1152);
+  EXPECT_FALSE(v.clock_reset);
+  EXPECT_FALSE(sequencer.Next(1152, At(0.305), false).accept);
+}
+
+TEST(FrameSequencer, WrapsAt32Bits) {
+  FrameSequencer sequencer(500);
+  EXPECT_EQ(sequencer.Next(0xfffffffe, At(0), false).counter, 0xfffffffeLL);
+  EXPECT_EQ(sequencer.Next(0xffffffff, At(0.002), false).counter, 0xffffffffLL);
+  const FrameVerdict v = sequencer.Next(0x00000001, At(0.006), false);
+  EXPECT_EQ(v.counter, 0x100000001LL);
+  EXPECT_EQ(v.gap, 1);
+  EXPECT_FALSE(v.clock_reset);
+}
+
+TEST(FrameSequencer, ABurstAfterAHoldIsNoGapAndNoReset) {
+  FrameSequencer sequencer(500);
+  sequencer.Next(0, At(0), false);
+  for (uint32_t id = 1; id <= 100; ++id) {
+    const FrameVerdict v = sequencer.Next(id, At(0.2), false);
+    EXPECT_EQ(v.gap, 0);
+    EXPECT_FALSE(v.clock_reset);
+  }
+}
+
+TEST(FrameSequencer, AReconnectionThatCountsOnIsAnExactGap) {
+  FrameSequencer sequencer(500);
+  sequencer.Next(5000, At(0), false);
+  const FrameVerdict v = sequencer.Next(5000 + 400, At(0.803), true);
+  EXPECT_EQ(v.gap, 399);
+  EXPECT_FALSE(v.clock_reset);
+}
+
+TEST(FrameSequencer, ARestartIsPlacedByTheHostClockWithoutATimeShift) {
+  FrameSequencer sequencer(500);
+  sequencer.Next(5000, At(0), false);
+  const FrameVerdict v = sequencer.Next(20, At(1.5), true);
+  EXPECT_TRUE(v.clock_reset);
+  EXPECT_EQ(v.counter, 5750);
+  EXPECT_EQ(v.gap, 749);
+  EXPECT_EQ(sequencer.Next(21, At(1.502), false).counter, 5751);
+}
+
+TEST(FrameSequencer, ARestartSoonAfterTheStartIsSeenThoughItNumbersHigher) {
+  FrameSequencer sequencer(500);
+  sequencer.Next(10, At(0), false);
+  const FrameVerdict v = sequencer.Next(100, At(0.7), true);  // away 0.5 s, then 0.2 s from 0
+  EXPECT_TRUE(v.clock_reset);
+  EXPECT_EQ(v.counter, 360);
+}
+
+TEST(FrameSequencer, AServerThatCountsAnewWithinAConnectionIsSeen) {
+  FrameSequencer sequencer(500);
+  sequencer.Next(5000, At(0), false);
+  const FrameVerdict v = sequencer.Next(0, At(0.1), false);
+  EXPECT_TRUE(v.clock_reset);
+  EXPECT_EQ(v.counter, 5050);
+  const FrameVerdict jump = sequencer.Next(1'000'000, At(0.2), false);
+  EXPECT_TRUE(jump.clock_reset);
+  EXPECT_EQ(jump.counter, 5100);
+}
+
+}  // namespace
+}  // namespace handhold::capture
