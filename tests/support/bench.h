@@ -105,12 +105,12 @@ struct Goal {
 
 /// What a bench found for one mark.
 struct Result {
-  Sample value;
-  std::string unit;  ///< "ns/query", "frames/s", "bytes/sample", "us", "count"
+  Sample value = {};
+  std::string unit = {};  ///< "ns/query", "frames/s", "bytes/sample", "us", "count"
   Better better = Better::kLower;
-  std::string peer;   ///< with its version: "Embree 3.13.5 rtcPointQuery"; empty: none
-  Sample peer_value;  ///< same unit; measured in this run
-  Goal goal;
+  std::string peer = {};   ///< with its version: "Embree 3.13.5 rtcPointQuery"; empty: none
+  Sample peer_value = {};  ///< same unit; measured in this run
+  Goal goal = {};
 };
 
 /// The machine absolute speeds are promised for, and the calibration kernel's time there.
