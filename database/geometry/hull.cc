@@ -168,7 +168,7 @@ Result<ConvexHull> MakeConvexHull(std::span<const Vec3> points) {
     return Bad(std::to_string(points.size()) + " points; a solid needs at least four");
   Bounds bounds;
   for (const Vec3& p : points) {
-    if (!p.allFinite() || p.cwiseAbs().maxCoeff() > 1e100) return Bad("a point is not finite");
+    if (!p.allFinite() || p.cwiseAbs().maxCoeff() > 1e50) return Bad("a point is not finite");
     bounds.Include(p);
   }
   // Points are moved to their middle and welded, so that the tolerance is relative to the hull and

@@ -133,7 +133,7 @@ std::string MeshReport::Summary() const {
 Status CheckMesh(const Mesh& mesh) {
   if (mesh.triangles.empty()) return Error{ErrorCode::kCorrupt, "the mesh has no triangles"};
   for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
-    if (!mesh.vertices[i].allFinite() || mesh.vertices[i].cwiseAbs().maxCoeff() > 1e100) {
+    if (!mesh.vertices[i].allFinite() || mesh.vertices[i].cwiseAbs().maxCoeff() > 1e50) {
       return Error{ErrorCode::kCorrupt,
                    "vertex " + std::to_string(i) + " of the mesh is not a finite point"};
     }

@@ -67,8 +67,8 @@ struct MeshReport {
   std::string Summary() const;
 };
 
-/// Indices in range, coordinates finite, at least one triangle: what every other function here
-/// requires. kCorrupt names the first offender.
+/// Indices in range, coordinates finite (below 1e50), at least one triangle: what every other
+/// function here requires. kCorrupt names the first offender.
 Status CheckMesh(const Mesh& mesh);
 
 /// Counts and classifies. Precondition: CheckMesh(mesh). O(n log n).

@@ -124,7 +124,7 @@ void Report(const Finding& finding, Severity severity, const char* what, Issues&
 void KeepFinite(RawMesh& raw, double metres_per_unit, Issues& issues) {
   for (Vec3& v : raw.vertices) v *= metres_per_unit;
   const auto finite = [&](std::uint32_t v) {
-    return raw.vertices[v].allFinite() && raw.vertices[v].cwiseAbs().maxCoeff() <= 1e100;
+    return raw.vertices[v].allFinite() && raw.vertices[v].cwiseAbs().maxCoeff() <= 1e50;
   };
   Finding dropped;
   std::size_t kept = 0;

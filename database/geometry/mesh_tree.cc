@@ -31,6 +31,9 @@ struct MeshTree::Impl {
                                                   // to the next
   std::vector<std::array<std::uint32_t, 3>> corners;  // place of each corner
   std::vector<Vec3> vertex_normals;                   // by place
+  // Bit i of untrusted[t]: feature i of triangle t also belongs to a triangle without area, whose
+  // normal is missing from the sums above, so that their side cannot be trusted.
+  std::vector<std::uint8_t> untrusted;
 
   Vec3 PseudoNormal(std::uint32_t t, Feature feature) const {
     switch (feature) {
@@ -50,6 +53,9 @@ struct MeshTree::Impl {
         return vertex_normals[corners[t][2]];
     }
     return Vec3::Zero();
+  }
+  bool Trusts(std::uint32_t t, Feature feature) const {
+    return (untrusted[t] >> static_cast<unsigned>(feature) & 1u) == 0;
   }
   void ComputeNormals();
 };
@@ -81,7 +87,7 @@ void Walk(const Bvh& bvh, BoundOf bound, Limit limit, Leaf leaf) {
     std::int32_t child;
     double bound;
   };
-  std::array<Entry, 512> stack;  // see Traverse in nearest_kernel_impl.h
+  std::array<Entry, 512> stack;  // see Traverse in nearest_kernel.inc
   int size = 0;
   stack[size++] = {0, 0.0};
   while (size > 0) {
@@ -150,6 +156,14 @@ class ShearedRay {
 void MeshTree::Impl::ComputeNormals() {
   const internal::Places places = internal::FindPlaces(mesh.vertices);
   const std::size_t n = mesh.triangles.size();
+  const auto bit = [](Feature f) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(f));
+  };
+  constexpr std::array kEdges{Feature::kEdgeAB, Feature::kEdgeBC, Feature::kEdgeCA};
+  constexpr std::array kCorners{Feature::kVertexA, Feature::kVertexB, Feature::kVertexC};
+  std::vector<char> spoiled(places.count, 0);  // places at which a triangle without area has a
+                                               // corner
+  untrusted.assign(n, 0);
   face_normals.assign(n, Vec3::Zero());
   edge_normals.assign(n, {Vec3::Zero(), Vec3::Zero(), Vec3::Zero()});
   vertex_normals.assign(places.count, Vec3::Zero());
@@ -158,7 +172,11 @@ void MeshTree::Impl::ComputeNormals() {
     const auto& v = mesh.triangles[t];
     const std::array<Vec3, 3> p{mesh.vertices[v[0]], mesh.vertices[v[1]], mesh.vertices[v[2]]};
     for (int k = 0; k < 3; ++k) corners[t][k] = places.of_vertex[v[k]];
-    if (internal::IsZeroArea(p[0], p[1], p[2])) continue;
+    if (internal::IsZeroArea(p[0], p[1], p[2])) {
+      untrusted[t] |= bit(Feature::kFace);
+      for (const std::uint32_t place : corners[t]) spoiled[place] = 1;
+      continue;
+    }
     face_normals[t] = (p[1] - p[0]).cross(p[2] - p[0]).stableNormalized();
     for (int k = 0; k < 3; ++k) {
       vertex_normals[corners[t][k]] +=
@@ -168,10 +186,21 @@ void MeshTree::Impl::ComputeNormals() {
   const auto edges = internal::SortedEdges(mesh, places);
   internal::ForEachEdge(edges, [&](std::size_t begin, std::size_t end) {
     Vec3 sum = Vec3::Zero();
-    for (std::size_t i = begin; i < end; ++i) sum += face_normals[edges[i].triangle];
-    for (std::size_t i = begin; i < end; ++i)
+    bool whole = true;
+    for (std::size_t i = begin; i < end; ++i) {
+      sum += face_normals[edges[i].triangle];
+      whole &= (untrusted[edges[i].triangle] & bit(Feature::kFace)) == 0;
+    }
+    for (std::size_t i = begin; i < end; ++i) {
       edge_normals[edges[i].triangle][edges[i].corner] = sum;
+      if (!whole) untrusted[edges[i].triangle] |= bit(kEdges[edges[i].corner]);
+    }
   });
+  for (std::size_t t = 0; t < n; ++t) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (spoiled[corners[t][k]]) untrusted[t] |= bit(kCorners[k]);
+    }
+  }
 }
 
 MeshTree::MeshTree(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -217,13 +246,14 @@ SignedNearestPoint MeshTree::Closest(const Vec3& p_M) const {
   SignedNearestPoint out{distance, p_M + offset, UnitOr(pseudo, Vec3::UnitZ()), best.triangle,
                          SignBasis::kPseudoNormal};
   bool inside = offset.dot(pseudo) > 0;
-  if (!impl_->report.watertight() || pseudo.isZero(0)) {
+  if (!impl_->report.watertight() || !impl_->Trusts(best.triangle, best.nearest.feature)) {
     inside = WindingNumber(p_M) > 0.5;
     out.sign_basis = SignBasis::kWindingNumber;
   }
   if (inside) out.distance_m = -distance;
-  if (distance > 1e-9 * impl_->bounds.diagonal_m())
-    out.normal_M = (inside ? 1.0 : -1.0) / distance * offset;
+  if (distance > 1e-9 * impl_->bounds.diagonal_m()) {
+    out.normal_M = (inside ? 1.0 : -1.0) * offset.stableNormalized();
+  }
   return out;
 }
 
@@ -232,6 +262,7 @@ SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M) cons
   const Bvh& bvh = impl_->bvh;
   const Vec3 a = bvh.Scaled(a_M), b = bvh.Scaled(b_M), middle = 0.5 * (a + b);
   const Vec3 lo = a.cwiseMin(b), hi = a.cwiseMax(b);
+  const double length2 = (b - a).squaredNorm();
   const double slack = internal::kSlack * (1 + middle.norm() + (b - a).norm());
   SegmentNearest best;
   double best2 = std::numeric_limits<double>::infinity();
@@ -240,9 +271,10 @@ SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M) cons
     const double by_box = (box_lo - hi).cwiseMax(lo - box_hi).cwiseMax(0.0).norm();
     // A slanting segment fills little of its own box: its distance to the sphere around the other
     // box bounds it too.
-    const Vec3 centre = 0.5 * (box_lo + box_hi);
-    const double to_centre = std::sqrt(internal::NearestOfSegments(a, b, centre, centre).distance2);
-    return std::max(by_box, to_centre - 0.5 * (box_hi - box_lo).norm());
+    const Vec3 to_centre = 0.5 * (box_lo + box_hi) - a;
+    const double t = length2 > 0 ? std::clamp(to_centre.dot(b - a) / length2, 0.0, 1.0) : 0.0;
+    const double by_sphere = (to_centre - t * (b - a)).norm() - 0.5 * (box_hi - box_lo).norm();
+    return std::max(by_box, by_sphere);
   };
   Walk(
       bvh, bound, [&] { return limit; },

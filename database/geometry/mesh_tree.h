@@ -23,8 +23,9 @@ enum class SignBasis {
   kExact,          ///< a primitive: by its formula
   kPseudoNormal,   ///< watertight mesh: angle-weighted pseudo-normal of the nearest face, edge or
                    ///< vertex (Baerentzen, Aanaes 2005)
-  kWindingNumber,  ///< the mesh has holes or disagreeing faces: generalised winding number > 1/2. A
-                   ///< judgement, not a fact
+  kWindingNumber,  ///< generalised winding number > 1/2: the mesh has holes or disagreeing faces,
+                   ///< and this is a judgement; or the nearest feature touches a triangle without
+                   ///< area
 };
 
 /// The nearest point of a mesh, unsigned.

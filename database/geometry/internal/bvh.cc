@@ -318,7 +318,7 @@ Bvh BuildBvh(const Mesh& mesh) {
   const Bounds bounds = BoundsOf(mesh);
   const double half = 0.5 * (bounds.max - bounds.min).maxCoeff();
   bvh.origin = bounds.centre();
-  bvh.scale = half > 0 ? 1.0 / half : 1.0;
+  bvh.scale = half > 1e-150 ? 1.0 / half : 1.0;
   Builder(mesh, bvh).Run();
   ComputeDipoles(bvh);
   return bvh;

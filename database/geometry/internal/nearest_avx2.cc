@@ -7,7 +7,7 @@
 
 namespace handhold::geometry::internal {
 namespace {
-#include "database/geometry/internal/nearest_kernel_impl.h"
+#include "database/geometry/internal/nearest_kernel.inc"
 
 void NearestAvx2(NearestQuery& query) { Traverse(query); }
 }  // namespace

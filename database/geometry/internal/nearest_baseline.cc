@@ -6,7 +6,7 @@
 
 namespace handhold::geometry::internal {
 namespace {
-#include "database/geometry/internal/nearest_kernel_impl.h"
+#include "database/geometry/internal/nearest_kernel.inc"
 }  // namespace
 
 void NearestBaseline(NearestQuery& query) { Traverse(query); }

@@ -1,6 +1,6 @@
 /// Plain data shared with the nearest-point traversal, which is compiled once per instruction set.
 ///
-/// Nothing here and nothing in nearest_kernel_impl.h may be an inline function or template of
+/// Nothing here and nothing in nearest_kernel.inc may be an inline function or template of
 /// another header: a copy compiled for AVX2 could be the one the linker keeps for everyone.
 #pragma once
 

@@ -281,6 +281,28 @@ TEST(Closest, SignIsRightAtEdgesAndCornersOfSpikes) {
   EXPECT_GT(at_corners, 500);
 }
 
+TEST(Closest, TrianglesWithoutAreaDoNotTurnTheSign) {
+  // A thin blade whose sharp edge is split by a corner on one side only: a triangle without area
+  // closes the gap.
+  Mesh blade;
+  blade.vertices = {{0, 0, 0}, {1, 0, 0}, {0.5, 0, 0}, {0.5, 0.02, -1}, {0.5, -0.02, -1}};
+  blade.triangles = {{0, 2, 4}, {2, 1, 4}, {0, 1, 2}, {1, 0, 3}, {0, 4, 3}, {1, 3, 4}};
+  const auto tree = MeshTree::Build(blade).value();
+  ASSERT_TRUE(tree->report().watertight()) << tree->report().Summary();
+  ASSERT_EQ(tree->report().zero_area_triangles, 1u);
+  std::mt19937_64 rng(12);
+  int judged = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Vec3 p = Vec3(Uniform(rng, 0, 1), 0, 0) + (i % 2 ? 0.5 : 0.02) * UniformVec(rng);
+    const double w = support::BruteWinding(tree->mesh(), p);
+    const SignedNearestPoint s = tree->Closest(p);
+    ASSERT_EQ(s.distance_m < 0, w > 0.5) << p.transpose();
+    ASSERT_NEAR(s.normal_M.norm(), 1, 1e-12);
+    judged += s.sign_basis == SignBasis::kWindingNumber;
+  }
+  EXPECT_GT(judged, 100);
+}
+
 TEST(Closest, OpenMeshIsJudgedByWindingNumberAndSaysSo) {
   Mesh open = Torus();
   open.triangles.resize(open.triangles.size() - 10);
