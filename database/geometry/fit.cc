@@ -62,7 +62,9 @@ Status CheckInput(std::span<const Vec3> p_A, std::span<const Vec3> p_B, std::spa
   for (std::size_t i = 0; i < w.size(); ++i) {
     if (!(std::isfinite(w[i]) && w[i] >= 0))
       return bad("weight " + std::to_string(i) + " is negative or not finite");
-    if (!p_A[i].allFinite() || !p_B[i].allFinite()) {
+    // Above 1e100 squares overflow, and the decompositions below would answer nonsense.
+    if (!(p_A[i].cwiseAbs().maxCoeff() < 1e100) || !(p_B[i].cwiseAbs().maxCoeff() < 1e100) ||
+        !p_A[i].allFinite() || !p_B[i].allFinite()) {
       return bad("point " + std::to_string(i) + " is not finite: leave missing points out");
     }
   }

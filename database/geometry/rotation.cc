@@ -78,6 +78,8 @@ Mat3 LeftJacobianInverse(const Vec3& w) {
 }
 
 Mat3 NearestRotation(const Mat3& M) {
+  // Eigen's decomposition of such input leaves its answer unset.
+  if (!M.allFinite()) return Mat3::Identity();
   const Eigen::JacobiSVD<Mat3> svd(M, Eigen::ComputeFullU | Eigen::ComputeFullV);
   if (!(svd.singularValues()[1] > 1e-14 * std::max(1e-300, svd.singularValues()[0])))
     return Mat3::Identity();

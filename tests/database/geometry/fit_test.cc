@@ -165,6 +165,8 @@ TEST(FitRigid, RejectsBadInputByName) {
   std::vector<Vec3> q = p;
   q[1].y() = std::nan("");
   EXPECT_THAT(FitRigid(p, q).error().message, HasSubstr("point 1"));
+  q[1].y() = 1e200;
+  EXPECT_THAT(FitRigid(p, q).error().message, HasSubstr("point 1"));
 }
 
 }  // namespace
