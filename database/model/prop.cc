@@ -136,6 +136,7 @@ Status CheckProp(const Prop& prop) {
 
 Result<Prop> LoadProp(const std::string& path) {
   HANDHOLD_ASSIGN(const Json json, text::ReadJsonFile(path));
+  HANDHOLD_TRY(internal::RequireSchema(json, "prop", path));
   return PropFromJson(json, path);
 }
 

@@ -154,6 +154,14 @@ void CheckBody(Body* body, int index, Findings* findings) {
   }
 }
 
+template <typename Items>
+int FindByName(const Items& items, std::string_view name) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 void CheckDraft(SkeletonDraft* draft, Findings* findings) {
   if (draft->name.empty()) findings->Add("skeleton", "has no name");
   if (draft->side != "right" && draft->side != "left" && !draft->side.empty()) {
@@ -177,20 +185,22 @@ void CheckDraft(SkeletonDraft* draft, Findings* findings) {
       findings->Add("marker '" + m.name + "'", "no such body");
     if (!m.p_BM.allFinite()) findings->Add("marker '" + m.name + "'", "its position is not finite");
   }
+  UniqueNames set_names("marker set", findings);
+  for (size_t i = 0; i < draft->marker_sets.size(); ++i) {
+    const MarkerSet& set = draft->marker_sets[i];
+    set_names.Add(set.name, i);
+    for (const std::string& name : set.markers) {
+      if (FindByName(draft->markers, name) < 0) {
+        findings->Add("marker set '" + set.name + "'", "there is no marker '" + name + "'");
+      }
+    }
+  }
   for (size_t i = 0; i < draft->frames.size(); ++i) {
     const NamedFrame& f = draft->frames[i];
     frame_names.Add(f.name, i);
     if (f.body < 0 || f.body >= body_count) findings->Add("frame '" + f.name + "'", "no such body");
     CheckPose(f.X_BF, "frame '" + f.name + "'", "its pose", findings);
   }
-}
-
-template <typename Items>
-int FindByName(const Items& items, std::string_view name) {
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (items[i].name == name) return static_cast<int>(i);
-  }
-  return -1;
 }
 
 Mat3 RotationOf(const double* quaternion) {

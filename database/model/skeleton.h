@@ -103,6 +103,12 @@ struct NamedFrame {
   std::string source;
 };
 
+/// Markers worn together: "22" and "30" of hand57.
+struct MarkerSet {
+  std::string name;
+  std::vector<std::string> markers;
+};
+
 /// A reference that `source` strings name in short.
 struct SourceNote {
   std::string key;   ///< "greiner1991"
@@ -117,6 +123,7 @@ struct SkeletonDraft {
   /// 1].
   std::vector<Body> bodies;
   std::vector<MarkerAttachment> markers;
+  std::vector<MarkerSet> marker_sets;  ///< subsets of the markers; WithMarkerSet (hand_library.h)
   std::vector<NamedFrame> frames;
   std::vector<SourceNote> sources;
   std::string source;  ///< who made it and from what

@@ -189,6 +189,14 @@ Status ReadMarkersAndFrames(const JsonView& root, const std::vector<std::string>
     HANDHOLD_ASSIGN(marker.p_BM, Vec3FromJson(item, "p_m"));
     HANDHOLD_ASSIGN(marker.source, item.GetOr<std::string>("source", ""));
   }
+  if (root.Has("marker_sets")) {
+    HANDHOLD_ASSIGN(const JsonView sets, root.At("marker_sets"));
+    HANDHOLD_ASSIGN(const auto members, sets.Members());
+    for (const auto& [name, list] : members) {
+      HANDHOLD_ASSIGN(auto set_markers, list.As<std::vector<std::string>>());
+      draft->marker_sets.push_back({name, std::move(set_markers)});
+    }
+  }
   HANDHOLD_ASSIGN(const std::vector<JsonView> frames, root.GetItems("frames"));
   for (const JsonView& item : frames) {
     HANDHOLD_TRY(item.RequireKnownKeys({"name", "body", "pose", "source"}));
@@ -207,7 +215,7 @@ Result<SkeletonDraft> SkeletonDraftFromJson(const Json& json, const std::string&
                                             const std::filesystem::path& folder) {
   const JsonView root(json, source);
   HANDHOLD_TRY(root.RequireKnownKeys(
-      {"format", "version", "name", "side", "source", "sources", "bodies", "markers", "frames"}));
+      {"format", "version", "name", "side", "source", "sources", "bodies", "markers", "marker_sets", "frames"}));
   HANDHOLD_TRY(internal::CheckFormat(root, "handhold.skeleton"));
   SkeletonDraft draft;
   HANDHOLD_ASSIGN(draft.name, root.Get<std::string>("name"));
@@ -228,6 +236,7 @@ Result<SkeletonDraft> SkeletonDraftFromJson(const Json& json, const std::string&
 
 Result<Skeleton> LoadSkeleton(const std::filesystem::path& path) {
   HANDHOLD_ASSIGN(const Json json, text::ReadJsonFile(path));
+  HANDHOLD_TRY(internal::RequireSchema(json, "skeleton", path));
   HANDHOLD_ASSIGN(SkeletonDraft draft,
                   SkeletonDraftFromJson(json, path.string(), path.parent_path()));
   auto skeleton = Skeleton::Build(std::move(draft));
@@ -259,6 +268,11 @@ Json SkeletonToJson(const Skeleton& skeleton) {
   }
   json.Set("bodies", std::move(bodies));
   json.Set("markers", std::move(markers));
+  if (!draft.marker_sets.empty()) {
+    Json sets = Json::Object();
+    for (const MarkerSet& set : draft.marker_sets) sets.Set(set.name, Json::Array(set.markers));
+    json.Set("marker_sets", std::move(sets));
+  }
   json.Set("frames", std::move(frames));
   return json;
 }

@@ -1,12 +1,11 @@
-/// Counts heap allocations of the calling thread, to prove that a path makes none. Compile
-/// allocation_counter.cc into the test: it replaces the global operator new.
+/// Counts heap allocations of the calling thread, to prove that a path makes none.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 
-namespace handhold::test {
+namespace handhold::testing {
 
-/// Allocations made by this thread since it began.
-int64_t ThreadAllocations();
+/// Allocations (malloc, new, Eigen) of this thread since the program began. Link allocation_counter.cc.
+size_t AllocationsOfThisThread();
 
-}  // namespace handhold::test
+}  // namespace handhold::testing

@@ -2,10 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unsupported/Eigen/AutoDiff>
 
 #include "database/model/hand_library.h"
-#include "database/model/kinematics_inl.h"
 #include "tests/support/random_skeleton.h"
 
 namespace handhold::model {
@@ -123,28 +121,6 @@ TEST_P(RandomTree, AccelerationsAreTheRatesOfTwists) {
   for (size_t b = 1; b < data.X_WB.size(); ++b) {
     const Vec6 numeric = (after.V_WB[b] - before.V_WB[b]) / (2 * h);
     EXPECT_LT((numeric - data.A_WB[b]).norm(), 1e-7 * (1 + data.A_WB[b].norm())) << "body " << b;
-  }
-}
-
-TEST_P(RandomTree, AutomaticDifferentiationPassesThrough) {
-  using Dual = Eigen::AutoDiffScalar<Eigen::VectorXd>;
-  const Eigen::VectorXd v = testing::RandomVelocity(rng_, skeleton_, 1.0);
-  const double h = 1e-6;
-  const Eigen::VectorXd dq =
-      (skeleton_.Integrate(q_, h * v) - skeleton_.Integrate(q_, -h * v)) / (2 * h);
-  VectorT<Dual> q(skeleton_.nq());
-  for (int i = 0; i < q.size(); ++i) q[i] = Dual(q_[i], Eigen::VectorXd::Constant(1, dq[i]));
-  KinematicsDataT<Dual> dual(skeleton_);
-  ComputeJacobian<Dual>(skeleton_, q, &dual);
-  KinematicsData data(skeleton_);
-  ComputeVelocities(skeleton_, q_, v, Eigen::VectorXd::Zero(skeleton_.nv()), &data);
-  for (size_t b = 1; b < data.X_WB.size(); ++b) {
-    const Vec3 rate = data.V_WB[b].tail<3>() + Vec3(data.V_WB[b].head<3>()).cross(data.X_WB[b].p);
-    for (int k = 0; k < 3; ++k) {
-      EXPECT_NEAR(dual.X_WB[b].p[k].value(), data.X_WB[b].p[k], 1e-14);
-      const Eigen::VectorXd& derivative = dual.X_WB[b].p[k].derivatives();
-      EXPECT_NEAR(derivative.size() == 0 ? 0.0 : derivative[0], rate[k], 1e-8);
-    }
   }
 }
 
