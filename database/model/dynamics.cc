@@ -45,8 +45,7 @@ geometry::MassProperties OutboardMass(const Skeleton& skeleton, const ConstVecto
         geometry::Transformed(impl.kinematics.X_WB[i], skeleton.body(b).mass);
     const geometry::Vec3 r = m.p_BCom - total.p_BCom;
     total.I_BCom_B +=
-        m.I_BCom_B +
-        m.mass_kg * (r.squaredNorm() * geometry::Mat3::Identity() - r * r.transpose());
+        m.I_BCom_B + m.mass_kg * (r.squaredNorm() * geometry::Mat3::Identity() - r * r.transpose());
   }
   return total;
 }

@@ -1,8 +1,9 @@
 /// Definitions of dynamics.h, for scalars other than double.
 ///
-/// Everything is computed in the joints' own child frames: a node is a joint that moves, with all that is fixed to it, described
-/// in its frame Jc. Motion subspaces are then constant: the identity for a ball and a free joint, the axis for a hinge. Velocities
-/// and accelerations are those of the node's origin; gravity is an acceleration of the world, -g.
+/// Everything is computed in the joints' own child frames: a node is a joint that moves, with all
+/// that is fixed to it, described in its frame Jc. Motion subspaces are then constant: the identity
+/// for a ball and a free joint, the axis for a hinge. Velocities and accelerations are those of the
+/// node's origin; gravity is an acceleration of the world, -g.
 #pragma once
 
 #include <utility>
@@ -36,11 +37,11 @@ struct Node {
   V3 p_PJp;
   bool turned = false;  ///< R_PJp is not the identity
   V3 axes[2];
-  M3 cross[2];    ///< [axis]
-  M3 cross2[2];   ///< [axis]^2
+  M3 cross[2];   ///< [axis]
+  M3 cross2[2];  ///< [axis]^2
   NodeInertia<S> body;
 
-  M3 R;   ///< of the node in its parent, at q
+  M3 R;  ///< of the node in its parent, at q
   V3 p;
   V3 first_axis;  ///< universal: axis 1 as the node sees it, at q
   V3 w, dw, acc;  ///< angular velocity, its rate, acceleration of the origin, in the node's frame
@@ -53,8 +54,8 @@ struct Node {
 };
 
 template <typename S>
-geometry::Mat3T<S> RotationFromSkew(const geometry::Mat3T<S>& cross, const geometry::Mat3T<S>& cross2,
-                                    const S& angle) {
+geometry::Mat3T<S> RotationFromSkew(const geometry::Mat3T<S>& cross,
+                                    const geometry::Mat3T<S>& cross2, const S& angle) {
   using std::cos;
   using std::sin;
   const S half = sin(angle * S(0.5));
@@ -93,7 +94,8 @@ void PlaceNode(const S* all_q, Node<S>* node) {
   }
 }
 
-/// Angular velocity of the joint, in the node, and the acceleration it has by itself when the parent rests.
+/// Angular velocity of the joint, in the node, and the acceleration it has by itself when the
+/// parent rests.
 template <typename S>
 void JointRates(const Node<S>& node, const S* v, geometry::Vec3T<S>* wj, geometry::Vec3T<S>* own) {
   using V3 = geometry::Vec3T<S>;
@@ -118,7 +120,8 @@ geometry::Vec3T<S> JointAngular(const Node<S>& node, const S* a) {
 
 /// S^T (n, f).
 template <typename S>
-void Project(const Node<S>& node, const geometry::Vec3T<S>& n, const geometry::Vec3T<S>& f, S* out) {
+void Project(const Node<S>& node, const geometry::Vec3T<S>& n, const geometry::Vec3T<S>& f,
+             S* out) {
   switch (node.type) {
     case JointType::kFixed:
       break;
@@ -157,11 +160,20 @@ Eigen::Matrix<S, 6, C> Subspace(const Node<S>& node) {
 template <typename S, typename Fn>
 void WithColumns(const Node<S>& node, Fn&& fn) {
   switch (node.type) {
-    case JointType::kFixed: break;
-    case JointType::kHinge: fn(std::integral_constant<int, 1>()); break;
-    case JointType::kUniversal: fn(std::integral_constant<int, 2>()); break;
-    case JointType::kBall: fn(std::integral_constant<int, 3>()); break;
-    case JointType::kFree: fn(std::integral_constant<int, 6>()); break;
+    case JointType::kFixed:
+      break;
+    case JointType::kHinge:
+      fn(std::integral_constant<int, 1>());
+      break;
+    case JointType::kUniversal:
+      fn(std::integral_constant<int, 2>());
+      break;
+    case JointType::kBall:
+      fn(std::integral_constant<int, 3>());
+      break;
+    case JointType::kFree:
+      fn(std::integral_constant<int, 6>());
+      break;
   }
 }
 
@@ -305,8 +317,8 @@ void DynamicsDataT<S>::Impl::PassForces(const V3& gravity, const S* v, const S* 
     const V3 spin = node.body.about_origin * node.w;
     node.f = node.body.mass * node.acc + node.dw.cross(node.body.moment) +
              node.w.cross(node.w.cross(node.body.moment));
-    node.n = node.body.about_origin * node.dw + node.w.cross(spin) +
-             node.body.moment.cross(node.acc);
+    node.n =
+        node.body.about_origin * node.dw + node.w.cross(spin) + node.body.moment.cross(node.acc);
   }
   for (size_t i = nodes.size(); i-- > 0;) {
     Node& node = nodes[i];
@@ -343,7 +355,8 @@ void DynamicsDataT<S>::Impl::Composites() {
   }
 }
 
-/// Columns of M of node i: the forces of unit accelerations of its joint, felt by it and by all joints inboard.
+/// Columns of M of node i: the forces of unit accelerations of its joint, felt by it and by all
+/// joints inboard.
 template <typename S>
 template <int C>
 void DynamicsDataT<S>::Impl::Columns(

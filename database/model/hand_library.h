@@ -1,5 +1,5 @@
-/// Hands by name: "finger4", "hand57" and what else lies in schemas/hands, and how to make them fit a
-/// subject: mirrored, scaled, let go, with fewer markers.
+/// Hands by name: "finger4", "hand57" and what else lies in schemas/hands, and how to make them fit
+/// a subject: mirrored, scaled, let go, with fewer markers.
 #pragma once
 
 #include <filesystem>
@@ -23,30 +23,37 @@ Result<Skeleton> LoadHand(const std::string& name);
 /// Names that LoadHand takes, sorted.
 Result<std::vector<std::string>> HandNames();
 
-/// The left hand of a right one, or back: everything reflected in the plane y = 0 of every frame; names "R.x" become "L.x". A hinge
-/// or universal coordinate keeps its meaning and sign (flexion stays positive). A ball joint's (w, x, y, z) corresponds to
-/// (w, -x, y, -z) and v to (-x, y, -z): flexion keeps its sign, abduction and axial rotation change theirs; MirrorConfiguration does
-/// it, and limits are reflected along.
+/// The left hand of a right one, or back: everything reflected in the plane y = 0 of every frame;
+/// names "R.x" become "L.x". A hinge or universal coordinate keeps its meaning and sign (flexion
+/// stays positive). A ball joint's (w, x, y, z) corresponds to (w, -x, y, -z) and v to (-x, y, -z):
+/// flexion keeps its sign, abduction and axial rotation change theirs; MirrorConfiguration does it,
+/// and limits are reflected along.
 Skeleton Mirrored(const Skeleton& skeleton);
-/// The configuration, and the velocity, of Mirrored(skeleton) that mirror q and v. Each is its own inverse.
+/// The configuration, and the velocity, of Mirrored(skeleton) that mirror q and v. Each is its own
+/// inverse.
 Eigen::VectorXd MirrorConfiguration(const Skeleton& skeleton, const Eigen::VectorXd& q);
 Eigen::VectorXd MirrorVelocity(const Skeleton& skeleton, const Eigen::VectorXd& v);
 
-/// The same hand with segments of measured length: metres by body name. The frame of each named body is stretched by measured /
-/// length_m along x, its bone: joints of its children, markers, frames and the places of shapes move along; radii stay. Its mass
-/// grows in proportion, and its inertia is that of the stretched mass. kNotFound for an unknown body; kInvalid for one without
+/// The same hand with segments of measured length: metres by body name. The frame of each named
+/// body is stretched by measured / length_m along x, its bone: joints of its children, markers,
+/// frames and the places of shapes move along; radii stay. Its mass grows in proportion, and its
+/// inertia is that of the stretched mass. kNotFound for an unknown body; kInvalid for one without
 /// length_m or a length that is not positive.
-Result<Skeleton> ScaledToLengths(const Skeleton& skeleton, const std::map<std::string, double>& length_m);
+Result<Skeleton> ScaledToLengths(const Skeleton& skeleton,
+                                 const std::map<std::string, double>& length_m);
 
-/// The whole hand larger or smaller: lengths times `factor`, masses by factor^3 (same density), inertias by factor^5.
+/// The whole hand larger or smaller: lengths times `factor`, masses by factor^3 (same density),
+/// inertias by factor^5.
 Result<Skeleton> ScaledUniformly(const Skeleton& skeleton, double factor);
 
-/// The same hand with its base free to move: the fixed joint of the one body on the world becomes a free one (7 coordinates, 6
-/// velocities, first when that body is the first). For hands whose forearm or palm is not fixed in the laboratory. kInvalid
-/// when there is not exactly one body on the world, or its joint is not fixed.
+/// The same hand with its base free to move: the fixed joint of the one body on the world becomes a
+/// free one (7 coordinates, 6 velocities, first when that body is the first). For hands whose
+/// forearm or palm is not fixed in the laboratory. kInvalid when there is not exactly one body on
+/// the world, or its joint is not fixed.
 Result<Skeleton> WithFreeBase(const Skeleton& skeleton);
 
-/// The same hand wearing only the markers of one of its sets ("22" or "30" of hand57). kNotFound tells the sets there are.
+/// The same hand wearing only the markers of one of its sets ("22" or "30" of hand57). kNotFound
+/// tells the sets there are.
 Result<Skeleton> WithMarkerSet(const Skeleton& skeleton, const std::string& set);
 
 }  // namespace handhold::model

@@ -33,7 +33,8 @@ std::string MirrorName(const std::string& name) {
   return name;
 }
 
-/// The shape with its vertices moved by `move`, when it has any; `turn_over` when move is a reflection.
+/// The shape with its vertices moved by `move`, when it has any; `turn_over` when move is a
+/// reflection.
 template <typename Move>
 Shape MoveVertices(const Shape& shape, bool turn_over, Move move) {
   const auto moved = [&](const geometry::MeshTree& tree) {
@@ -98,8 +99,8 @@ BodyShape StretchShape(BodyShape shape, const Stretch& stretch) {
     for (int k = 0; k < 3; ++k) box->size_m[k] *= along(Vec3::Unit(k));
   } else {
     const RigidTransform X_SB = shape.X_BS.Inverse();
-    shape.shape = MoveVertices(shape.shape, false,
-                               [&](const Vec3& v) { return X_SB * stretch(X * v); });
+    shape.shape =
+        MoveVertices(shape.shape, false, [&](const Vec3& v) { return X_SB * stretch(X * v); });
   }
   return shape;
 }

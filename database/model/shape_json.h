@@ -48,8 +48,9 @@ Result<geometry::MassProperties> MassFromJson(const text::JsonView& object,
 /// Finite, orthonormal to 1e-9 and right-handed.
 bool IsPose(const geometry::RigidTransform& X);
 
-/// Checks `json`, read from `path`, against schemas/exchange/KIND.schema.json; every breach is told with line and path. Of a
-/// version this program does not know, kVersion is returned instead. kNotFound when the schemas folder is not found.
+/// Checks `json`, read from `path`, against schemas/exchange/KIND.schema.json; every breach is told
+/// with line and path. Of a version this program does not know, kVersion is returned instead.
+/// kNotFound when the schemas folder is not found.
 Status RequireSchema(const text::Json& json, const std::string& kind,
                      const std::filesystem::path& path);
 

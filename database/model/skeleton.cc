@@ -117,6 +117,16 @@ void CheckJoint(Joint* joint, const std::string& where, Findings* findings) {
       findings->Add(where, "limit " + std::to_string(k) + ": lower is not <= upper");
     }
   }
+  // What the type does not use holds no meaning: one value, so that equal skeletons are equal.
+  const Joint unused;
+  for (int k = LimitCount(joint->type); k < 3; ++k) {
+    joint->lower_rad[k] = unused.lower_rad[k];
+    joint->upper_rad[k] = unused.upper_rad[k];
+  }
+  const int axes = joint->type == JointType::kHinge       ? 1
+                   : joint->type == JointType::kUniversal ? 2
+                                                          : 0;
+  for (int k = axes; k < 2; ++k) joint->axes[k] = unused.axes[k];
   if (joint->dof_names.empty()) joint->dof_names = DefaultDofNames(joint->type);
   if (static_cast<int>(joint->dof_names.size()) != joint->nv()) {
     findings->Add(where, "joint '" + joint->name + "' has " + std::to_string(joint->nv()) +

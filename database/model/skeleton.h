@@ -138,9 +138,9 @@ class Skeleton {
  public:
   /// Checks names (unique, not empty), parents, axes, rotations, limits, masses and inertias
   /// (physically possible), markers and frames, and gives every joint its place in q and v. All
-  /// findings in one message, kInvalid. Axes are made unit when they are within 1e-6 of it; empty
-  /// dof names become flex (hinge), flex abd (universal), rot flex abd (ball), rot_x .. lin_z
-  /// (free).
+  /// findings in one message, kInvalid. Axes are made unit when they are within 1e-6 of it; limits
+  /// and axes that a joint type does not use are reset; empty dof names become flex (hinge), flex
+  /// abd (universal), rot flex abd (ball), rot_x .. lin_z (free).
   static Result<Skeleton> Build(SkeletonDraft draft);
 
   const std::string& name() const { return draft_.name; }

@@ -214,8 +214,8 @@ Status ReadMarkersAndFrames(const JsonView& root, const std::vector<std::string>
 Result<SkeletonDraft> SkeletonDraftFromJson(const Json& json, const std::string& source,
                                             const std::filesystem::path& folder) {
   const JsonView root(json, source);
-  HANDHOLD_TRY(root.RequireKnownKeys(
-      {"format", "version", "name", "side", "source", "sources", "bodies", "markers", "marker_sets", "frames"}));
+  HANDHOLD_TRY(root.RequireKnownKeys({"format", "version", "name", "side", "source", "sources",
+                                      "bodies", "markers", "marker_sets", "frames"}));
   HANDHOLD_TRY(internal::CheckFormat(root, "handhold.skeleton"));
   SkeletonDraft draft;
   HANDHOLD_ASSIGN(draft.name, root.Get<std::string>("name"));

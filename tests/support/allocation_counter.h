@@ -5,7 +5,8 @@
 
 namespace handhold::testing {
 
-/// Allocations (malloc, new, Eigen) of this thread since the program began. Link allocation_counter.cc.
+/// Allocations (malloc, new, Eigen) of this thread since the program began. Link
+/// allocation_counter.cc.
 size_t AllocationsOfThisThread();
 
 }  // namespace handhold::testing

@@ -46,9 +46,12 @@ std::string JointXml(const Body& body, int index) {
   };
   std::string out;
   switch (body.joint.type) {
-    case JointType::kFixed: return "";
-    case JointType::kHinge: return hinge(body.joint.axes[0], 0);
-    case JointType::kUniversal: return hinge(body.joint.axes[0], 0) + hinge(body.joint.axes[1], 1);
+    case JointType::kFixed:
+      return "";
+    case JointType::kHinge:
+      return hinge(body.joint.axes[0], 0);
+    case JointType::kUniversal:
+      return hinge(body.joint.axes[0], 0) + hinge(body.joint.axes[1], 1);
     case JointType::kFree:
       if (IsOwnFree(body)) return "<freejoint" + named("f", 0) + "/>";
       for (int k = 0; k < 3; ++k) {
@@ -57,7 +60,8 @@ std::string JointXml(const Body& body, int index) {
                Numbers({axis.x(), axis.y(), axis.z()}) + "'/>";
       }
       [[fallthrough]];
-    case JointType::kBall: return out + "<joint type='ball'" + named("b", 0) + "/>";
+    case JointType::kBall:
+      return out + "<joint type='ball'" + named("b", 0) + "/>";
   }
   return "";
 }
@@ -115,16 +119,22 @@ void MujocoTree::Impl::SetBody(int b, const Eigen::VectorXd& q, const Eigen::Vec
     T(m->jnt_dofadr[id], iv + k) = 1;
   };
   switch (body.joint.type) {
-    case JointType::kFixed: return;
-    case JointType::kUniversal: angle(JointId("h", 1, b), 1); [[fallthrough]];
-    case JointType::kHinge: angle(JointId("h", 0, b), 0); return;
+    case JointType::kFixed:
+      return;
+    case JointType::kUniversal:
+      angle(JointId("h", 1, b), 1);
+      [[fallthrough]];
+    case JointType::kHinge:
+      angle(JointId("h", 0, b), 0);
+      return;
     case JointType::kBall: {
       const int id = JointId("b", 0, b);
       for (int k = 0; k < 4; ++k) d->qpos[m->jnt_qposadr[id] + k] = q[iq + k];
       for (int k = 0; k < 3; ++k) T(m->jnt_dofadr[id] + k, iv + k) = 1;
       return;
     }
-    case JointType::kFree: break;
+    case JointType::kFree:
+      break;
   }
   const Mat3 R = geometry::FromQuaternion<double>(q[iq + 3], q[iq + 4], q[iq + 5], q[iq + 6]);
   const Vec3 w = v.segment<3>(iv), lin = v.segment<3>(iv + 3);

@@ -10,9 +10,10 @@
 
 namespace handhold::testing {
 
-/// A skeleton written as MJCF by its own writer and compiled by MuJoCo. Bodies there start at the joint's child frame. A
-/// universal joint is two hinges; a free joint on the world whose place is the origin is MuJoCo's own free joint, any
-/// other is three slides and a ball. Velocities are mapped: v_mujoco = T(q) v.
+/// A skeleton written as MJCF by its own writer and compiled by MuJoCo. Bodies there start at the
+/// joint's child frame. A universal joint is two hinges; a free joint on the world whose place is
+/// the origin is MuJoCo's own free joint, any other is three slides and a ball. Velocities are
+/// mapped: v_mujoco = T(q) v.
 class MujocoTree {
  public:
   explicit MujocoTree(const model::Skeleton& skeleton);

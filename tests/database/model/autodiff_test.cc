@@ -1,6 +1,7 @@
 // Another scalar through the whole of kinematics and dynamics: derivatives against differences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <Eigen/Core>
 #include <unsupported/Eigen/AutoDiff>
 
 #include "database/model/dynamics_inl.h"
@@ -29,8 +30,7 @@ class AutoDiff : public ::testing::TestWithParam<int> {
 TEST_P(AutoDiff, KinematicsPassesThrough) {
   const Eigen::VectorXd v = testing::RandomVelocity(rng_, s_, 1.0);
   const double h = 1e-6;
-  const Eigen::VectorXd dq =
-      (s_.Integrate(q_, h * v) - s_.Integrate(q_, -h * v)) / (2 * h);
+  const Eigen::VectorXd dq = (s_.Integrate(q_, h * v) - s_.Integrate(q_, -h * v)) / (2 * h);
   VectorT<Dual> q(s_.nq());
   for (int i = 0; i < q.size(); ++i) q[i] = Dual(q_[i], Eigen::Matrix<double, 1, 1>(dq[i]));
   KinematicsDataT<Dual> dual(s_);

@@ -1,4 +1,5 @@
-// Our kinematics and dynamics against MuJoCo 4: random trees with every kind of joint, and the hands.
+// Our kinematics and dynamics against MuJoCo 4: random trees with every kind of joint, and the
+// hands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +26,7 @@ void CompareStates(const Skeleton& skeleton, int states, std::mt19937* rng, bool
   Eigen::MatrixXd M(skeleton.nv(), skeleton.nv());
   for (int i = 0; i < states; ++i) {
     const Eigen::VectorXd q = skeleton.Integrate(
-        skeleton.ZeroConfiguration(),
-        testing::RandomVelocity(*rng, skeleton, limited ? 0.8 : 1.7));
+        skeleton.ZeroConfiguration(), testing::RandomVelocity(*rng, skeleton, limited ? 0.8 : 1.7));
     const Eigen::VectorXd v = testing::RandomVelocity(*rng, skeleton, 5.0);
     const Eigen::VectorXd a = testing::RandomVelocity(*rng, skeleton, 50.0);
     const geometry::Vec3 gravity = 9.81 * testing::RandomDirection(*rng);
@@ -71,12 +71,14 @@ TEST(AgainstMujoco, ASlightlyHeavierBodyIsNoticed) {
   std::mt19937 rng(3);
   SkeletonDraft draft = LoadHand("finger4")->draft();
   const Skeleton right = *Skeleton::Build(draft);
-  draft.bodies[2].mass = geometry::WithTotalMass(draft.bodies[2].mass, draft.bodies[2].mass.mass_kg * 1.0001);
+  draft.bodies[2].mass =
+      geometry::WithTotalMass(draft.bodies[2].mass, draft.bodies[2].mass.mass_kg * 1.0001);
   const Skeleton heavier = *Skeleton::Build(draft);
   testing::MujocoTree peer(heavier);
   DynamicsData data(right);
   Eigen::MatrixXd M(4, 4);
-  const Eigen::VectorXd q = testing::RandomConfiguration(rng, right), none = Eigen::VectorXd::Zero(4);
+  const Eigen::VectorXd q = testing::RandomConfiguration(rng, right),
+                        none = Eigen::VectorXd::Zero(4);
   peer.SetState(q, none, none, geometry::Vec3::Zero());
   MassMatrix(right, q, &data, M);
   EXPECT_GT(RelativeToMax(M, peer.MassMatrix()), 1e-7);

@@ -1,0 +1,258 @@
+#include "database/model/hand_library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "database/model/dynamics.h"
+#include "database/model/kinematics.h"
+#include "tests/support/random_skeleton.h"
+
+namespace handhold::model {
+namespace {
+
+using geometry::Vec3;
+using ::testing::HasSubstr;
+
+Vec3 FramePoint(const Skeleton& s, const Eigen::VectorXd& q, const std::string& frame) {
+  KinematicsData data(s);
+  ComputePoses(s, q, &data);
+  EXPECT_GE(s.FindFrame(frame), 0) << frame;
+  return FramePose(s, data, s.FindFrame(frame)).p;
+}
+
+double AngleBetween(const Vec3& a, const Vec3& b) {
+  return std::atan2(a.cross(b).norm(), std::abs(a.dot(b))) * 180 / M_PI;
+}
+
+TEST(Library, UnknownHandsAreToldTheNearOnes) {
+  const auto hand = LoadHand("finger5");
+  ASSERT_FALSE(hand);
+  EXPECT_EQ(hand.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(hand.error().message, HasSubstr("'finger4'"));
+}
+
+TEST(Library, HandholdSchemasDecidesAndMustExist) {
+  ASSERT_EQ(::setenv("HANDHOLD_SCHEMAS", "/nowhere/at/all", 1), 0);
+  const auto hand = LoadHand("finger4");
+  ::unsetenv("HANDHOLD_SCHEMAS");
+  ASSERT_FALSE(hand);
+  EXPECT_THAT(hand.error().message, HasSubstr("/nowhere/at/all"));
+  EXPECT_TRUE(LoadHand("finger4"));
+}
+
+TEST(Finger4, HasTheStudysNumbers) {
+  const Skeleton hand = *LoadHand("finger4");
+  const double lengths_m[] = {0.080, 0.045, 0.026, 0.020};
+  const double masses_kg[] = {0.1225, 0.00875, 0.0042, 0.0021};
+  const double radii_m[] = {0.015, 0.008, 0.0075, 0.006};
+  EXPECT_EQ(hand.markers().size(), 9u);
+  std::vector<Vec3> axes;
+  for (int i = 0; i < 4; ++i) {
+    const Body& body = hand.body(i + 2);
+    EXPECT_EQ(body.length_m, lengths_m[i]);
+    EXPECT_EQ(body.mass.mass_kg, masses_kg[i]);
+    const double across =
+        masses_kg[i] * (lengths_m[i] * lengths_m[i] / 12 + radii_m[i] * radii_m[i] / 4);
+    EXPECT_NEAR(body.mass.I_BCom_B(1, 1), across, 1e-5 * across);
+    EXPECT_EQ(body.joint.type, JointType::kHinge);
+    EXPECT_FALSE(body.source.empty());
+    EXPECT_FALSE(body.joint.source.empty());
+    axes.push_back(body.joint.axes[0]);
+  }
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      EXPECT_GT(AngleBetween(axes[i], axes[k]), 2.0);
+      EXPECT_LT(AngleBetween(axes[i], axes[k]), 5.0);
+    }
+  }
+  const auto& tip = std::get<geometry::Sphere>(hand.body(5).shapes[0].shape);
+  EXPECT_EQ(tip.radius_m, 0.006);
+  EXPECT_EQ(hand.body(5).shapes[0].X_BS.p, Vec3(0.014, 0, 0));
+}
+
+class Hand57 : public ::testing::Test {
+ protected:
+  Skeleton hand_ = *LoadHand("hand57");
+};
+
+TEST_F(Hand57, IsNineteenBallJoints) {
+  int balls = 0;
+  for (int b = 1; b < hand_.body_count(); ++b) {
+    balls += hand_.body(b).joint.type == JointType::kBall;
+    EXPECT_FALSE(hand_.body(b).source.empty() && hand_.body(b).joint.source.empty());
+  }
+  EXPECT_EQ(balls, 19);
+  EXPECT_EQ(hand_.nv(), 57);
+  EXPECT_EQ(hand_.body_count(), 21);
+  EXPECT_GE(hand_.FindDof("R.index.mcp.flex"), 0);
+  EXPECT_GE(hand_.FindDof("R.thumb.ip.flex"), 0);
+}
+
+TEST_F(Hand57, LooksLikeARightHand) {
+  const Eigen::VectorXd q = hand_.ZeroConfiguration();
+  const Vec3 thumb = FramePoint(hand_, q, "thumb.tip"), index = FramePoint(hand_, q, "index.tip"),
+             middle = FramePoint(hand_, q, "middle.tip"), ring = FramePoint(hand_, q, "ring.tip"),
+             little = FramePoint(hand_, q, "little.tip");
+  // Seen from above, fingers away from us: thumb left (+y), then index ... little; the middle
+  // finger is the longest.
+  EXPECT_GT(thumb.y(), index.y());
+  EXPECT_GT(index.y(), middle.y());
+  EXPECT_GT(middle.y(), ring.y());
+  EXPECT_GT(ring.y(), little.y());
+  for (const Vec3& tip : {thumb, index, ring, little}) EXPECT_LT(tip.x(), middle.x());
+  EXPECT_LT(thumb.z(), -0.03);  // opposed: below the palm
+  EXPECT_NEAR(FramePoint(hand_, q, "middle.end").x(), 0.189, 0.003);
+  const auto all = [&] {
+    DynamicsData data(hand_);
+    return OutboardMass(hand_, q, 1, &data);
+  }();
+  EXPECT_NEAR(all.mass_kg, 0.46, 0.01);
+}
+
+TEST_F(Hand57, FlexingClosesTheHandOnItsPalm) {
+  Eigen::VectorXd v = Eigen::VectorXd::Zero(57);
+  for (int k = 0; k < 57; ++k) {
+    const std::string& name = hand_.dof_names()[static_cast<size_t>(k)];
+    const bool flexes =
+        name.find(".flex") != std::string::npos && name.find("cmc") == std::string::npos;
+    if (flexes) v[k] = name.find("thumb") != std::string::npos ? 0.5 : 1.0;
+  }
+  const Eigen::VectorXd open = hand_.ZeroConfiguration(), fist = hand_.Integrate(open, v);
+  for (const char* digit : {"index", "middle", "ring", "little", "thumb"}) {
+    const std::string tip = std::string(digit) + ".tip";
+    const Vec3 palm = FramePoint(hand_, open, "palm");
+    EXPECT_LT(
+        (FramePoint(hand_, fist, tip) - palm).norm(),
+        (std::string(digit) == "thumb" ? 0.9 : 0.7) * (FramePoint(hand_, open, tip) - palm).norm())
+        << digit;
+    EXPECT_LT(FramePoint(hand_, fist, tip).z(), -0.02) << digit;
+  }
+  // Opposition: thumb and index come nearer to each other than when open.
+  EXPECT_LT((FramePoint(hand_, fist, "thumb.tip") - FramePoint(hand_, fist, "index.tip")).norm(),
+            (FramePoint(hand_, open, "thumb.tip") - FramePoint(hand_, open, "index.tip")).norm());
+}
+
+TEST_F(Hand57, WearsThirtyMarkersOrTwentyTwo) {
+  EXPECT_EQ(hand_.markers().size(), 30u);
+  const Skeleton fewer = *WithMarkerSet(hand_, "22");
+  EXPECT_EQ(fewer.markers().size(), 22u);
+  std::set<int> bodies;
+  for (const MarkerAttachment& m : fewer.markers()) bodies.insert(m.body);
+  EXPECT_EQ(bodies.size(), 20u);  // every segment is seen
+  const auto none = WithMarkerSet(hand_, "23");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("'22'"));
+}
+
+TEST_F(Hand57, MarkersLieOutsideTheSkin) {
+  for (const MarkerAttachment& m : hand_.markers()) {
+    std::vector<geometry::PosedShape> shapes;
+    for (const BodyShape& s : hand_.body(m.body).shapes) shapes.push_back({s.shape, s.X_BS});
+    const double above = geometry::SignedDistanceToUnion(shapes, m.p_BM).point.distance_m;
+    EXPECT_GT(above, -0.0005) << m.name;
+    EXPECT_LT(above, 0.008) << m.name;
+  }
+}
+
+class Mirror : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Mirror, ReflectsEveryPointOfEveryPose) {
+  const Skeleton right = *LoadHand(GetParam());
+  const Skeleton left = Mirrored(right);
+  EXPECT_EQ(left.draft().side, "left");
+  std::mt19937 rng(6);
+  const Vec3 mirror(1, -1, 1);
+  KinematicsData data_r(right), data_l(left);
+  DynamicsData dynamics_r(right), dynamics_l(left);
+  for (int trial = 0; trial < 20; ++trial) {
+    const Eigen::VectorXd q = testing::RandomConfiguration(rng, right);
+    const Eigen::VectorXd v = testing::RandomVelocity(rng, right, 1.0);
+    const Eigen::VectorXd q_l = MirrorConfiguration(right, q), v_l = MirrorVelocity(right, v);
+    EXPECT_EQ(MirrorConfiguration(left, q_l), q);
+    EXPECT_LT((left.Integrate(q_l, v_l) - MirrorConfiguration(right, right.Integrate(q, v))).norm(),
+              1e-13);
+    ComputePoses(right, q, &data_r);
+    ComputePoses(left, q_l, &data_l);
+    std::vector<Vec3> p_r, p_l;
+    MarkerPositions(right, data_r, &p_r);
+    MarkerPositions(left, data_l, &p_l);
+    for (size_t i = 0; i < p_r.size(); ++i) {
+      EXPECT_LT((p_l[i] - mirror.cwiseProduct(p_r[i])).norm(), 1e-14);
+    }
+    // The mirrored hand under the mirrored gravity feels the mirrored torques.
+    const Vec3 g(3, -4, 5);
+    Eigen::VectorXd tau_r(right.nv()), tau_l(right.nv());
+    BiasForces(right, q, v, g, &dynamics_r, tau_r);
+    BiasForces(left, q_l, v_l, mirror.cwiseProduct(g), &dynamics_l, tau_l);
+    EXPECT_LT((tau_l - MirrorVelocity(right, tau_r)).norm(), 1e-12 * tau_r.norm());
+  }
+  for (const std::string& dof : left.dof_names()) EXPECT_EQ(dof.substr(0, 2), "L.");
+  // Twice is back, to the bit.
+  const Skeleton again = Mirrored(left);
+  for (int b = 1; b < right.body_count(); ++b) {
+    EXPECT_EQ(again.body(b).joint.X_PJp.R, right.body(b).joint.X_PJp.R);
+    EXPECT_EQ(again.body(b).joint.lower_rad, right.body(b).joint.lower_rad);
+    EXPECT_EQ(again.body(b).joint.axes[0], right.body(b).joint.axes[0]);
+    EXPECT_EQ(again.body(b).mass.I_BCom_B, right.body(b).mass.I_BCom_B);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hands, Mirror, ::testing::Values("finger4", "hand57"));
+
+TEST(Scale, MeasuredLengthsAreTheLengthsBetweenJoints) {
+  const Skeleton hand = *LoadHand("finger4");
+  const auto scaled =
+      ScaledToLengths(hand, {{"palm", 0.084}, {"index.prx", 0.050}, {"index.dst", 0.022}});
+  ASSERT_TRUE(scaled) << scaled.error().message;
+  KinematicsData data(*scaled);
+  ComputePoses(*scaled, Eigen::VectorXd::Zero(4), &data);
+  EXPECT_NEAR(data.X_WB[3].p.x(), 0.084, 1e-15);
+  EXPECT_NEAR(data.X_WB[4].p.x(), 0.084 + 0.050, 1e-15);
+  EXPECT_NEAR(data.X_WB[5].p.x(), 0.084 + 0.050 + 0.026, 1e-15);
+  EXPECT_NEAR(FramePoint(*scaled, Eigen::VectorXd::Zero(4), "index.end").x(), 0.182, 1e-15);
+  EXPECT_NEAR(scaled->body(2).mass.mass_kg, 0.1225 * 84 / 80, 1e-15);
+  EXPECT_EQ(scaled->body(2).length_m, 0.084);
+  // A stretched thin rod: m L^2 / 12 with both grown.
+  const double m = 0.1225 * 84 / 80, across = m * (0.084 * 0.084 / 12 + 0.015 * 0.015 / 4);
+  EXPECT_NEAR(scaled->body(2).mass.I_BCom_B(1, 1), across, 1e-5 * across);
+  const auto& tip = std::get<geometry::Sphere>(scaled->body(5).shapes[0].shape);
+  EXPECT_EQ(tip.radius_m, 0.006);
+}
+
+TEST(Scale, UnknownOrImpossibleLengthsAreRefused) {
+  const Skeleton hand = *LoadHand("finger4");
+  const auto unknown = ScaledToLengths(hand, {{"index.pxr", 0.05}});
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("'index.prx'"));
+  EXPECT_FALSE(ScaledToLengths(hand, {{"palm", 0.0}}));
+  EXPECT_FALSE(ScaledToLengths(hand, {{"palm", std::nan("")}}));
+  EXPECT_FALSE(ScaledToLengths(hand, {{"forearm", 0.2}}));  // it has no length to scale from
+  EXPECT_FALSE(ScaledUniformly(hand, -1));
+}
+
+TEST(Scale, UniformlyKeepsTheDensity) {
+  const Skeleton hand = *LoadHand("hand57"), twice = *ScaledUniformly(hand, 2.0);
+  EXPECT_NEAR(FramePoint(twice, twice.ZeroConfiguration(), "index.tip").norm(),
+              2 * FramePoint(hand, hand.ZeroConfiguration(), "index.tip").norm(), 1e-14);
+  EXPECT_NEAR(twice.body(3).mass.mass_kg, 8 * hand.body(3).mass.mass_kg, 1e-15);
+  EXPECT_LT((twice.body(3).mass.I_BCom_B - 32 * hand.body(3).mass.I_BCom_B).norm(),
+            1e-12 * twice.body(3).mass.I_BCom_B.norm());
+}
+
+TEST(FreeBase, LetsTheHandGo) {
+  const Skeleton hand = *LoadHand("hand57"), loose = *WithFreeBase(hand);
+  EXPECT_EQ(loose.nv(), 63);
+  EXPECT_EQ(loose.nq(), 76 + 7);
+  const Vec3 fixed_tip = FramePoint(hand, hand.ZeroConfiguration(), "index.tip");
+  Eigen::VectorXd q = loose.ZeroConfiguration();
+  EXPECT_LT((FramePoint(loose, q, "index.tip") - fixed_tip).norm(), 1e-15);
+  q.head<3>() = Vec3(1, 2, 3);
+  EXPECT_LT((FramePoint(loose, q, "index.tip") - fixed_tip - Vec3(1, 2, 3)).norm(), 1e-14);
+  EXPECT_FALSE(WithFreeBase(loose));
+}
+
+}  // namespace
+}  // namespace handhold::model
