@@ -18,8 +18,8 @@
 namespace handhold::synthesis {
 
 struct SkeletonInWorldOptions {
-  bool colliders = true;             ///< every shape of every body, in group kHand
-  geometry::RigidTransform X_WRoot;  ///< pose of the skeleton's world
+  bool colliders = true;                  ///< every shape of every body, in group kHand
+  geometry::RigidTransform X_WRoot = {};  ///< pose of the skeleton's world
 };
 
 class SkeletonInWorld {

@@ -41,6 +41,7 @@ class SensorFeed : public capture::SimulatorFeed {
     std::string subject;  ///< "finger4"
     double marker_rate_hz = 500.0, force_rate_hz = 7000.0;
     std::vector<std::string> marker_names;
+    double marker_clock_ppm = 0.0, force_clock_ppm = 0.0;
     std::vector<float> markers_m;  ///< frame-major, 3 per marker; NaN: occluded
     std::vector<float> wrench_S;  ///< sample-major, fx fy fz tx ty tz: of the hand on the plate, in
                                   ///< S, torque about its origin
@@ -59,6 +60,8 @@ class SensorFeed : public capture::SimulatorFeed {
   double force_rate_hz() const override { return data_.force_rate_hz; }
   int64_t force_count() const override;
   void Wrench(int64_t sample, std::span<double, 6> wrench_S) const override;
+  double marker_clock_ppm() const override { return data_.marker_clock_ppm; }
+  double force_clock_ppm() const override { return data_.force_clock_ppm; }
 
   const Data& data() const { return data_; }
   /// Only the stretch [begin_s, end_s), times and events starting again at 0. Both are rounded to
@@ -113,7 +116,7 @@ struct Plan {
   static Plan Full();       ///< the whole session: about 110 s
   static Plan Brief();      ///< 8 s range of motion, 8 free, 8 + 8 strokes: about 40 s; for CI and
                             ///< quick looks
-  static Plan OneStroke();  ///< 1 s of motion, no knocks, 2 free strokes, 1 exploring stroke
+  static Plan OneStroke();  ///< 2 s of motion, no knocks, 2 free strokes, 1 exploring stroke
 };
 
 struct SensorOptions {
@@ -122,6 +125,9 @@ struct SensorOptions {
   double occlusion_s = 0.080;
   double force_noise_N = 0.02, torque_noise_Nm = 2e-4;  ///< white, per sample at 7 kHz
   double skin_slip_m_per_N = 0.0;  ///< the end segment's markers follow the contact force
+  /// How fast the devices' clocks run: index i is sampled at session time i / (rate (1 + ppm
+  /// 1e-6)), as SimulatorFeed says.
+  double marker_clock_ppm = 0.0, force_clock_ppm = 0.0;
   double force_drift_N = 0.0;  ///< slow wander of the normal force's zero, this much from end to
                                ///< end
   bool noise = true;           ///< false: no noise, no occlusion

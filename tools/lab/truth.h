@@ -87,8 +87,8 @@ struct TruthRun {
                         ///< "bump"
   std::string surface;  ///< "none", "plate", "bumped_plate"
   double friction = 0.0;
-  /// 500 Hz, row i = marker frame i of the feed; whole session for "reference" and "captured",
-  /// empty for the others.
+  /// 500 Hz of session time (marker frame i of a feed whose clock runs true); whole session for
+  /// "reference" and "captured", empty for the others.
   TruthSeries session;
   /// 1 kHz with contact columns, one per stroke in order of Truth::strokes, from begin_s to end_s;
   /// for free strokes, and for strokes this run does not contain, with no rows.
