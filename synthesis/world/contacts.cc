@@ -18,6 +18,12 @@ constexpr int kMaxContactsPerPair = 256;
 /// Below this the slip's direction is rounding: the friction force's own direction serves instead.
 constexpr double kSlipDirectionFloor_m_per_s = 1e-7;
 
+/// Beyond this a contact slides: all its friction opposes the slip.
+constexpr double kSliding_m_per_s = 1e-3;
+/// Share of the bound that may act across fdir1 in one step: the cone is exceeded by at most sqrt(1
+/// + 0.25^2), 3 %.
+constexpr double kAcross = 0.25;
+
 ContactLaw LawOf(const ColliderData& a, const ColliderData& b) {
   if (a.law && b.law) return a.law->stiffness_N_per_m <= b.law->stiffness_N_per_m ? *a.law : *b.law;
   return a.law ? *a.law : b.law ? *b.law : ContactLaw{};
@@ -184,9 +190,24 @@ void World::Impl::MakeContactJoints(double h_s) {
 
     dContact c{};
     const internal::SoftRow soft(contact.law.stiffness_N_per_m, contact.law.damping_Ns_per_m, h_s);
-    c.surface.mode = dContactSoftERP | dContactSoftCFM | dContactFDir1 | dContactApprox0;
-    c.surface.mu = contact.law.friction *
-                   (last != nullptr ? std::max(0.0, last->reading.normal_force_N()) : 0.0);
+    c.surface.mode =
+        dContactSoftERP | dContactSoftCFM | dContactFDir1 | dContactMu2 | dContactApprox0;
+    // Across fdir1 only what the cone leaves beside the last friction force: nothing while sliding,
+    // so that a sliding contact may turn, and all of it at rest. Equal bounds both ways would be a
+    // skate's blade, and a pyramid.
+    const double bound_N =
+        last != nullptr ? contact.law.friction * std::max(0.0, last->reading.normal_force_N())
+                        : 0.0;
+    const double used_N =
+        last != nullptr
+            ? (last->reading.f_onA_W - last->reading.normal_force_N() * last->reading.normal_W)
+                  .norm()
+            : 0.0;
+    c.surface.mu = bound_N;
+    c.surface.mu2 = r.slip_W.norm() > kSliding_m_per_s
+                        ? 0.0
+                        : std::min(kAcross * bound_N,
+                                   std::sqrt(std::max(0.0, bound_N * bound_N - used_N * used_N)));
     c.surface.soft_erp = soft.erp;
     c.surface.soft_cfm = soft.cfm;
     for (int i = 0; i < 3; ++i) {

@@ -371,6 +371,37 @@ TEST(Friction, ASlidingBlockLosesMuGInEveryDirection) {
   }
 }
 
+TEST(Friction, ASlidingBlockTurnsAsCoulombSays) {
+  // Pushed sideways while it slides: friction opposes the velocity, whichever way that turns.
+  const double mu = 0.5, push = 2.0, v0 = 1.0, seconds = 0.15;
+  const Vec3 gravity(0, push, -kG);
+  Vec3 v(v0, 0, 0);
+  for (int i = 0; i < 150000; ++i)
+    v += seconds / 150000 * (Vec3(0, push, 0) - mu * kG * v.normalized());
+  EXPECT_GT(v.y(), 0.1);
+  auto world = MakeWorld(gravity);
+  const double m = 0.2, r = 0.02;
+  // A sphere that cannot roll: its inertia is enormous.
+  const int body = world
+                       ->AddBody("slider", {m, Vec3::Zero(), Mat3::Identity() * 1e3},
+                                 RigidTransform::Translation({0, 0, r - m * kG / 5000}))
+                       .value();
+  ASSERT_TRUE(world->AddCollider({.name = "slider", .body = body, .shape = geometry::Sphere{r}}));
+  ASSERT_TRUE(world->AddCollider({.name = "plate",
+                                  .X_BS = RigidTransform::Translation({0, 0, -0.05}),
+                                  .shape = geometry::Box{{4, 4, 0.1}},
+                                  .law = ContactLaw{5000, 4, mu}}));
+  ASSERT_TRUE(world->SetVelocity(body, Vec3::Zero(), {v0, 0, 0}));
+  double ratio = 0;
+  for (int i = 0; i < 1500; ++i) {
+    ASSERT_TRUE(world->Step(1e-4));
+    for (const ContactReading& c : world->contacts())
+      ratio = std::max(ratio, c.f_onA_W.head<2>().norm() / c.normal_force_N());
+  }
+  EXPECT_LT((world->v_W(body) - v).norm(), 0.005);
+  EXPECT_LT(ratio, 1.035 * mu);
+}
+
 TEST(Friction, SticksBelowTheConeAndSlidesAboveIt) {
   // Gravity tilted by an angle whose tangent is a share of mu, diagonal to every axis of the block.
   const double mu = 0.5, a = 0.6;
