@@ -10,7 +10,7 @@ namespace handhold::testing {
 size_t AllocationsOfThisThread() { return allocations; }
 }  // namespace handhold::testing
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // The sanitizer owns malloc, and tells of each call.
 extern "C" void __sanitizer_malloc_hook(const volatile void*, size_t) { ++allocations; }
 #else

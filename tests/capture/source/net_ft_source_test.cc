@@ -86,7 +86,7 @@ TEST(NetFtSource, ProbeNamesTheDeviceAndTheAddress) {
   const auto streams = MakeNetFtSource(options)->Probe(Duration::Milliseconds(500));
   ASSERT_FALSE(streams);
   EXPECT_THAT(streams.error().message,
-              testing::AllOf(testing::HasSubstr("plate"), testing::HasSubstr("127.0.0.1:1")));
+              ::testing::AllOf(::testing::HasSubstr("plate"), ::testing::HasSubstr("127.0.0.1:1")));
 }
 
 TEST(NetFtSource, DeliversEverySampleOnceInOrder) {
@@ -140,7 +140,7 @@ TEST(NetFtSource, ReportsInjectedGapsExactlyAndAHoldAsNone) {
   std::vector<std::pair<int64_t, int64_t>> injected;
   for (const IndexRange& r : server->faults().MissingRanges())
     injected.emplace_back(r.begin - first, r.end - first);
-  EXPECT_THAT(GapRanges(wrench.gaps), testing::ElementsAreArray(injected));
+  EXPECT_THAT(GapRanges(wrench.gaps), ::testing::ElementsAreArray(injected));
   ExpectFaithful(wrench, feed, first);
   const SourceHealth health = source->Health();
   EXPECT_EQ(health.lost_samples, 303);
@@ -219,8 +219,8 @@ class CountingSink : public Sink {
  public:
   int OnStreams(std::span<const recording::StreamInfo>) override { return 0; }
   void OnSamples(const SampleView& view) noexcept override {
-    const int64_t now = test::ThreadAllocations();
-    if (samples_ > 10) allocations_ += now - last_;
+    const size_t now = testing::AllocationsOfThisThread();
+    if (samples_ > 10) allocations_ += static_cast<int64_t>(now - last_);
     last_ = now;
     samples_ += view.count;
   }
@@ -229,13 +229,13 @@ class CountingSink : public Sink {
   std::atomic<int64_t> samples_{0}, allocations_{0}, gaps_{0};
 
  private:
-  int64_t last_ = 0;
+  size_t last_ = 0;
 };
 
 TEST(NetFtSource, AllocatesNothingBetweenSamples) {
-  const int64_t before = test::ThreadAllocations();
+  const size_t before = testing::AllocationsOfThisThread();
   ::operator delete(::operator new(8));  // called by name: not for the optimiser to elide
-  ASSERT_GT(test::ThreadAllocations(), before) << "the counter does not count";
+  ASSERT_GT(testing::AllocationsOfThisThread(), before) << "the counter does not count";
   const PatternFeed feed(Slow());
   auto server =
       *NetFtServer::Start(feed, {.link = {.loss_fraction = 0.05, .duplicate_fraction = 0.05}});
