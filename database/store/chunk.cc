@@ -33,7 +33,8 @@ void ChunkSamples::Grow(int value_count) {
   std::vector<uint8_t> origins(origins_.empty() ? 0 : values.size());
   for (size_t c = 0; c < static_cast<size_t>(columns_); ++c) {
     std::copy_n(values_.data() + c * stride_, value_count_, values.data() + c * stride);
-    if (!origins_.empty()) std::copy_n(origins_.data() + c * stride_, value_count_, origins.data() + c * stride);
+    if (!origins_.empty())
+      std::copy_n(origins_.data() + c * stride_, value_count_, origins.data() + c * stride);
   }
   values_ = std::move(values);
   origins_ = std::move(origins);
@@ -45,7 +46,8 @@ void ChunkSamples::NeedOrigins() {
   origins_.assign(values_.size(), static_cast<uint8_t>(recording::SampleOrigin::kMeasured));
   for (size_t c = 0; c < static_cast<size_t>(columns_); ++c) {
     for (size_t i = 0; i < static_cast<size_t>(value_count_); ++i) {
-      if (std::isnan(values_[c * stride_ + i])) origins_[c * stride_ + i] = static_cast<uint8_t>(recording::SampleOrigin::kMissing);
+      if (std::isnan(values_[c * stride_ + i]))
+        origins_[c * stride_ + i] = static_cast<uint8_t>(recording::SampleOrigin::kMissing);
     }
   }
 }
@@ -59,36 +61,47 @@ void ChunkSamples::AddRun(int64_t counter, int count) {
 void ChunkSamples::Append(StreamKind kind, const SampleBlock& block, int begin, int end) {
   const auto n = static_cast<size_t>(end - begin);
   if (kind == StreamKind::kUnlabelledPoints) {
-    const int first = std::accumulate(block.point_counts.begin(), block.point_counts.begin() + begin, 0);
-    const int points = std::accumulate(block.point_counts.begin() + begin, block.point_counts.begin() + end, 0);
+    const int first =
+        std::accumulate(block.point_counts.begin(), block.point_counts.begin() + begin, 0);
+    const int points =
+        std::accumulate(block.point_counts.begin() + begin, block.point_counts.begin() + end, 0);
     Grow(value_count_ + points);
     for (int p = 0; p < points; ++p) {
       for (int c = 0; c < columns_; ++c) {
-        column(c)[value_count_ + p] = block.values[static_cast<size_t>(first + p) * static_cast<size_t>(columns_) + static_cast<size_t>(c)];
+        column(c)[value_count_ + p] =
+            block.values[static_cast<size_t>(first + p) * static_cast<size_t>(columns_) +
+                         static_cast<size_t>(c)];
       }
     }
-    point_counts.insert(point_counts.end(), block.point_counts.begin() + begin, block.point_counts.begin() + end);
+    point_counts.insert(point_counts.end(), block.point_counts.begin() + begin,
+                        block.point_counts.begin() + end);
     AddRun(block.first_counter + begin, end - begin);
     value_count_ += points;
   } else {
     Grow(value_count_ + static_cast<int>(n));
     if (!block.origins.empty()) NeedOrigins();
     for (int c = 0; c < columns_; ++c) {
-      const size_t from = static_cast<size_t>(c) * static_cast<size_t>(block.count) + static_cast<size_t>(begin);
+      const size_t from =
+          static_cast<size_t>(c) * static_cast<size_t>(block.count) + static_cast<size_t>(begin);
       const double* values = block.values.data() + from;
       std::copy_n(values, n, column(c) + value_count_);
       if (origins_.empty()) continue;
-      uint8_t* origins = origins_.data() + static_cast<size_t>(c) * stride_ + static_cast<size_t>(value_count_);
+      uint8_t* origins =
+          origins_.data() + static_cast<size_t>(c) * stride_ + static_cast<size_t>(value_count_);
       for (size_t i = 0; i < n; ++i) {
-        const auto measured = std::isnan(values[i]) ? recording::SampleOrigin::kMissing : recording::SampleOrigin::kMeasured;
-        origins[i] = static_cast<uint8_t>(block.origins.empty() ? measured : block.origins[from + i]);
+        const auto measured = std::isnan(values[i]) ? recording::SampleOrigin::kMissing
+                                                    : recording::SampleOrigin::kMeasured;
+        origins[i] =
+            static_cast<uint8_t>(block.origins.empty() ? measured : block.origins[from + i]);
       }
     }
     AddRun(block.first_counter + begin, end - begin);
     value_count_ += static_cast<int>(n);
   }
-  for (int i = begin; i < end && !block.host_times.empty(); ++i) host_times.push_back(block.host_times[static_cast<size_t>(i)].ns());
-  if (kind == StreamKind::kText) texts.insert(texts.end(), block.texts.begin() + begin, block.texts.begin() + end);
+  for (int i = begin; i < end && !block.host_times.empty(); ++i)
+    host_times.push_back(block.host_times[static_cast<size_t>(i)].ns());
+  if (kind == StreamKind::kText)
+    texts.insert(texts.end(), block.texts.begin() + begin, block.texts.begin() + end);
 }
 
 void ChunkSamples::Append(const ChunkSamples& other, int begin, int end) {
@@ -99,22 +112,32 @@ void ChunkSamples::Append(const ChunkSamples& other, int begin, int end) {
   for (int c = 0; c < columns_; ++c) {
     std::copy_n(other.column(c) + from, n, column(c) + value_count_);
     if (origins_.empty()) continue;
-    uint8_t* origins = origins_.data() + static_cast<size_t>(c) * stride_ + static_cast<size_t>(value_count_);
+    uint8_t* origins =
+        origins_.data() + static_cast<size_t>(c) * stride_ + static_cast<size_t>(value_count_);
     for (int i = 0; i < n; ++i) {
-      const auto measured = std::isnan(other.column(c)[from + i]) ? recording::SampleOrigin::kMissing : recording::SampleOrigin::kMeasured;
-      origins[i] = other.has_origins() ? other.origin_column(c)[from + i] : static_cast<uint8_t>(measured);
+      const auto measured = std::isnan(other.column(c)[from + i])
+                                ? recording::SampleOrigin::kMissing
+                                : recording::SampleOrigin::kMeasured;
+      origins[i] =
+          other.has_origins() ? other.origin_column(c)[from + i] : static_cast<uint8_t>(measured);
     }
   }
   for (int i = begin; i < end;) {  // by runs
-    const auto next = std::upper_bound(other.runs.begin(), other.runs.end(), i, [](int at, const CounterRun& run) { return at < run.at; });
+    const auto next = std::upper_bound(other.runs.begin(), other.runs.end(), i,
+                                       [](int at, const CounterRun& run) { return at < run.at; });
     const int stop = next == other.runs.end() ? end : std::min(end, next->at);
     AddRun(other.CounterAt(i), stop - i);
     i = stop;
   }
   value_count_ += n;
-  if (!other.point_counts.empty()) point_counts.insert(point_counts.end(), other.point_counts.begin() + begin, other.point_counts.begin() + end);
-  if (!other.host_times.empty()) host_times.insert(host_times.end(), other.host_times.begin() + begin, other.host_times.begin() + end);
-  if (!other.texts.empty()) texts.insert(texts.end(), other.texts.begin() + begin, other.texts.begin() + end);
+  if (!other.point_counts.empty())
+    point_counts.insert(point_counts.end(), other.point_counts.begin() + begin,
+                        other.point_counts.begin() + end);
+  if (!other.host_times.empty())
+    host_times.insert(host_times.end(), other.host_times.begin() + begin,
+                      other.host_times.begin() + end);
+  if (!other.texts.empty())
+    texts.insert(texts.end(), other.texts.begin() + begin, other.texts.begin() + end);
 }
 
 void ChunkSamples::Truncate(int count) {
@@ -163,17 +186,20 @@ void ChunkSamples::Reset(int columns, int count, int value_count) {
 }
 
 int64_t ChunkSamples::CounterAt(int i) const {
-  const auto next = std::upper_bound(runs.begin(), runs.end(), i, [](int at, const CounterRun& run) { return at < run.at; });
+  const auto next = std::upper_bound(runs.begin(), runs.end(), i,
+                                     [](int at, const CounterRun& run) { return at < run.at; });
   return (next - 1)->counter + (i - (next - 1)->at);
 }
 
 int ChunkSamples::ValueBegin(int i) const {
-  return point_counts.empty() ? std::min(i, value_count_) : std::accumulate(point_counts.begin(), point_counts.begin() + i, 0);
+  return point_counts.empty() ? std::min(i, value_count_)
+                              : std::accumulate(point_counts.begin(), point_counts.begin() + i, 0);
 }
 
 bool ChunkSamples::SameAs(const ChunkSamples& other) const {
-  if (count_ != other.count_ || columns_ != other.columns_ || value_count_ != other.value_count_ || runs.size() != other.runs.size() ||
-      point_counts != other.point_counts || host_times != other.host_times || texts != other.texts ||
+  if (count_ != other.count_ || columns_ != other.columns_ || value_count_ != other.value_count_ ||
+      runs.size() != other.runs.size() || point_counts != other.point_counts ||
+      host_times != other.host_times || texts != other.texts ||
       has_origins() != other.has_origins()) {
     return false;
   }
@@ -183,9 +209,13 @@ bool ChunkSamples::SameAs(const ChunkSamples& other) const {
   for (int c = 0; c < columns_; ++c) {
     for (int i = 0; i < value_count_; ++i) {
       const double a = column(c)[i], b = other.column(c)[i];
-      if (std::bit_cast<uint64_t>(a) != std::bit_cast<uint64_t>(b) && !(std::isnan(a) && std::isnan(b))) return false;
+      if (std::bit_cast<uint64_t>(a) != std::bit_cast<uint64_t>(b) &&
+          !(std::isnan(a) && std::isnan(b)))
+        return false;
     }
-    if (has_origins() && !std::equal(origin_column(c), origin_column(c) + value_count_, other.origin_column(c))) return false;
+    if (has_origins() &&
+        !std::equal(origin_column(c), origin_column(c) + value_count_, other.origin_column(c)))
+      return false;
   }
   return true;
 }
@@ -217,28 +247,40 @@ ChunkLayout ChunkLayout::Of(const recording::StreamInfo& info, bool compacted, b
   layout.lossless = lossless;
   if (info.kind == StreamKind::kUnlabelledPoints) {
     layout.quanta.resize(4);  // x y z id
-    for (size_t c = 0; c < 4 && info.channels.size() == 4; ++c) layout.quanta[c] = info.channels[c].quantum;
+    for (size_t c = 0; c < 4 && info.channels.size() == 4; ++c)
+      layout.quanta[c] = info.channels[c].quantum;
   } else if (info.kind != StreamKind::kText) {
-    for (const recording::Channel& channel : info.channels) layout.quanta.push_back(channel.quantum);
+    for (const recording::Channel& channel : info.channels)
+      layout.quanta.push_back(channel.quantum);
   }
   const int all = std::max(1, static_cast<int>(layout.quanta.size()));
   int group = 8;
   switch (info.kind) {
     case StreamKind::kMarkers:
-    case StreamKind::kRigidPoses: group = info.channels.empty() ? 1 : info.channels_per_item(); break;
-    case StreamKind::kForceTorque: group = 6; break;
-    case StreamKind::kUnlabelledPoints: group = 4; break;
-    case StreamKind::kPressureArray: group = 16; break;
-    default: break;
+    case StreamKind::kRigidPoses:
+      group = info.channels.empty() ? 1 : info.channels_per_item();
+      break;
+    case StreamKind::kForceTorque:
+      group = 6;
+      break;
+    case StreamKind::kUnlabelledPoints:
+      group = 4;
+      break;
+    case StreamKind::kPressureArray:
+      group = 16;
+      break;
+    default:
+      break;
   }
   layout.columns_per_frame = compacted ? std::min(group, all) : all;
   return layout;
 }
 
-void ChunkEncoder::Encode(const ChunkLayout& layout, uint32_t sequence, int64_t first_index, const ChunkSamples& samples, int begin,
-                          int end, Bytes& out) {
+void ChunkEncoder::Encode(const ChunkLayout& layout, uint32_t sequence, int64_t first_index,
+                          const ChunkSamples& samples, int begin, int end, Bytes& out) {
   const int count = end - begin, columns = samples.columns();
-  const int value_begin = samples.ValueBegin(begin), value_count = samples.ValueBegin(end) - value_begin;
+  const int value_begin = samples.ValueBegin(begin),
+            value_count = samples.ValueBegin(end) - value_begin;
   CHECK_GT(count, 0);
   CHECK_EQ(static_cast<size_t>(columns), layout.quanta.size());
   CHECK_LE(static_cast<int64_t>(value_count) * columns, kMaxChunkValues);
@@ -253,9 +295,10 @@ void ChunkEncoder::Encode(const ChunkLayout& layout, uint32_t sequence, int64_t 
   if (!samples.host_times.empty()) header.flags |= ChunkHeader::kHasTimes;
   if (layout.kind == StreamKind::kUnlabelledPoints) header.flags |= ChunkHeader::kHasPoints;
   if (layout.kind == StreamKind::kText) header.flags |= ChunkHeader::kHasTexts;
-  const int64_t first_time = !samples.host_times.empty()      ? samples.host_times[static_cast<size_t>(begin)]
-                             : layout.rate.numerator > 0 ? recording::DeviceTimeOfCounter(first_counter, layout.rate)
-                                                         : first_counter;
+  const int64_t first_time =
+      !samples.host_times.empty() ? samples.host_times[static_cast<size_t>(begin)]
+      : layout.rate.numerator > 0 ? recording::DeviceTimeOfCounter(first_counter, layout.rate)
+                                  : first_counter;
   const int frame_count = header.FrameCount();
   out.assign(ChunkHeader::kFixedBytes + static_cast<size_t>(frame_count) * 8, 0);
   size_t frame_begin = out.size(), next = 0;
@@ -275,8 +318,10 @@ void ChunkEncoder::Encode(const ChunkLayout& layout, uint32_t sequence, int64_t 
   const int group = layout.columns_per_frame;
   for (int c = 0; c < static_cast<int>(header.columns); c += group) {
     const int n = std::min(group, columns - c);
-    frames_.EncodeValues(samples.column(c) + value_begin, samples.stride(), value_count,
-                         std::span(layout.quanta).subspan(static_cast<size_t>(c), static_cast<size_t>(n)), layout.lossless, out);
+    frames_.EncodeValues(
+        samples.column(c) + value_begin, samples.stride(), value_count,
+        std::span(layout.quanta).subspan(static_cast<size_t>(c), static_cast<size_t>(n)),
+        layout.lossless, out);
     finish_frame();
   }
   for (int c = 0; c < columns && (header.flags & ChunkHeader::kHasOrigins) != 0; c += group) {
@@ -341,7 +386,8 @@ void ChunkEncoder::Encode(const ChunkLayout& layout, uint32_t sequence, int64_t 
   PutFixed(fixed, uint64_t{0});  // reserved
   CHECK_EQ(fixed.size(), static_cast<size_t>(kCrcOffset));
   std::copy(fixed.begin(), fixed.end(), out.begin());
-  const std::span<const uint8_t> table(out.data() + ChunkHeader::kFixedBytes, static_cast<size_t>(frame_count) * 8);
+  const std::span<const uint8_t> table(out.data() + ChunkHeader::kFixedBytes,
+                                       static_cast<size_t>(frame_count) * 8);
   const uint32_t crc = Crc32c(table, Crc32c(fixed));
   std::memcpy(out.data() + kCrcOffset, &crc, 4);
 }
@@ -377,21 +423,30 @@ Result<ChunkHeader> ParseChunkHeader(std::span<const uint8_t> bytes, int64_t chu
   const auto frame_count = in.Fixed<uint32_t>();
   in.Fixed<uint64_t>();
   const auto crc = in.Fixed<uint32_t>();
-  const std::span<const uint8_t> table = bytes.subspan(ChunkHeader::kFixedBytes, static_cast<size_t>(size) - ChunkHeader::kFixedBytes);
-  if (Crc32c(table, Crc32c(bytes.first(kCrcOffset))) != crc) return Damaged("the header's checksum does not match");
+  const std::span<const uint8_t> table =
+      bytes.subspan(ChunkHeader::kFixedBytes, static_cast<size_t>(size) - ChunkHeader::kFixedBytes);
+  if (Crc32c(table, Crc32c(bytes.first(kCrcOffset))) != crc)
+    return Damaged("the header's checksum does not match");
   if (version != kLayoutVersion) {
-    return Error{ErrorCode::kVersion, "chunk: layout " + std::to_string(version) + " is newer than this program"};
+    return Error{ErrorCode::kVersion,
+                 "chunk: layout " + std::to_string(version) + " is newer than this program"};
   }
-  if (h.count == 0 || h.count > kMaxFrameSamples || h.value_count > kMaxFrameSamples || h.columns_per_frame == 0 ||
-      h.columns_per_frame > kMaxChunkValues || h.columns > kMaxChunkValues ||
-      static_cast<int64_t>(h.value_count) * h.columns > kMaxChunkValues || h.last_counter < h.first_counter || h.first_index < 0 ||
+  if (h.count == 0 || h.count > kMaxFrameSamples || h.value_count > kMaxFrameSamples ||
+      h.columns_per_frame == 0 || h.columns_per_frame > kMaxChunkValues ||
+      h.columns > kMaxChunkValues ||
+      static_cast<int64_t>(h.value_count) * h.columns > kMaxChunkValues ||
+      h.last_counter < h.first_counter || h.first_index < 0 ||
       (h.columns > 0 && h.value_count == 0)) {
     return Damaged("impossible sizes");
   }
-  if (static_cast<uint32_t>(h.FrameCount()) != frame_count) return Damaged("the number of frames does not fit the content");
-  // The two ends of the counter must be able to hold the samples, and must be those of an even run when no runs are given.
-  const uint64_t span = static_cast<uint64_t>(h.last_counter) - static_cast<uint64_t>(h.first_counter);
-  if (span < h.count - 1 || ((h.flags & ChunkHeader::kHasRuns) == 0 && span != h.count - 1)) return Damaged("its counters do not fit its count");
+  if (static_cast<uint32_t>(h.FrameCount()) != frame_count)
+    return Damaged("the number of frames does not fit the content");
+  // The two ends of the counter must be able to hold the samples, and must be those of an even run
+  // when no runs are given.
+  const uint64_t span =
+      static_cast<uint64_t>(h.last_counter) - static_cast<uint64_t>(h.first_counter);
+  if (span < h.count - 1 || ((h.flags & ChunkHeader::kHasRuns) == 0 && span != h.count - 1))
+    return Damaged("its counters do not fit its count");
   h.frames.resize(frame_count);
   uint64_t at = static_cast<uint64_t>(size);
   for (ChunkHeader::Frame& frame : h.frames) {
@@ -401,7 +456,8 @@ Result<ChunkHeader> ParseChunkHeader(std::span<const uint8_t> bytes, int64_t chu
     at += frame.size;
     if (at > (uint64_t{1} << 30)) return Damaged("frames beyond any size");
   }
-  if (at != static_cast<uint64_t>(chunk_bytes)) return Damaged("its length is not that of its frames");
+  if (at != static_cast<uint64_t>(chunk_bytes))
+    return Damaged("its length is not that of its frames");
   return h;
 }
 
@@ -415,35 +471,44 @@ Status CheckFrame(const ChunkHeader& header, int i, std::span<const uint8_t> fra
 
 // ---- decoding
 
-Status ChunkDecoder::DecodeRuns(const ChunkHeader& header, std::span<const uint8_t> frame, ChunkSamples& out) {
+Status ChunkDecoder::DecodeRuns(const ChunkHeader& header, std::span<const uint8_t> frame,
+                                ChunkSamples& out) {
   ByteReader in(frame);
   const uint64_t n = in.Varint();
   if (!in.ok() || n < 2 || n > header.count) return Damaged("counter runs");
   integers_.resize(n * 2);
-  HANDHOLD_TRY(frames_.DecodeIntegers(in.Take(in.left()), 2, static_cast<int>(n), integers_.data(), n));
+  HANDHOLD_TRY(
+      frames_.DecodeIntegers(in.Take(in.left()), 2, static_cast<int>(n), integers_.data(), n));
   out.runs.clear();
   for (size_t r = 0; r < n; ++r) {
     const int64_t at = integers_[r], counter = integers_[n + r];
     const bool fits = r == 0 ? at == 0 && counter == header.first_counter
                              : at > out.runs.back().at && at < header.count &&
                                    counter - out.runs.back().counter > at - out.runs.back().at;
-    if (!fits || counter < header.first_counter || counter > header.last_counter) return Damaged("counter runs");
+    if (!fits || counter < header.first_counter || counter > header.last_counter)
+      return Damaged("counter runs");
     out.runs.push_back({static_cast<int>(at), counter});
   }
-  if (out.runs.back().counter + (header.count - 1 - out.runs.back().at) != header.last_counter) return Damaged("counter runs");
+  if (out.runs.back().counter + (header.count - 1 - out.runs.back().at) != header.last_counter)
+    return Damaged("counter runs");
   return {};
 }
 
-Status ChunkDecoder::DecodeTimes(const ChunkHeader& header, std::span<const uint8_t> frame, ChunkSamples& out) {
+Status ChunkDecoder::DecodeTimes(const ChunkHeader& header, std::span<const uint8_t> frame,
+                                 ChunkSamples& out) {
   out.host_times.resize(header.count);
-  HANDHOLD_TRY(frames_.DecodeIntegers(frame, 1, static_cast<int>(header.count), out.host_times.data(), header.count));
-  if (out.host_times.front() != header.first_time_ns) return Damaged("times do not begin at the header's");
+  HANDHOLD_TRY(frames_.DecodeIntegers(frame, 1, static_cast<int>(header.count),
+                                      out.host_times.data(), header.count));
+  if (out.host_times.front() != header.first_time_ns)
+    return Damaged("times do not begin at the header's");
   return {};
 }
 
-Status ChunkDecoder::DecodePoints(const ChunkHeader& header, std::span<const uint8_t> frame, ChunkSamples& out) {
+Status ChunkDecoder::DecodePoints(const ChunkHeader& header, std::span<const uint8_t> frame,
+                                  ChunkSamples& out) {
   integers_.resize(header.count);
-  HANDHOLD_TRY(frames_.DecodeIntegers(frame, 1, static_cast<int>(header.count), integers_.data(), header.count));
+  HANDHOLD_TRY(frames_.DecodeIntegers(frame, 1, static_cast<int>(header.count), integers_.data(),
+                                      header.count));
   int64_t total = 0;
   for (const int64_t n : integers_) {
     if (n < 0 || n > header.value_count) return Damaged("point counts");
@@ -453,25 +518,30 @@ Status ChunkDecoder::DecodePoints(const ChunkHeader& header, std::span<const uin
   return total == header.value_count ? Status{} : Damaged("point counts");
 }
 
-Status ChunkDecoder::DecodeTexts(const ChunkHeader& header, std::span<const uint8_t> lengths, std::span<const uint8_t> text,
-                                 ChunkSamples& out) {
+Status ChunkDecoder::DecodeTexts(const ChunkHeader& header, std::span<const uint8_t> lengths,
+                                 std::span<const uint8_t> text, ChunkSamples& out) {
   integers_.resize(header.count);
-  HANDHOLD_TRY(frames_.DecodeIntegers(lengths, 1, static_cast<int>(header.count), integers_.data(), header.count));
+  HANDHOLD_TRY(frames_.DecodeIntegers(lengths, 1, static_cast<int>(header.count), integers_.data(),
+                                      header.count));
   size_t total = 0;
   for (const int64_t n : integers_) {
-    if (n < 0 || static_cast<uint64_t>(n) > kMaxTextBytes || (total += static_cast<size_t>(n)) > kMaxTextBytes) return Damaged("text lengths");
+    if (n < 0 || static_cast<uint64_t>(n) > kMaxTextBytes ||
+        (total += static_cast<size_t>(n)) > kMaxTextBytes)
+      return Damaged("text lengths");
   }
   HANDHOLD_ASSIGN(const Bytes bytes, frames_.DecodeBytes(text, total));
   if (bytes.size() != total) return Damaged("text lengths");
   size_t at = 0;
   for (const int64_t n : integers_) {
-    out.texts.emplace_back(reinterpret_cast<const char*>(bytes.data()) + at, static_cast<size_t>(n));
+    out.texts.emplace_back(reinterpret_cast<const char*>(bytes.data()) + at,
+                           static_cast<size_t>(n));
     at += static_cast<size_t>(n);
   }
   return {};
 }
 
-Status ChunkDecoder::Decode(const ChunkLayout& layout, std::span<const uint8_t> chunk, ChunkHeader& header, ChunkSamples& out) {
+Status ChunkDecoder::Decode(const ChunkLayout& layout, std::span<const uint8_t> chunk,
+                            ChunkHeader& header, ChunkSamples& out) {
   HANDHOLD_ASSIGN(header, ParseChunkHeader(chunk, static_cast<int64_t>(chunk.size())));
   HANDHOLD_TRY(CheckLayout(layout, header));
   const auto frame = [&](int i) -> Result<std::span<const uint8_t>> {
@@ -480,10 +550,12 @@ Status ChunkDecoder::Decode(const ChunkLayout& layout, std::span<const uint8_t> 
     HANDHOLD_TRY(CheckFrame(header, i, bytes));
     return bytes;
   };
-  out.Reset(static_cast<int>(layout.quanta.size()), static_cast<int>(header.count), static_cast<int>(header.value_count));
+  out.Reset(static_cast<int>(layout.quanta.size()), static_cast<int>(header.count),
+            static_cast<int>(header.value_count));
   HANDHOLD_TRY(DecodeIndex(header, frame, out));
   if (header.columns == 0) return {};
-  const int columns = static_cast<int>(header.columns), group = static_cast<int>(header.columns_per_frame);
+  const int columns = static_cast<int>(header.columns),
+            group = static_cast<int>(header.columns_per_frame);
   const int values = static_cast<int>(header.value_count);
   std::vector<int> wanted;
   const bool origins = (header.flags & ChunkHeader::kHasOrigins) != 0;
@@ -493,15 +565,18 @@ Status ChunkDecoder::Decode(const ChunkLayout& layout, std::span<const uint8_t> 
     wanted.resize(static_cast<size_t>(n));
     std::iota(wanted.begin(), wanted.end(), 0);
     HANDHOLD_ASSIGN(const std::span<const uint8_t> bytes, frame(f));
-    HANDHOLD_TRY(frames_.DecodeValues(bytes, std::span(layout.quanta).subspan(static_cast<size_t>(first), static_cast<size_t>(n)), values,
-                                      wanted, 0, values, out.column(first), out.stride()));
+    HANDHOLD_TRY(frames_.DecodeValues(
+        bytes, std::span(layout.quanta).subspan(static_cast<size_t>(first), static_cast<size_t>(n)),
+        values, wanted, 0, values, out.column(first), out.stride()));
     if (!origins) continue;
     HANDHOLD_ASSIGN(const std::span<const uint8_t> origin_bytes, frame(header.value_frames() + f));
     integers_.resize(static_cast<size_t>(n) * header.value_count);
-    HANDHOLD_TRY(frames_.DecodeIntegers(origin_bytes, n, values, integers_.data(), header.value_count));
+    HANDHOLD_TRY(
+        frames_.DecodeIntegers(origin_bytes, n, values, integers_.data(), header.value_count));
     for (size_t i = 0; i < integers_.size(); ++i) {
       if (integers_[i] < 0 || integers_[i] > 3) return Damaged("an origin of no meaning");
-      out.origins_[static_cast<size_t>(first) * out.stride() + i] = static_cast<uint8_t>(integers_[i]);
+      out.origins_[static_cast<size_t>(first) * out.stride() + i] =
+          static_cast<uint8_t>(integers_[i]);
     }
   }
   return {};
@@ -509,9 +584,12 @@ Status ChunkDecoder::Decode(const ChunkLayout& layout, std::span<const uint8_t> 
 
 Status CheckLayout(const ChunkLayout& layout, const ChunkHeader& header) {
   if (header.stream != layout.stream) return Damaged("belongs to another stream");
-  const bool points = layout.kind == StreamKind::kUnlabelledPoints, text = layout.kind == StreamKind::kText;
-  if ((header.columns != 0 && header.columns != layout.quanta.size()) || (!points && !layout.quanta.empty() && header.columns == 0) ||
-      ((header.flags & ChunkHeader::kHasPoints) != 0) != points || ((header.flags & ChunkHeader::kHasTexts) != 0) != text ||
+  const bool points = layout.kind == StreamKind::kUnlabelledPoints,
+             text = layout.kind == StreamKind::kText;
+  if ((header.columns != 0 && header.columns != layout.quanta.size()) ||
+      (!points && !layout.quanta.empty() && header.columns == 0) ||
+      ((header.flags & ChunkHeader::kHasPoints) != 0) != points ||
+      ((header.flags & ChunkHeader::kHasTexts) != 0) != text ||
       (!points && header.columns != 0 && header.value_count != header.count)) {
     return Damaged("its shape is not its stream's");
   }

@@ -1,7 +1,9 @@
-/// The chunk: some tenths of a second, or two seconds, of one stream as one self-describing byte string.
+/// The chunk: some tenths of a second, or two seconds, of one stream as one self-describing byte
+/// string.
 ///
-/// header | frame table | frames. The header alone says which stream, which samples and when, so that a torn file still
-/// indexes; one CRC-32C covers header and table, one each frame. Layout: schemas/README.md, "Chunk".
+/// header | frame table | frames. The header alone says which stream, which samples and when, so
+/// that a torn file still indexes; one CRC-32C covers header and table, one each frame. Layout:
+/// schemas/README.md, "Chunk".
 #pragma once
 
 #include <cstdint>
@@ -15,16 +17,19 @@
 
 namespace handhold::store {
 
-/// Most values (samples x channels) of a chunk; what a damaged or hostile file can make a reader allocate follows from it.
+/// Most values (samples x channels) of a chunk; what a damaged or hostile file can make a reader
+/// allocate follows from it.
 inline constexpr int64_t kMaxChunkValues = int64_t{1} << 22;
 
-/// Where the device counter runs on evenly from: sample `at` of the chunk has this counter, the next ones + 1 each.
+/// Where the device counter runs on evenly from: sample `at` of the chunk has this counter, the
+/// next ones + 1 each.
 struct CounterRun {
   int at = 0;
   int64_t counter = 0;
 };
 
-/// Samples of one stream, in columns that grow: what waits for the next chunk, and what a chunk decodes to.
+/// Samples of one stream, in columns that grow: what waits for the next chunk, and what a chunk
+/// decodes to.
 class ChunkSamples {
  public:
   explicit ChunkSamples(int columns = 0) : columns_(columns) {}
@@ -45,7 +50,9 @@ class ChunkSamples {
   size_t stride() const { return stride_; }
   double* column(int c) { return values_.data() + static_cast<size_t>(c) * stride_; }
   const double* column(int c) const { return values_.data() + static_cast<size_t>(c) * stride_; }
-  const uint8_t* origin_column(int c) const { return origins_.data() + static_cast<size_t>(c) * stride_; }
+  const uint8_t* origin_column(int c) const {
+    return origins_.data() + static_cast<size_t>(c) * stride_;
+  }
   bool has_origins() const { return !origins_.empty(); }
   int64_t CounterAt(int i) const;
   int64_t first_counter() const { return runs.front().counter; }
@@ -76,11 +83,11 @@ struct ChunkHeader {
   static constexpr int kFixedBytes = 80;
   uint32_t stream = 0;
   uint32_t sequence = 0;
-  int64_t first_index = 0;     ///< index in the stream of the first sample
+  int64_t first_index = 0;  ///< index in the stream of the first sample
   int64_t first_counter = 0, last_counter = 0;
-  int64_t first_time_ns = 0;   ///< device time of the first sample; uneven streams: its host time
+  int64_t first_time_ns = 0;  ///< device time of the first sample; uneven streams: its host time
   uint32_t count = 0;
-  uint32_t value_count = 0;    ///< values per column; = count but for ragged points
+  uint32_t value_count = 0;  ///< values per column; = count but for ragged points
   uint32_t columns = 0;
   uint32_t columns_per_frame = 1;
   uint16_t flags = 0;
@@ -89,10 +96,13 @@ struct ChunkHeader {
   };
   std::vector<Frame> frames;
 
-  int value_frames() const { return static_cast<int>((columns + columns_per_frame - 1) / columns_per_frame); }
+  int value_frames() const {
+    return static_cast<int>((columns + columns_per_frame - 1) / columns_per_frame);
+  }
   size_t bytes() const { return kFixedBytes + frames.size() * 8; }
 
-  static constexpr uint16_t kHasOrigins = 1, kHasRuns = 2, kHasTimes = 4, kHasPoints = 8, kHasTexts = 16;
+  static constexpr uint16_t kHasOrigins = 1, kHasRuns = 2, kHasTimes = 4, kHasPoints = 8,
+                            kHasTexts = 16;
   /// Index of the first frame of a part, or -1.
   int FrameOf(uint16_t flag) const;
   int FrameCount() const;
@@ -103,27 +113,28 @@ struct ChunkLayout {
   uint32_t stream = 0;
   recording::StreamKind kind = recording::StreamKind::kAnalog;
   recording::Rate rate;
-  std::vector<double> quanta;   ///< one per column
+  std::vector<double> quanta;  ///< one per column
   int columns_per_frame = 1;
   bool lossless = false;
 
-  /// `compacted`: a frame per marker, body or transducer, so that a window of few channels reads few bytes; else one
-  /// frame for all, as chunks of 0.1 s are too short to be split.
+  /// `compacted`: a frame per marker, body or transducer, so that a window of few channels reads
+  /// few bytes; else one frame for all, as chunks of 0.1 s are too short to be split.
   static ChunkLayout Of(const recording::StreamInfo& info, bool compacted, bool lossless);
 };
 
 class ChunkEncoder {
  public:
   /// Samples [begin, end) as a chunk, replacing `out`. Precondition: within the limits above.
-  void Encode(const ChunkLayout& layout, uint32_t sequence, int64_t first_index, const ChunkSamples& samples, int begin, int end,
-              Bytes& out);
+  void Encode(const ChunkLayout& layout, uint32_t sequence, int64_t first_index,
+              const ChunkSamples& samples, int begin, int end, Bytes& out);
 
  private:
   FrameEncoder frames_;
   std::vector<int64_t> integers_;
 };
 
-/// Parses header and table; `bytes` may be the chunk's beginning only, if it reaches past the table (HeaderBytes).
+/// Parses header and table; `bytes` may be the chunk's beginning only, if it reaches past the table
+/// (HeaderBytes).
 Result<ChunkHeader> ParseChunkHeader(std::span<const uint8_t> bytes, int64_t chunk_bytes);
 /// Bytes of header and table, from the first kFixedBytes of a chunk.
 Result<int> ChunkHeaderBytes(std::span<const uint8_t> fixed);
@@ -131,8 +142,10 @@ Result<int> ChunkHeaderBytes(std::span<const uint8_t> fixed);
 class ChunkDecoder {
  public:
   /// The whole chunk. Verifies every checksum and that the content agrees with the layout.
-  Status Decode(const ChunkLayout& layout, std::span<const uint8_t> chunk, ChunkHeader& header, ChunkSamples& out);
-  /// Everything but values and origins: runs, times, point counts, texts. `frame(i)` gives the verified bytes of frame i.
+  Status Decode(const ChunkLayout& layout, std::span<const uint8_t> chunk, ChunkHeader& header,
+                ChunkSamples& out);
+  /// Everything but values and origins: runs, times, point counts, texts. `frame(i)` gives the
+  /// verified bytes of frame i.
   template <typename FrameSource>
   Status DecodeIndex(const ChunkHeader& header, const FrameSource& frame, ChunkSamples& out);
   FrameDecoder& frames() { return frames_; }
@@ -141,7 +154,8 @@ class ChunkDecoder {
   Status DecodeRuns(const ChunkHeader& header, std::span<const uint8_t> frame, ChunkSamples& out);
   Status DecodeTimes(const ChunkHeader& header, std::span<const uint8_t> frame, ChunkSamples& out);
   Status DecodePoints(const ChunkHeader& header, std::span<const uint8_t> frame, ChunkSamples& out);
-  Status DecodeTexts(const ChunkHeader& header, std::span<const uint8_t> lengths, std::span<const uint8_t> text, ChunkSamples& out);
+  Status DecodeTexts(const ChunkHeader& header, std::span<const uint8_t> lengths,
+                     std::span<const uint8_t> text, ChunkSamples& out);
   FrameDecoder frames_;
   std::vector<int64_t> integers_;
 };
@@ -152,7 +166,8 @@ Status CheckLayout(const ChunkLayout& layout, const ChunkHeader& header);
 Status CheckFrame(const ChunkHeader& header, int i, std::span<const uint8_t> frame);
 
 template <typename FrameSource>
-Status ChunkDecoder::DecodeIndex(const ChunkHeader& header, const FrameSource& frame, ChunkSamples& out) {
+Status ChunkDecoder::DecodeIndex(const ChunkHeader& header, const FrameSource& frame,
+                                 ChunkSamples& out) {
   using H = ChunkHeader;
   out.runs.assign(1, {0, header.first_counter});
   out.host_times.clear();

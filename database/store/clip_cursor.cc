@@ -4,8 +4,12 @@
 
 namespace handhold::store {
 
-ClipCursor::ClipCursor(const Database& db, const recording::StreamInfo& info, std::vector<ChunkEntry> entries)
-    : db_(db), info_(info), layout_(ChunkLayout::Of(info, true, false)), entries_(std::move(entries)) {}
+ClipCursor::ClipCursor(const Database& db, const recording::StreamInfo& info,
+                       std::vector<ChunkEntry> entries)
+    : db_(db),
+      info_(info),
+      layout_(ChunkLayout::Of(info, true, false)),
+      entries_(std::move(entries)) {}
 
 Status ClipCursor::Next(ChunkSamples& out) {
   const ChunkEntry& entry = entries_[next_++];
@@ -23,13 +27,15 @@ Status ClipCursor::Next(ChunkSamples& out) {
   };
   Status status = read();
   if (status) return status;
-  return status.error().Within(db_.path() + ": stream '" + info_.name + "', samples " + std::to_string(entry.first_index) + " to " +
+  return status.error().Within(db_.path() + ": stream '" + info_.name + "', samples " +
+                               std::to_string(entry.first_index) + " to " +
                                std::to_string(entry.first_index + entry.count - 1));
 }
 
 Status CheckEntry(const ChunkHeader& header, const ChunkEntry& entry) {
-  if (header.sequence == entry.sequence && header.first_index == entry.first_index && header.first_counter == entry.first_counter &&
-      header.last_counter == entry.last_counter && static_cast<int>(header.count) == entry.count &&
+  if (header.sequence == entry.sequence && header.first_index == entry.first_index &&
+      header.first_counter == entry.first_counter && header.last_counter == entry.last_counter &&
+      static_cast<int>(header.count) == entry.count &&
       header.first_time_ns == entry.first_time_ns) {
     return {};
   }
@@ -38,7 +44,8 @@ Status CheckEntry(const ChunkHeader& header, const ChunkEntry& entry) {
 
 int NominalCount(recording::Rate rate, Duration length) {
   if (rate.numerator <= 0) return 1024;
-  return static_cast<int>(std::clamp(rate.hz() * length.seconds() + 0.5, 1.0, static_cast<double>(kMaxFrameSamples)));
+  return static_cast<int>(
+      std::clamp(rate.hz() * length.seconds() + 0.5, 1.0, static_cast<double>(kMaxFrameSamples)));
 }
 
 int ChunkEnd(const ChunkLayout& layout, const ChunkSamples& samples, int begin, Duration length) {
@@ -46,7 +53,8 @@ int ChunkEnd(const ChunkLayout& layout, const ChunkSamples& samples, int begin, 
   int end = std::min(samples.count(), begin + nominal);
   const int64_t columns = std::max<int64_t>(1, samples.columns());
   const int64_t most = std::min<int64_t>(kMaxFrameSamples, kMaxChunkValues / columns);
-  if (samples.point_counts.empty()) return static_cast<int>(std::min<int64_t>(end, begin + std::max<int64_t>(1, most)));
+  if (samples.point_counts.empty())
+    return static_cast<int>(std::min<int64_t>(end, begin + std::max<int64_t>(1, most)));
   int64_t points = 0;
   for (int i = begin; i < end; ++i) {
     points += samples.point_counts[static_cast<size_t>(i)];
@@ -55,17 +63,26 @@ int ChunkEnd(const ChunkLayout& layout, const ChunkSamples& samples, int begin, 
   return end;
 }
 
-Status InsertChunk(Statement& insert, ChunkEncoder& encoder, const ChunkLayout& layout, uint32_t sequence, int64_t first_index,
-                   const ChunkSamples& samples, int begin, int end, Bytes& bytes) {
+Status InsertChunk(Statement& insert, ChunkEncoder& encoder, const ChunkLayout& layout,
+                   uint32_t sequence, int64_t first_index, const ChunkSamples& samples, int begin,
+                   int end, Bytes& bytes) {
   encoder.Encode(layout, sequence, first_index, samples, begin, end, bytes);
   const int64_t first = samples.CounterAt(begin), last = samples.CounterAt(end - 1);
   const bool even = samples.host_times.empty();
   const auto time = [&](int64_t counter, int i) {
     if (!even) return samples.host_times[static_cast<size_t>(i)];
-    return layout.rate.numerator > 0 ? recording::DeviceTimeOfCounter(counter, layout.rate) : counter;
+    return layout.rate.numerator > 0 ? recording::DeviceTimeOfCounter(counter, layout.rate)
+                                     : counter;
   };
-  return insert.Bind(1, ChunkId(static_cast<int>(layout.stream), sequence)).Bind(2, first_index).Bind(3, first).Bind(4, last)
-      .Bind(5, end - begin).Bind(6, time(first, begin)).Bind(7, time(last, end - 1)).Bind(8, std::span<const uint8_t>(bytes)).Run();
+  return insert.Bind(1, ChunkId(static_cast<int>(layout.stream), sequence))
+      .Bind(2, first_index)
+      .Bind(3, first)
+      .Bind(4, last)
+      .Bind(5, end - begin)
+      .Bind(6, time(first, begin))
+      .Bind(7, time(last, end - 1))
+      .Bind(8, std::span<const uint8_t>(bytes))
+      .Run();
 }
 
 }  // namespace handhold::store

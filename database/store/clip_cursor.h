@@ -1,4 +1,5 @@
-/// Walks the chunks of one stream in order, decoded whole. Internal to the store: compaction, checks, zone maps.
+/// Walks the chunks of one stream in order, decoded whole. Internal to the store: compaction,
+/// checks, zone maps.
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@ namespace handhold::store {
 class ClipCursor {
  public:
   /// `db` and `info` must outlive the cursor.
-  ClipCursor(const Database& db, const recording::StreamInfo& info, std::vector<ChunkEntry> entries);
+  ClipCursor(const Database& db, const recording::StreamInfo& info,
+             std::vector<ChunkEntry> entries);
 
   bool done() const { return next_ == entries_.size(); }
   const ChunkEntry& entry() const { return entries_[next_]; }  ///< that Next will read
@@ -33,10 +35,12 @@ class ClipCursor {
 /// kCorrupt unless a chunk's header is what its row says, for which index and time were looked up.
 Status CheckEntry(const ChunkHeader& header, const ChunkEntry& entry);
 /// Inserts samples [begin, end) as one chunk. `bytes` is scratch.
-Status InsertChunk(Statement& insert, ChunkEncoder& encoder, const ChunkLayout& layout, uint32_t sequence, int64_t first_index,
-                   const ChunkSamples& samples, int begin, int end, Bytes& bytes);
+Status InsertChunk(Statement& insert, ChunkEncoder& encoder, const ChunkLayout& layout,
+                   uint32_t sequence, int64_t first_index, const ChunkSamples& samples, int begin,
+                   int end, Bytes& bytes);
 inline constexpr char kInsertChunk[] = "INSERT INTO chunk VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-/// Where the chunk that begins at sample `begin` should end: `length` later, sooner where a limit of the format is met.
+/// Where the chunk that begins at sample `begin` should end: `length` later, sooner where a limit
+/// of the format is met.
 int ChunkEnd(const ChunkLayout& layout, const ChunkSamples& samples, int begin, Duration length);
 /// Samples that make a chunk of `length`; uneven streams: 1024.
 int NominalCount(recording::Rate rate, Duration length);

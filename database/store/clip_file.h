@@ -1,4 +1,5 @@
-/// The tables of a clip file, row by row: what writer, compactor, reader and artefacts share. Internal to the store.
+/// The tables of a clip file, row by row: what writer, compactor, reader and artefacts share.
+/// Internal to the store.
 #pragma once
 
 #include <map>
@@ -37,11 +38,13 @@ struct ChunkEntry {
   int64_t first_time_ns = 0, last_time_ns = 0;
 };
 
-inline int64_t ChunkId(int stream, uint32_t sequence) { return static_cast<int64_t>(stream) << 32 | sequence; }
+inline int64_t ChunkId(int stream, uint32_t sequence) {
+  return static_cast<int64_t>(stream) << 32 | sequence;
+}
 inline int StreamOfChunk(int64_t id) { return static_cast<int>(id >> 32); }
 
-/// Creates the tables of an empty file and names it. The page size is 4 KiB, auto_vacuum incremental (its pointer map is
-/// what makes reading inside a blob cheap).
+/// Creates the tables of an empty file and names it. The page size is 4 KiB, auto_vacuum
+/// incremental (its pointer map is what makes reading inside a blob cheap).
 Status CreateClipTables(Database& db, bool is_artefact, bool lossless);
 Status PutInfo(Database& db, const recording::ClipInfo& info);
 Status PutFlag(Database& db, const char* key, int64_t value);
@@ -55,24 +58,27 @@ Status PutQuality(Database& db, const recording::QualityRecord& quality);
 Status PutClockPairs(Database& db, int64_t id, std::span<const recording::ClockPair> pairs);
 Result<std::vector<recording::ClockPair>> GetClockPairs(const Database& db, int stream);
 
-/// Reads all tables but chunk, zone, clock_pairs and document. Where the file is closed its digests are compared first;
-/// with `damage` null the first that fails is returned, else all are appended and reading goes on.
+/// Reads all tables but chunk, zone, clock_pairs and document. Where the file is closed its digests
+/// are compared first; with `damage` null the first that fails is returned, else all are appended
+/// and reading goes on.
 Result<ClipTables> GetTables(const Database& db, Issues* damage);
 Result<std::vector<ChunkEntry>> GetChunkEntries(const Database& db, int stream);
 
-/// Tables covered by a digest, and the digest: rows, and CRC-32C over every value of every row in key order, each as its
-/// type byte, its length for text and blob, and its bytes. Blobs with checksums of their own (chunk, zone, clock_pairs)
-/// are left out, their keys and other columns are not.
+/// Tables covered by a digest, and the digest: rows, and CRC-32C over every value of every row in
+/// key order, each as its type byte, its length for text and blob, and its bytes. Blobs with
+/// checksums of their own (chunk, zone, clock_pairs) are left out, their keys and other columns are
+/// not.
 const std::vector<std::string>& DigestTables();
-struct Digest {
+struct TableDigest {
   int64_t rows = 0;
   uint32_t crc = 0;
 };
-Result<Digest> ComputeDigest(const Database& db, const std::string& table);
+Result<TableDigest> ComputeDigest(const Database& db, const std::string& table);
 Status WriteDigests(Database& db);
 
-/// The map used where none is stored (a recording that was cut off): offset from the earliest of the raw pairs, else
-/// such that clip time is device time.
-recording::ClockMap FallbackClock(const recording::ClipInfo& info, std::span<const recording::ClockPair> pairs);
+/// The map used where none is stored (a recording that was cut off): offset from the earliest of
+/// the raw pairs, else such that clip time is device time.
+recording::ClockMap FallbackClock(const recording::ClipInfo& info,
+                                  std::span<const recording::ClockPair> pairs);
 
 }  // namespace handhold::store

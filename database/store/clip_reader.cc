@@ -25,17 +25,27 @@ constexpr int kStreamSeconds = 2;
 std::vector<ChunkEntry> SalvageEntries(const Database& db, const StreamInfo& info, Issues& damage) {
   std::map<int64_t, ChunkEntry> found;
   for (const char* order : {"ASC", "DESC"}) {
-    Result<Statement> list = db.Prepare(std::string("SELECT id, first_index, first_counter, last_counter, count, first_time_ns, last_time_ns "
-                                                    "FROM chunk WHERE id BETWEEN ?1 AND ?2 ORDER BY id ") + order);
+    Result<Statement> list =
+        db.Prepare(std::string("SELECT id, first_index, first_counter, last_counter, count, "
+                               "first_time_ns, last_time_ns "
+                               "FROM chunk WHERE id BETWEEN ?1 AND ?2 ORDER BY id ") +
+                   order);
     if (!list) continue;
-    list->Bind(1, ChunkId(info.id, 0)).Bind(2, ChunkId(info.id, std::numeric_limits<uint32_t>::max()));
+    list->Bind(1, ChunkId(info.id, 0))
+        .Bind(2, ChunkId(info.id, std::numeric_limits<uint32_t>::max()));
     const Status status = list->ForEach([&](Statement& row) -> Status {
-      found[row.Integer(0)] = {static_cast<uint32_t>(row.Integer(0)), row.Integer(1), row.Integer(2), row.Integer(3), row.Int(4),
-                               row.Integer(5), row.Integer(6)};
+      found[row.Integer(0)] = {static_cast<uint32_t>(row.Integer(0)),
+                               row.Integer(1),
+                               row.Integer(2),
+                               row.Integer(3),
+                               row.Int(4),
+                               row.Integer(5),
+                               row.Integer(6)};
       return {};
     });
     if (status) break;
-    damage.push_back({"stream '" + info.name + "'", Severity::kLoss, "its list of chunks is damaged: " + status.error().message});
+    damage.push_back({"stream '" + info.name + "'", Severity::kLoss,
+                      "its list of chunks is damaged: " + status.error().message});
   }
   std::vector<ChunkEntry> entries;
   for (const auto& [id, entry] : found) entries.push_back(entry);
@@ -43,20 +53,26 @@ std::vector<ChunkEntry> SalvageEntries(const Database& db, const StreamInfo& inf
 }
 
 /// Rows that cannot be true are dropped in a salvage and refuse the clip otherwise.
-Status CheckEntries(const Database& db, const StreamInfo& info, std::vector<ChunkEntry>& entries, Issues* damage) {
+Status CheckEntries(const Database& db, const StreamInfo& info, std::vector<ChunkEntry>& entries,
+                    Issues* damage) {
   std::vector<ChunkEntry> good;
   for (const ChunkEntry& e : entries) {
-    const bool possible = e.count > 0 && e.count <= kMaxFrameSamples && e.last_counter >= e.first_counter &&
-                          static_cast<uint64_t>(e.last_counter) - static_cast<uint64_t>(e.first_counter) >= static_cast<uint64_t>(e.count - 1) &&
-                          e.last_time_ns >= e.first_time_ns;
-    const bool follows = good.empty() || (e.first_counter > good.back().last_counter &&
-                                          (damage != nullptr || e.first_index == good.back().first_index + good.back().count));
+    const bool possible =
+        e.count > 0 && e.count <= kMaxFrameSamples && e.last_counter >= e.first_counter &&
+        static_cast<uint64_t>(e.last_counter) - static_cast<uint64_t>(e.first_counter) >=
+            static_cast<uint64_t>(e.count - 1) &&
+        e.last_time_ns >= e.first_time_ns;
+    const bool follows =
+        good.empty() ||
+        (e.first_counter > good.back().last_counter &&
+         (damage != nullptr || e.first_index == good.back().first_index + good.back().count));
     const bool begins = !good.empty() || damage != nullptr || e.first_index == 0;
     if (possible && follows && begins) {
       good.push_back(e);
       continue;
     }
-    const std::string what = "chunk " + std::to_string(e.sequence) + " of stream '" + info.name + "' does not follow the one before it";
+    const std::string what = "chunk " + std::to_string(e.sequence) + " of stream '" + info.name +
+                             "' does not follow the one before it";
     if (damage == nullptr) return Error{ErrorCode::kCorrupt, db.path() + ": " + what};
     damage->push_back({"stream '" + info.name + "'", Severity::kLoss, what});
   }
@@ -71,7 +87,9 @@ class FileReader final : public ClipReader {
 
   const recording::ClipInfo& info() const override { return tables_.info; }
   const std::vector<StreamInfo>& streams() const override { return tables_.streams; }
-  const std::vector<recording::ForceSensor>& force_sensors() const override { return tables_.sensors; }
+  const std::vector<recording::ForceSensor>& force_sensors() const override {
+    return tables_.sensors;
+  }
   const std::vector<recording::Event>& events() const override { return tables_.events; }
   const std::vector<recording::Gap>& gaps() const override { return tables_.gaps; }
   const recording::QualityRecord& quality() const override { return tables_.quality; }
@@ -89,7 +107,8 @@ class FileReader final : public ClipReader {
     const auto reader = readers_.find(stream_id);
     return reader == readers_.end() ? TimeRange{} : reader->second->Extent();
   }
-  Result<SampleWindow> Read(int stream_id, TimeRange range, const std::vector<int>& channels) const override {
+  Result<SampleWindow> Read(int stream_id, TimeRange range,
+                            const std::vector<int>& channels) const override {
     HANDHOLD_ASSIGN(WindowReader * reader, Find(stream_id));
     SampleWindow window;
     HANDHOLD_TRY(reader->Read(range, channels, window));
@@ -115,7 +134,8 @@ class FileReader final : public ClipReader {
   Result<WindowReader*> Find(int stream_id) const {
     const auto reader = readers_.find(stream_id);
     if (reader == readers_.end()) {
-      return Error{ErrorCode::kNotFound, "no stream " + std::to_string(stream_id) + " in clip " + tables_.info.name};
+      return Error{ErrorCode::kNotFound,
+                   "no stream " + std::to_string(stream_id) + " in clip " + tables_.info.name};
     }
     return reader->second.get();
   }
@@ -131,7 +151,9 @@ class FileReader final : public ClipReader {
 
 Status FileReader::OpenDatabase(const ClipReaderOptions& options) {
   if (std::error_code error; !std::filesystem::is_regular_file(path_, error)) {
-    return Error{ErrorCode::kNotFound, path_ + (std::filesystem::exists(path_, error) ? ": is not a file" : ": does not exist")};
+    return Error{
+        ErrorCode::kNotFound,
+        path_ + (std::filesystem::exists(path_, error) ? ": is not a file" : ": does not exist")};
   }
   DatabaseOptions open;
   open.vfs = options.vfs;
@@ -140,12 +162,16 @@ Status FileReader::OpenDatabase(const ClipReaderOptions& options) {
   HANDHOLD_ASSIGN(db_, Database::Open(path_, open));
   if (options.untrusted) db_.LimitWork(kUntrustedSteps);
   Status schema = CheckSchema(db_, FileKind::kClip);
-  if (!schema && schema.error().code != ErrorCode::kCorrupt && schema.error().code != ErrorCode::kVersion) {
-    // A recording that was cut off needs its log's index written next to it. Where that cannot be (read-only media) and
-    // there is no log, the file alone is the clip.
-    if (std::error_code error; std::filesystem::exists(path_ + "-wal", error) && std::filesystem::file_size(path_ + "-wal", error) > 0) {
-      return Error{ErrorCode::kIo, path_ + ": was cut off while recording and its folder cannot be written; copy it and '" + path_ +
-                                       "-wal' to a folder that can (" + schema.error().message + ")"};
+  if (!schema && schema.error().code != ErrorCode::kCorrupt &&
+      schema.error().code != ErrorCode::kVersion) {
+    // A recording that was cut off needs its log's index written next to it. Where that cannot be
+    // (read-only media) and there is no log, the file alone is the clip.
+    if (std::error_code error; std::filesystem::exists(path_ + "-wal", error) &&
+                               std::filesystem::file_size(path_ + "-wal", error) > 0) {
+      return Error{
+          ErrorCode::kIo,
+          path_ + ": was cut off while recording and its folder cannot be written; copy it and '" +
+              path_ + "-wal' to a folder that can (" + schema.error().message + ")"};
     }
     open.immutable = true;
     HANDHOLD_ASSIGN(db_, Database::Open(path_, open));
@@ -159,11 +185,13 @@ Status FileReader::Start(const ClipReaderOptions& options) {
   HANDHOLD_TRY(OpenDatabase(options));
   if (options.untrusted) {
     HANDHOLD_ASSIGN(const std::string verdict, db_.QueryText("PRAGMA quick_check(1)"));
-    if (verdict != "ok") return Error{ErrorCode::kCorrupt, path_ + ": is damaged: " + verdict.substr(0, 200)};
+    if (verdict != "ok")
+      return Error{ErrorCode::kCorrupt, path_ + ": is damaged: " + verdict.substr(0, 200)};
     db_.LimitWork(kUntrustedSteps);
   }
   HANDHOLD_ASSIGN(tables_, GetTables(db_, options.damage));
-  if (tables_.recovered || !tables_.closed) tables_.info.properties["recovered"] = tables_.closed ? "closed after a crash" : "not closed";
+  if (tables_.recovered || !tables_.closed)
+    tables_.info.properties["recovered"] = tables_.closed ? "closed after a crash" : "not closed";
   for (const StreamInfo& info : tables_.streams) {
     if (!tables_.clocks.contains(info.id)) {
       std::vector<recording::ClockPair> pairs;
@@ -182,7 +210,8 @@ Status FileReader::Start(const ClipReaderOptions& options) {
     }
     HANDHOLD_TRY(CheckEntries(db_, info, entries, options.damage));
     readers_[info.id] = std::make_unique<WindowReader>(
-        db_, info, std::move(entries), ClipTimes(info.rate, &tables_.clocks.at(info.id), tables_.info.host_start_ns),
+        db_, info, std::move(entries),
+        ClipTimes(info.rate, &tables_.clocks.at(info.id), tables_.info.host_start_ns),
         tables_.info.host_start_ns);
   }
   return {};
@@ -195,7 +224,8 @@ Status FileReader::Stream(int stream_id, const std::vector<int>& channels,
   SampleWindow window;
   for (size_t first = 0; first < entries.size();) {
     size_t last = first + 1;
-    const Timestamp limit = reader->RangeOf(entries[first]).begin + Duration::Seconds(kStreamSeconds);
+    const Timestamp limit =
+        reader->RangeOf(entries[first]).begin + Duration::Seconds(kStreamSeconds);
     while (last < entries.size() && reader->RangeOf(entries[last]).end <= limit) ++last;
     HANDHOLD_TRY(reader->ReadChunks(first, last, channels, window));
     HANDHOLD_TRY(visit(window));
@@ -238,7 +268,8 @@ Result<std::vector<ClipReader::TimedZone>> FileReader::Zones(int stream_id) cons
   while (!cursor.done()) {
     const ChunkEntry entry = cursor.entry();
     HANDHOLD_TRY(cursor.Next(samples));
-    zones.push_back({reader->RangeOf(entry), ComputeZone(samples, stream_id, entry.sequence, sensors)});
+    zones.push_back(
+        {reader->RangeOf(entry), ComputeZone(samples, stream_id, entry.sequence, sensors)});
   }
   return zones;
 }
@@ -261,7 +292,8 @@ void FileReader::CheckStream(const StreamInfo& info, Issues& issues) const {
   while (!cursor.done()) {
     const ChunkEntry entry = cursor.entry();
     const TimeRange range = reader.RangeOf(entry);
-    const std::string where = "stream '" + info.name + "', " + FormatSeconds(range.begin - Timestamp()) + " to " +
+    const std::string where = "stream '" + info.name + "', " +
+                              FormatSeconds(range.begin - Timestamp()) + " to " +
                               FormatSeconds(range.end - Timestamp());
     if (const Status status = cursor.Next(samples); !status) {
       issues.push_back({where, Severity::kLoss, status.error().message});
@@ -273,7 +305,10 @@ void FileReader::CheckStream(const StreamInfo& info, Issues& issues) const {
     const Bytes expected = EncodeZone(ComputeZone(samples, info.id, entry.sequence, sensors));
     const bool same = row && *row && std::ranges::equal(get->Blob(0), expected);
     get->Reset();
-    if (!same) issues.push_back({where, Severity::kWarning, "its zone map is damaged; the samples are whole, searches of them are not"});
+    if (!same)
+      issues.push_back(
+          {where, Severity::kWarning,
+           "its zone map is damaged; the samples are whole, searches of them are not"});
   }
 }
 
@@ -281,7 +316,9 @@ Result<Issues> FileReader::Check() const {
   Issues issues;
   const Result<std::string> verdict = db_.QueryText("PRAGMA integrity_check(1)");
   if (!verdict || *verdict != "ok") {
-    issues.push_back({"file", Severity::kWarning, "SQLite finds its structure damaged: " + (verdict ? verdict->substr(0, 200) : verdict.error().message)});
+    issues.push_back({"file", Severity::kWarning,
+                      "SQLite finds its structure damaged: " +
+                          (verdict ? verdict->substr(0, 200) : verdict.error().message)});
   }
   (void)GetTables(db_, &issues).has_value();
   for (const StreamInfo& info : tables_.streams) {
@@ -295,7 +332,8 @@ Result<Issues> FileReader::Check() const {
 
 }  // namespace
 
-Result<std::unique_ptr<ClipReader>> ClipReader::Open(const std::string& path, const ClipReaderOptions& options) {
+Result<std::unique_ptr<ClipReader>> ClipReader::Open(const std::string& path,
+                                                     const ClipReaderOptions& options) {
   auto reader = std::make_unique<FileReader>(path);
   HANDHOLD_TRY(reader->Start(options));
   return std::unique_ptr<ClipReader>(std::move(reader));

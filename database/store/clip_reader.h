@@ -14,24 +14,28 @@
 namespace handhold::store {
 
 struct ClipReaderOptions {
-  /// For files from elsewhere: the whole file is checked by SQLite before anything is read, and work is limited.
+  /// For files from elsewhere: the whole file is checked by SQLite before anything is read, and
+  /// work is limited.
   bool untrusted = false;
   /// Opens a damaged file as far as it goes and appends what is wrong here, instead of refusing it.
   Issues* damage = nullptr;
   std::string vfs;
 };
 
-/// A clip on disk. Opens files that were never closed too (a killed recorder), read-only media, and nothing that is not a
-/// clip: foreign and newer files are refused with a reason and stay byte-identical. Every value returned has passed the
-/// checksum of its frame, header and index. Memory: about 40 bytes per chunk of the clip, and the window.
+/// A clip on disk. Opens files that were never closed too (a killed recorder), read-only media, and
+/// nothing that is not a clip: foreign and newer files are refused with a reason and stay
+/// byte-identical. Every value returned has passed the checksum of its frame, header and index.
+/// Memory: about 40 bytes per chunk of the clip, and the window.
 class ClipReader : public recording::ClipSource {
  public:
-  static Result<std::unique_ptr<ClipReader>> Open(const std::string& path, const ClipReaderOptions& options = {});
+  static Result<std::unique_ptr<ClipReader>> Open(const std::string& path,
+                                                  const ClipReaderOptions& options = {});
 
-  /// Calls `visit` with consecutive windows of a stream, none longer than about 2 s; stops at its first error. The window
-  /// is reused: copy what is to outlive the call.
-  virtual Status Stream(int stream_id, const std::vector<int>& channels,
-                        const std::function<Status(const recording::SampleWindow&)>& visit) const = 0;
+  /// Calls `visit` with consecutive windows of a stream, none longer than about 2 s; stops at its
+  /// first error. The window is reused: copy what is to outlive the call.
+  virtual Status Stream(
+      int stream_id, const std::vector<int>& channels,
+      const std::function<Status(const recording::SampleWindow&)>& visit) const = 0;
   /// True when the file was closed in order; false: left by a crash (or still being written).
   virtual bool closed() const = 0;
   /// Verifies every checksum and digest, decodes every chunk; findings name stream and time span.
@@ -43,8 +47,8 @@ class ClipReader : public recording::ClipSource {
   /// kNotFound without one of that name.
   virtual Result<std::vector<uint8_t>> Document(const std::string& name) const = 0;
 
-  /// Zone maps of a stream, in order, with the clip time each covers; stored ones in a closed clip, else computed by
-  /// decoding. Cost: about 12 bytes per channel and 2 s.
+  /// Zone maps of a stream, in order, with the clip time each covers; stored ones in a closed clip,
+  /// else computed by decoding. Cost: about 12 bytes per channel and 2 s.
   struct TimedZone {
     TimeRange range;
     Zone zone;

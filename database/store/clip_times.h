@@ -1,5 +1,6 @@
-/// Clip times of device counters, fast: the same numbers as ClockMap::ToHost(DeviceTimeOfCounter(counter, rate)), without
-/// a 128-bit division per sample. Internal to the store; pinned by tests/database/store/clip_times_test.cc.
+/// Clip times of device counters, fast: the same numbers as
+/// ClockMap::ToHost(DeviceTimeOfCounter(counter, rate)), without a 128-bit division per sample.
+/// Internal to the store; pinned by tests/database/store/clip_times_test.cc.
 #pragma once
 
 #include <vector>

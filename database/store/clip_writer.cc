@@ -27,11 +27,12 @@ using recording::StreamInfo;
 using recording::StreamKind;
 
 constexpr int kPageBytes = 4096;
-constexpr int kCheckpointPages = 1000;   // 4 MB: when the checkpointer is woken
-constexpr int kExclusivePages = 4000;    // 16 MB: when commits wait for it to finish
+constexpr int kCheckpointPages = 1000;  // 4 MB: when the checkpointer is woken
+constexpr int kExclusivePages = 4000;   // 16 MB: when commits wait for it to finish
 constexpr size_t kMaxDocumentBytes = 32u << 20;
 
-/// Processes that hold a read lock on the log's index, from /proc/locks; empty where that cannot be known.
+/// Processes that hold a read lock on the log's index, from /proc/locks; empty where that cannot be
+/// known.
 std::string ReadersOf(const std::string& path) {
   struct stat index;
   if (::stat((path + "-shm").c_str(), &index) != 0) return "";
@@ -42,8 +43,11 @@ std::string ReadersOf(const std::string& path) {
     long pid = 0;
     unsigned major = 0, minor = 0;
     unsigned long inode = 0;
-    if (std::sscanf(line.c_str(), "%*d: %15s %15s %15s %ld %x:%x:%lu", kind, mode, access, &pid, &major, &minor, &inode) != 7) continue;
-    if (inode == index.st_ino && std::string_view(access) == "READ" && pid > 0 && pid != ::getpid()) holders.insert(std::to_string(pid));
+    if (std::sscanf(line.c_str(), "%*d: %15s %15s %15s %ld %x:%x:%lu", kind, mode, access, &pid,
+                    &major, &minor, &inode) != 7)
+      continue;
+    if (inode == index.st_ino && std::string_view(access) == "READ" && pid > 0 && pid != ::getpid())
+      holders.insert(std::to_string(pid));
   }
   std::string text;
   for (const std::string& pid : holders) text += (text.empty() ? "process " : ", process ") + pid;
@@ -52,11 +56,11 @@ std::string ReadersOf(const std::string& path) {
 
 struct StreamState {
   StreamInfo info;
-  ChunkLayout layout;        ///< of 0.1 s chunks, or of final ones when written directly
-  ChunkSamples waiting;      ///< taken, not committed
-  int64_t next_index = 0;    ///< of the next sample to be taken
+  ChunkLayout layout;      ///< of 0.1 s chunks, or of final ones when written directly
+  ChunkSamples waiting;    ///< taken, not committed
+  int64_t next_index = 0;  ///< of the next sample to be taken
   int64_t next_counter = 0;
-  int64_t committed = 0;     ///< samples on disk
+  int64_t committed = 0;  ///< samples on disk
   uint32_t next_sequence = 0;
   uint32_t next_pairs = 0;
   std::vector<recording::ClockPair> pairs;
@@ -66,7 +70,8 @@ struct StreamState {
 
 class Recorder final : public ClipWriter {
  public:
-  Recorder(std::string path, ClipWriterOptions options) : path_(std::move(path)), options_(std::move(options)) {
+  Recorder(std::string path, ClipWriterOptions options)
+      : path_(std::move(path)), options_(std::move(options)) {
     work_path_ = options_.already_complete ? path_ + ".part" : path_;
   }
   ~Recorder() override;
@@ -113,8 +118,8 @@ class Recorder final : public ClipWriter {
   Database db_;
   Statement insert_;  ///< after db_: finalised first
   std::vector<std::unique_ptr<StreamState>> streams_;
-  std::vector<recording::Gap> gaps_;               ///< taken, not committed
-  std::set<std::pair<int, int64_t>> named_gaps_;   ///< by AddGap, not yet met
+  std::vector<recording::Gap> gaps_;              ///< taken, not committed
+  std::set<std::pair<int, int64_t>> named_gaps_;  ///< by AddGap, not yet met
   int sensors_ = 0;
   bool any_even_ = false;
   ChunkEncoder encoder_;
@@ -143,21 +148,26 @@ Recorder::~Recorder() {
 Status Recorder::Start(const recording::ClipInfo& info) {
   HANDHOLD_ASSIGN(lock_, WriterLock::Take(path_));
   if (::access(path_.c_str(), F_OK) == 0) {
-    return Error{ErrorCode::kBusy, path_ + ": exists already; takes are never overwritten: choose another name"};
+    return Error{ErrorCode::kBusy,
+                 path_ + ": exists already; takes are never overwritten: choose another name"};
   }
   if (!recording()) ::unlink(work_path_.c_str());  // left by a process that died
   DatabaseOptions create;
   create.mode = OpenMode::kCreate;
   create.vfs = options_.vfs;
   HANDHOLD_ASSIGN(db_, Database::Open(work_path_, create));
-  // The schema is written with a rollback journal, so that id and revision stand in the file itself from the first sync.
+  // The schema is written with a rollback journal, so that id and revision stand in the file itself
+  // from the first sync.
   HANDHOLD_TRY(db_.Execute(recording() ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
   if (!recording()) HANDHOLD_TRY(db_.Execute("PRAGMA journal_mode=MEMORY"));
   HANDHOLD_TRY(CreateClipTables(db_, options_.is_artefact, options_.lossless));
   HANDHOLD_TRY(PutInfo(db_, info));
   if (!recording()) return db_.Execute("BEGIN");
   HANDHOLD_ASSIGN(const std::string mode, db_.QueryText("PRAGMA journal_mode=WAL"));
-  if (mode != "wal") return Error{ErrorCode::kUnsupported, path_ + ": no write-ahead log here (a network file system?); record to a local disk"};
+  if (mode != "wal")
+    return Error{
+        ErrorCode::kUnsupported,
+        path_ + ": no write-ahead log here (a network file system?); record to a local disk"};
   HANDHOLD_TRY(db_.Execute("PRAGMA synchronous=FULL"));
   HANDHOLD_TRY(db_.Execute("PRAGMA wal_autocheckpoint=0"));
   db_.WatchWal();
@@ -169,14 +179,17 @@ void Recorder::Abandon() {
   StopCheckpointer();
   if (!db_.is_open()) return;
   CloseDatabase();
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) ::unlink((work_path_ + suffix).c_str());
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    ::unlink((work_path_ + suffix).c_str());
 }
 
 template <typename Work>
 Status Recorder::InTransaction(const Work& work) {
   if (stage_ != Stage::kOpen) return Error{ErrorCode::kInvalid, path_ + ": is closed"};
   if (!recording()) {  // one transaction until Close; after a failure SQLite may have ended it
-    if (failed_) return Error{ErrorCode::kIo, path_ + ": an earlier write failed; nothing of this file is kept"};
+    if (failed_)
+      return Error{ErrorCode::kIo,
+                   path_ + ": an earlier write failed; nothing of this file is kept"};
     Status status = work();
     failed_ = !status;
     return status;
@@ -205,7 +218,8 @@ void Recorder::CheckpointLoop() {
   open.vfs = options_.vfs;
   open.cache_kib = 256;
   Result<Database> db = Database::Open(work_path_, open);
-  if (!db || !db->Execute("PRAGMA synchronous=FULL") || !db->Execute("PRAGMA wal_autocheckpoint=0")) return;
+  if (!db || !db->Execute("PRAGMA synchronous=FULL") || !db->Execute("PRAGMA wal_autocheckpoint=0"))
+    return;
   for (;;) {
     {
       std::unique_lock lock(wake_);
@@ -214,8 +228,10 @@ void Recorder::CheckpointLoop() {
       checkpoint_due_ = false;
     }
     Result<Database::Checkpointed> done = db->CheckpointPassive();
-    if (done && (done->copied_pages < done->log_pages || log_pages_ > done->log_pages) && log_pages_ >= kExclusivePages) {
-      // The writer outran the copying. The bulk is copied; with commits held for the rest, the log starts afresh.
+    if (done && (done->copied_pages < done->log_pages || log_pages_ > done->log_pages) &&
+        log_pages_ >= kExclusivePages) {
+      // The writer outran the copying. The bulk is copied; with commits held for the rest, the log
+      // starts afresh.
       const std::lock_guard lock(writing_);
       done = db->CheckpointPassive();
     }
@@ -240,20 +256,29 @@ Result<StreamState*> Recorder::Find(int stream_id) {
 }
 
 Result<int> Recorder::AddStream(const StreamInfo& info) {
-  const auto invalid = [&](const std::string& what) { return Error{ErrorCode::kInvalid, "stream '" + info.name + "': " + what}; };
+  const auto invalid = [&](const std::string& what) {
+    return Error{ErrorCode::kInvalid, "stream '" + info.name + "': " + what};
+  };
   if (info.name.empty()) return invalid("needs a name");
-  if (info.rate.denominator < 1 || info.rate.numerator < 0) return invalid("its rate is not a positive fraction");
+  if (info.rate.denominator < 1 || info.rate.numerator < 0)
+    return invalid("its rate is not a positive fraction");
   std::set<std::string_view> names;
   for (const recording::Channel& channel : info.channels) {
-    if (!names.insert(channel.name).second) return invalid("has two channels called '" + channel.name + "'");
-    if (!(channel.quantum >= 0) || std::isinf(channel.quantum)) return invalid("channel '" + channel.name + "' has no valid quantum");
+    if (!names.insert(channel.name).second)
+      return invalid("has two channels called '" + channel.name + "'");
+    if (!(channel.quantum >= 0) || std::isinf(channel.quantum))
+      return invalid("channel '" + channel.name + "' has no valid quantum");
   }
-  if (info.channels.empty() && info.kind != StreamKind::kText && info.kind != StreamKind::kUnlabelledPoints) return invalid("has no channels");
+  if (info.channels.empty() && info.kind != StreamKind::kText &&
+      info.kind != StreamKind::kUnlabelledPoints)
+    return invalid("has no channels");
   auto stream = std::make_unique<StreamState>();
   stream->info = info;
   stream->info.id = static_cast<int>(streams_.size()) + 1;
-  stream->info.epoch = static_cast<int>(
-      std::count_if(streams_.begin(), streams_.end(), [&](const auto& other) { return other->info.name == info.name; }));
+  stream->info.epoch =
+      static_cast<int>(std::count_if(streams_.begin(), streams_.end(), [&](const auto& other) {
+        return other->info.name == info.name;
+      }));
   stream->layout = ChunkLayout::Of(stream->info, options_.already_complete, options_.lossless);
   stream->waiting = ChunkSamples(static_cast<int>(stream->layout.quanta.size()));
   HANDHOLD_TRY(InTransaction([&] { return PutStream(db_, stream->info); }));
@@ -266,8 +291,10 @@ Status Recorder::AddForceSensor(const recording::ForceSensor& sensor) {
   HANDHOLD_ASSIGN(const StreamState* stream, Find(sensor.stream_id));
   if (sensor.calibration.cols() != stream->info.channel_count() ||
       (sensor.bias.size() != 0 && sensor.bias.size() != sensor.calibration.cols())) {
-    return Error{ErrorCode::kInvalid, "force sensor '" + sensor.name + "': its calibration does not fit the " +
-                                          std::to_string(stream->info.channel_count()) + " channels of stream '" + stream->info.name + "'"};
+    return Error{ErrorCode::kInvalid, "force sensor '" + sensor.name +
+                                          "': its calibration does not fit the " +
+                                          std::to_string(stream->info.channel_count()) +
+                                          " channels of stream '" + stream->info.name + "'"};
   }
   HANDHOLD_TRY(InTransaction([&] { return PutForceSensor(db_, sensors_, sensor); }));
   ++sensors_;
@@ -308,7 +335,8 @@ Status Recorder::SetInfo(const recording::ClipInfo& info) {
 }
 
 Status Recorder::PutDocument(const std::string& name, std::span<const uint8_t> data) {
-  if (data.size() > kMaxDocumentBytes) return Error{ErrorCode::kInvalid, "document '" + name + "' is larger than 32 MB"};
+  if (data.size() > kMaxDocumentBytes)
+    return Error{ErrorCode::kInvalid, "document '" + name + "' is larger than 32 MB"};
   return InTransaction([&]() -> Status {
     HANDHOLD_ASSIGN(Statement put, db_.Prepare("INSERT OR REPLACE INTO document VALUES(?1, ?2)"));
     return put.Bind(1, name).Bind(2, data).Run();
@@ -316,38 +344,49 @@ Status Recorder::PutDocument(const std::string& name, std::span<const uint8_t> d
 }
 
 Status Recorder::CheckBlock(const StreamState& stream, const SampleBlock& block) const {
-  const auto invalid = [&](const std::string& what) { return Error{ErrorCode::kInvalid, "stream '" + stream.info.name + "': " + what}; };
+  const auto invalid = [&](const std::string& what) {
+    return Error{ErrorCode::kInvalid, "stream '" + stream.info.name + "': " + what};
+  };
   if (block.count <= 0) return invalid("a block without samples");
-  if (block.count > kMaxFrameSamples) return invalid("a block of more than " + std::to_string(kMaxFrameSamples) + " samples: split it");
+  if (block.count > kMaxFrameSamples)
+    return invalid("a block of more than " + std::to_string(kMaxFrameSamples) +
+                   " samples: split it");
   const auto count = static_cast<size_t>(block.count);
   size_t expected = count * static_cast<size_t>(stream.waiting.columns());
   if (stream.info.kind == StreamKind::kUnlabelledPoints) {
-    if (block.point_counts.size() != count) return invalid("a block needs one point count per sample");
+    if (block.point_counts.size() != count)
+      return invalid("a block needs one point count per sample");
     expected = 0;
     for (const int32_t n : block.point_counts) {
       if (n < 0) return invalid("a negative point count");
       expected += static_cast<size_t>(n) * 4;
     }
-    if (expected > static_cast<size_t>(kMaxChunkValues)) return invalid("a block of too many points: split it");
+    if (expected > static_cast<size_t>(kMaxChunkValues))
+      return invalid("a block of too many points: split it");
   }
-  if (stream.info.kind == StreamKind::kText && block.texts.size() != count) return invalid("a block needs one text per sample");
+  if (stream.info.kind == StreamKind::kText && block.texts.size() != count)
+    return invalid("a block needs one text per sample");
   if (block.values.size() != expected) {
-    return invalid("a block has " + std::to_string(block.values.size()) + " values, its shape asks for " + std::to_string(expected));
+    return invalid("a block has " + std::to_string(block.values.size()) +
+                   " values, its shape asks for " + std::to_string(expected));
   }
-  if (!block.origins.empty() && (block.origins.size() != expected || stream.info.kind == StreamKind::kUnlabelledPoints)) {
+  if (!block.origins.empty() &&
+      (block.origins.size() != expected || stream.info.kind == StreamKind::kUnlabelledPoints)) {
     return invalid("origins must be one per value, of labelled streams");
   }
   const bool uneven = stream.info.kind == StreamKind::kText || stream.info.rate.numerator == 0;
   if (uneven ? block.host_times.size() != count : !block.host_times.empty()) {
-    return invalid(uneven ? "a block needs one host time per sample" : "an even stream has no host times: they follow from its counters");
+    return invalid(uneven ? "a block needs one host time per sample"
+                          : "an even stream has no host times: they follow from its counters");
   }
   if (stream.next_index > 0 && block.first_counter < stream.next_counter) {
-    return invalid("its counter runs backwards, from " + std::to_string(stream.next_counter) + " to " + std::to_string(block.first_counter) +
+    return invalid("its counter runs backwards, from " + std::to_string(stream.next_counter) +
+                   " to " + std::to_string(block.first_counter) +
                    ": unwrap it, or begin the next epoch of the stream");
   }
   if (block.first_index != stream.next_index) {
-    return invalid("its next sample has index " + std::to_string(stream.next_index) + ", the block begins with " +
-                   std::to_string(block.first_index));
+    return invalid("its next sample has index " + std::to_string(stream.next_index) +
+                   ", the block begins with " + std::to_string(block.first_index));
   }
   return {};
 }
@@ -355,10 +394,14 @@ Status Recorder::CheckBlock(const StreamState& stream, const SampleBlock& block)
 bool Recorder::Due(const StreamState& stream) const {
   const Duration length = recording() ? options_.chunk : options_.compacted_chunk;
   if (stream.waiting.count() == 0) return false;
-  if (static_cast<int64_t>(stream.waiting.value_count()) * std::max(1, stream.waiting.columns()) >= kMaxChunkValues) return true;
-  if (stream.info.rate.numerator > 0) return stream.waiting.count() >= NominalCount(stream.info.rate, length);
+  if (static_cast<int64_t>(stream.waiting.value_count()) * std::max(1, stream.waiting.columns()) >=
+      kMaxChunkValues)
+    return true;
+  if (stream.info.rate.numerator > 0)
+    return stream.waiting.count() >= NominalCount(stream.info.rate, length);
   // Uneven streams ride along with even ones; alone they are committed as they come.
-  return recording() ? !any_even_ : stream.waiting.count() >= NominalCount(stream.info.rate, length);
+  return recording() ? !any_even_
+                     : stream.waiting.count() >= NominalCount(stream.info.rate, length);
 }
 
 Status Recorder::Append(const SampleBlock& block) {
@@ -366,13 +409,20 @@ Status Recorder::Append(const SampleBlock& block) {
   HANDHOLD_ASSIGN(StreamState * stream, Find(block.stream_id));
   HANDHOLD_TRY(CheckBlock(*stream, block));
   // A chunk has origins for all its samples or for none.
-  if (stream->waiting.count() > 0 && stream->waiting.has_origins() == block.origins.empty()) HANDHOLD_TRY(CommitWaiting(true));
+  if (stream->waiting.count() > 0 && stream->waiting.has_origins() == block.origins.empty())
+    HANDHOLD_TRY(CommitWaiting(true));
   const int waited = stream->waiting.count();
   const size_t gaps = gaps_.size();
   const int64_t counter = stream->next_counter;
-  if (stream->next_index > 0 && block.first_counter > counter && stream->info.kind != StreamKind::kText &&
+  if (stream->next_index > 0 && block.first_counter > counter &&
+      stream->info.kind != StreamKind::kText &&
       named_gaps_.erase({block.stream_id, counter}) == 0) {
-    gaps_.push_back({block.stream_id, counter, block.first_counter - counter, recording::GapCause::kDeviceSkipped, {}, {}});
+    gaps_.push_back({block.stream_id,
+                     counter,
+                     block.first_counter - counter,
+                     recording::GapCause::kDeviceSkipped,
+                     {},
+                     {}});
   }
   stream->waiting.Append(stream->info.kind, block, 0, block.count);
   stream->next_index += block.count;
@@ -383,7 +433,8 @@ Status Recorder::Append(const SampleBlock& block) {
   stream->waiting.Truncate(waited);
   stream->next_index -= block.count;
   stream->next_counter = counter;
-  if (gaps_.size() == gaps && block.first_counter > counter && stream->next_index > 0) named_gaps_.insert({block.stream_id, counter});
+  if (gaps_.size() == gaps && block.first_counter > counter && stream->next_index > 0)
+    named_gaps_.insert({block.stream_id, counter});
   gaps_.resize(gaps);
   return status;
 }
@@ -396,7 +447,8 @@ Status Recorder::Insert(StreamState& stream, int end, uint32_t& chunks) {
   const Duration length = recording() ? options_.chunk * 3 / 2 : options_.compacted_chunk;
   for (int at = 0; at < end;) {
     const int stop = std::min(end, ChunkEnd(stream.layout, stream.waiting, at, length));
-    HANDHOLD_TRY(InsertChunk(insert_, encoder_, stream.layout, stream.next_sequence + chunks++, index, stream.waiting, at, stop, bytes_));
+    HANDHOLD_TRY(InsertChunk(insert_, encoder_, stream.layout, stream.next_sequence + chunks++,
+                             index, stream.waiting, at, stop, bytes_));
     index += stop - at;
     at = stop;
   }
@@ -421,7 +473,8 @@ Status Recorder::CommitWaiting(bool everything) {
       uint32_t row = stream.next_pairs;
       for (size_t at = 0; at < stream.pairs.size(); at += 65'536) {
         const size_t n = std::min<size_t>(65'536, stream.pairs.size() - at);
-        HANDHOLD_TRY(PutClockPairs(db_, ChunkId(stream.info.id, row++), std::span(stream.pairs).subspan(at, n)));
+        HANDHOLD_TRY(PutClockPairs(db_, ChunkId(stream.info.id, row++),
+                                   std::span(stream.pairs).subspan(at, n)));
       }
     }
     for (const recording::Gap& gap : gaps_) HANDHOLD_TRY(PutGap(db_, gap));
@@ -437,7 +490,8 @@ Status Recorder::CommitWaiting(bool everything) {
     }
     if (ends[s] == 0) continue;
     if (!stream.waiting.host_times.empty()) {
-      stream.durable_host = Timestamp::FromNanoseconds(stream.waiting.host_times[static_cast<size_t>(ends[s]) - 1]);
+      stream.durable_host =
+          Timestamp::FromNanoseconds(stream.waiting.host_times[static_cast<size_t>(ends[s]) - 1]);
     }
     stream.committed += ends[s];
     stream.next_sequence += chunks[s];
@@ -449,7 +503,8 @@ Status Recorder::CommitWaiting(bool everything) {
 
 Status Recorder::Commit(bool partial) {
   if (!partial && recording()) {
-    const bool due = std::any_of(streams_.begin(), streams_.end(), [&](const auto& stream) { return Due(*stream); });
+    const bool due = std::any_of(streams_.begin(), streams_.end(),
+                                 [&](const auto& stream) { return Due(*stream); });
     if (!due) return {};
   }
   return CommitWaiting(partial);
@@ -459,7 +514,8 @@ Result<std::vector<Durable>> Recorder::durable() const {
   std::vector<Durable> list;
   for (const auto& stream : streams_) {
     const bool counts = recording() || stage_ == Stage::kClosed;
-    list.push_back({stream->info.id, counts ? stream->committed : 0, counts ? stream->durable_host : Timestamp()});
+    list.push_back({stream->info.id, counts ? stream->committed : 0,
+                    counts ? stream->durable_host : Timestamp()});
   }
   return list;
 }
@@ -504,7 +560,8 @@ Status Recorder::Close() {
 
 }  // namespace
 
-Result<std::unique_ptr<ClipWriter>> ClipWriter::Create(const std::string& path, const recording::ClipInfo& info,
+Result<std::unique_ptr<ClipWriter>> ClipWriter::Create(const std::string& path,
+                                                       const recording::ClipInfo& info,
                                                        const ClipWriterOptions& options) {
   auto recorder = std::make_unique<Recorder>(path, options);
   if (Status started = recorder->Start(info); !started) {

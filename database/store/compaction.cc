@@ -34,16 +34,25 @@ Status SyncPath(const std::string& path, int flags) {
 /// Bit by bit, which for decoded columns is value by value: every NaN of a decoder is the same one.
 bool SameColumns(const ChunkSamples& a, int a_begin, const ChunkSamples& b, int b_begin, int n) {
   if (a.columns() != b.columns() || a.has_origins() != b.has_origins()) return false;
-  const int va = a.ValueBegin(a_begin), vb = b.ValueBegin(b_begin), values = a.ValueBegin(a_begin + n) - va;
+  const int va = a.ValueBegin(a_begin), vb = b.ValueBegin(b_begin),
+            values = a.ValueBegin(a_begin + n) - va;
   if (b.ValueBegin(b_begin + n) - vb != values) return false;
   for (int c = 0; c < a.columns() && values > 0; ++c) {
-    if (std::memcmp(a.column(c) + va, b.column(c) + vb, static_cast<size_t>(values) * sizeof(double)) != 0) return false;
-    if (a.has_origins() && std::memcmp(a.origin_column(c) + va, b.origin_column(c) + vb, static_cast<size_t>(values)) != 0) return false;
+    if (std::memcmp(a.column(c) + va, b.column(c) + vb,
+                    static_cast<size_t>(values) * sizeof(double)) != 0)
+      return false;
+    if (a.has_origins() && std::memcmp(a.origin_column(c) + va, b.origin_column(c) + vb,
+                                       static_cast<size_t>(values)) != 0)
+      return false;
   }
   const auto same = [&](const auto& x, const auto& y) {
-    return x.empty() == y.empty() && (x.empty() || std::equal(x.begin() + a_begin, x.begin() + a_begin + n, y.begin() + b_begin));
+    return x.empty() == y.empty() &&
+           (x.empty() ||
+            std::equal(x.begin() + a_begin, x.begin() + a_begin + n, y.begin() + b_begin));
   };
-  if (!same(a.point_counts, b.point_counts) || !same(a.host_times, b.host_times) || !same(a.texts, b.texts)) return false;
+  if (!same(a.point_counts, b.point_counts) || !same(a.host_times, b.host_times) ||
+      !same(a.texts, b.texts))
+    return false;
   for (int i = 0; i < n; ++i) {
     if (a.CounterAt(a_begin + i) != b.CounterAt(b_begin + i)) return false;
   }
@@ -53,7 +62,8 @@ bool SameColumns(const ChunkSamples& a, int a_begin, const ChunkSamples& b, int 
 /// The recording's samples, taken piece by piece for comparison.
 class Original {
  public:
-  Original(const Database& db, const recording::StreamInfo& info, std::vector<ChunkEntry> entries) : cursor_(db, info, std::move(entries)) {}
+  Original(const Database& db, const recording::StreamInfo& info, std::vector<ChunkEntry> entries)
+      : cursor_(db, info, std::move(entries)) {}
 
   Status Compare(const ChunkSamples& copy) {
     for (int at = 0; at < copy.count();) {
@@ -72,7 +82,11 @@ class Original {
   bool exhausted() const { return cursor_.done() && used_ == samples_.count(); }
 
  private:
-  static Error Differs() { return {ErrorCode::kCorrupt, "compaction: what was re-read is not what was recorded; the recording was kept as it is"}; }
+  static Error Differs() {
+    return {
+        ErrorCode::kCorrupt,
+        "compaction: what was re-read is not what was recorded; the recording was kept as it is"};
+  }
   ClipCursor cursor_;
   ChunkSamples samples_;
   int used_ = 0;
@@ -89,17 +103,20 @@ Status CopyTables(const Database& from, const ClipTables& tables, Database& to) 
       HANDHOLD_TRY(PutClockPairs(to, ChunkId(stream.id, row++), std::span(pairs).subspan(at, n)));
     }
   }
-  for (size_t i = 0; i < tables.sensors.size(); ++i) HANDHOLD_TRY(PutForceSensor(to, static_cast<int>(i), tables.sensors[i]));
+  for (size_t i = 0; i < tables.sensors.size(); ++i)
+    HANDHOLD_TRY(PutForceSensor(to, static_cast<int>(i), tables.sensors[i]));
   for (const auto& [stream, map] : tables.clocks) HANDHOLD_TRY(PutClockMap(to, stream, map));
   for (const recording::Event& event : tables.events) HANDHOLD_TRY(PutEvent(to, event));
   for (const recording::Gap& gap : tables.gaps) HANDHOLD_TRY(PutGap(to, gap));
   HANDHOLD_TRY(PutQuality(to, tables.quality));
   HANDHOLD_ASSIGN(Statement documents, from.Prepare("SELECT name, data FROM document"));
   HANDHOLD_ASSIGN(Statement put, to.Prepare("INSERT INTO document VALUES(?1, ?2)"));
-  return documents.ForEach([&](Statement& row) { return put.Bind(1, row.Text(0)).Bind(2, row.Blob(1)).Run(); });
+  return documents.ForEach(
+      [&](Statement& row) { return put.Bind(1, row.Text(0)).Bind(2, row.Blob(1)).Run(); });
 }
 
-Status CopyChunks(const Database& from, const recording::StreamInfo& info, bool lossless, Duration length, Database& to) {
+Status CopyChunks(const Database& from, const recording::StreamInfo& info, bool lossless,
+                  Duration length, Database& to) {
   HANDHOLD_ASSIGN(std::vector<ChunkEntry> entries, GetChunkEntries(from, info.id));
   HANDHOLD_ASSIGN(Statement insert, to.Prepare(kInsertChunk));
   const ChunkLayout layout = ChunkLayout::Of(info, true, lossless);
@@ -114,7 +131,8 @@ Status CopyChunks(const Database& from, const recording::StreamInfo& info, bool 
     int at = 0;
     while (at < waiting.count() && (all || waiting.count() - at >= nominal)) {
       const int end = ChunkEnd(layout, waiting, at, length);
-      HANDHOLD_TRY(InsertChunk(insert, encoder, layout, sequence++, index, waiting, at, end, bytes));
+      HANDHOLD_TRY(
+          InsertChunk(insert, encoder, layout, sequence++, index, waiting, at, end, bytes));
       index += end - at;
       at = end;
     }
@@ -124,7 +142,8 @@ Status CopyChunks(const Database& from, const recording::StreamInfo& info, bool 
   while (!cursor.done()) {
     HANDHOLD_TRY(cursor.Next(piece));
     // Origins appear per chunk: a chunk holds them for all of its samples or for none.
-    if (waiting.count() > 0 && waiting.has_origins() != piece.has_origins()) HANDHOLD_TRY(flush(true));
+    if (waiting.count() > 0 && waiting.has_origins() != piece.has_origins())
+      HANDHOLD_TRY(flush(true));
     waiting.Append(piece, 0, piece.count());
     HANDHOLD_TRY(flush(false));
   }
@@ -147,16 +166,21 @@ Result<WriterLock> WriterLock::Take(const std::string& clip_path) {
   lock.fd_ = fd;
   struct stat held, named;
   const bool locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
-  // The lock counts only while the file still has its name: the last holder may just have removed it.
-  if (!locked || ::fstat(fd, &held) != 0 || ::stat(lock.path_.c_str(), &named) != 0 || held.st_ino != named.st_ino) {
+  // The lock counts only while the file still has its name: the last holder may just have removed
+  // it.
+  if (!locked || ::fstat(fd, &held) != 0 || ::stat(lock.path_.c_str(), &named) != 0 ||
+      held.st_ino != named.st_ino) {
     ::close(fd);
     lock.fd_ = -1;
-    return Error{ErrorCode::kBusy, clip_path + ": is being written by another process; take another name or stop that one"};
+    return Error{
+        ErrorCode::kBusy,
+        clip_path + ": is being written by another process; take another name or stop that one"};
   }
   return lock;
 }
 
-WriterLock::WriterLock(WriterLock&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+WriterLock::WriterLock(WriterLock&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
 WriterLock& WriterLock::operator=(WriterLock&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
@@ -164,7 +188,8 @@ WriterLock& WriterLock::operator=(WriterLock&& other) noexcept {
 }
 WriterLock::~WriterLock() {
   if (fd_ < 0) return;
-  ::unlink(path_.c_str());  // before the lock is given up, so that nobody waits on a file without a name
+  ::unlink(path_.c_str());  // before the lock is given up, so that nobody waits on a file without a
+                            // name
   ::close(fd_);
 }
 
@@ -188,30 +213,39 @@ Status PublishFile(const std::string& from, const std::string& to, bool replace)
 Status LeaveWal(Database& db) {
   HANDHOLD_TRY(db.CheckpointTruncate());
   HANDHOLD_ASSIGN(const std::string mode, db.QueryText("PRAGMA journal_mode=DELETE"));
-  if (mode != "delete") return Error{ErrorCode::kBusy, db.path() + ": is still being read; close the readers and try again"};
+  if (mode != "delete")
+    return Error{ErrorCode::kBusy,
+                 db.path() + ": is still being read; close the readers and try again"};
   return {};
 }
 
 Status PlaceGaps(Database& db) {
   HANDHOLD_ASSIGN(const ClipTables tables, GetTables(db, nullptr));
-  HANDHOLD_ASSIGN(Statement update, db.Prepare("UPDATE gap SET t_begin_ns=?1, t_end_ns=?2 WHERE stream=?3 AND first_missing_counter=?4"));
+  HANDHOLD_ASSIGN(Statement update, db.Prepare("UPDATE gap SET t_begin_ns=?1, t_end_ns=?2 WHERE "
+                                               "stream=?3 AND first_missing_counter=?4"));
   for (const recording::Gap& gap : tables.gaps) {
     if (gap.clip_begin.ns() != 0 || gap.clip_end.ns() != 0) continue;
-    const auto stream = std::find_if(tables.streams.begin(), tables.streams.end(), [&](const auto& s) { return s.id == gap.stream_id; });
+    const auto stream = std::find_if(tables.streams.begin(), tables.streams.end(),
+                                     [&](const auto& s) { return s.id == gap.stream_id; });
     if (stream == tables.streams.end() || stream->rate.numerator <= 0) continue;
     const auto known = tables.clocks.find(gap.stream_id);
     recording::ClockMap map;
     if (known != tables.clocks.end()) {
       map = known->second;
     } else {
-      HANDHOLD_ASSIGN(const std::vector<recording::ClockPair> pairs, GetClockPairs(db, gap.stream_id));
+      HANDHOLD_ASSIGN(const std::vector<recording::ClockPair> pairs,
+                      GetClockPairs(db, gap.stream_id));
       map = FallbackClock(tables.info, pairs);
     }
     const auto time = [&](int64_t counter) {
-      return map.ToHost(recording::DeviceTimeOfCounter(counter, stream->rate)).ns() - tables.info.host_start_ns;
+      return map.ToHost(recording::DeviceTimeOfCounter(counter, stream->rate)).ns() -
+             tables.info.host_start_ns;
     };
-    HANDHOLD_TRY(update.Bind(1, time(gap.first_missing_counter)).Bind(2, time(gap.first_missing_counter + gap.count)).Bind(3, gap.stream_id)
-                     .Bind(4, gap.first_missing_counter).Run());
+    HANDHOLD_TRY(update.Bind(1, time(gap.first_missing_counter))
+                     .Bind(2, time(gap.first_missing_counter + gap.count))
+                     .Bind(3, gap.stream_id)
+                     .Bind(4, gap.first_missing_counter)
+                     .Run());
   }
   return {};
 }
@@ -241,7 +275,8 @@ Status Seal(Database& db, const Database* original, bool recovered) {
       const Bytes zone = EncodeZone(ComputeZone(samples, info.id, sequence, sensors));
       HANDHOLD_TRY(put.Bind(1, ChunkId(info.id, sequence)).Bind(2, std::span(zone)).Run());
     }
-    if (source != nullptr && !source->exhausted()) return Error{ErrorCode::kCorrupt, "compaction: samples are missing from the copy"};
+    if (source != nullptr && !source->exhausted())
+      return Error{ErrorCode::kCorrupt, "compaction: samples are missing from the copy"};
   }
   HANDHOLD_TRY(PutFlag(db, "closed", 1));
   HANDHOLD_TRY(PutFlag(db, "recovered", recovered ? 1 : 0));
@@ -251,7 +286,8 @@ Status Seal(Database& db, const Database* original, bool recovered) {
 
 namespace {
 
-Status MakeCompacted(const std::string& path, const std::string& part, const ClipWriterOptions& options, bool recovered) {
+Status MakeCompacted(const std::string& path, const std::string& part,
+                     const ClipWriterOptions& options, bool recovered) {
   ::unlink(part.c_str());
   DatabaseOptions read, create;
   read.vfs = create.vfs = options.vfs;
@@ -293,7 +329,8 @@ Status FinishClip(const std::string& path, const ClipWriterOptions& options) {
     open.inspect = HeaderCheck(FileKind::kClip);
     HANDHOLD_ASSIGN(Database db, Database::Open(path, open));
     HANDHOLD_TRY(CheckSchema(db, FileKind::kClip));
-    HANDHOLD_ASSIGN(const int64_t closed, db.QueryInteger("SELECT value FROM info WHERE key='closed'"));
+    HANDHOLD_ASSIGN(const int64_t closed,
+                    db.QueryInteger("SELECT value FROM info WHERE key='closed'"));
     if (closed != 0) return {};
     HANDHOLD_TRY(PlaceGaps(db));
     HANDHOLD_TRY(LeaveWal(db));

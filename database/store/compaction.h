@@ -1,4 +1,5 @@
-/// From a recording of 0.1 s chunks to the file that is kept: 2 s chunks, zone maps, digests. Internal to the store.
+/// From a recording of 0.1 s chunks to the file that is kept: 2 s chunks, zone maps, digests.
+/// Internal to the store.
 #pragma once
 
 #include <string>
@@ -22,8 +23,8 @@ class WriterLock {
   int fd_ = -1;
 };
 
-/// Reads every chunk of `db` back, writes its zone maps and all digests and marks it closed. `original`: the recording it
-/// was made from; every sample is compared with it.
+/// Reads every chunk of `db` back, writes its zone maps and all digests and marks it closed.
+/// `original`: the recording it was made from; every sample is compared with it.
 Status Seal(Database& db, const Database* original, bool recovered);
 /// Replaces the clip, which nobody writes and which has no log, by its compacted self.
 Status Compact(const std::string& path, const ClipWriterOptions& options, bool recovered);
@@ -31,7 +32,8 @@ Status Compact(const std::string& path, const ClipWriterOptions& options, bool r
 Status PlaceGaps(Database& db);
 /// Empties the log of a recording and leaves WAL mode: afterwards the file stands alone.
 Status LeaveWal(Database& db);
-/// fsync of a file that no SQLite connection of this process has open, then rename over `to`, then fsync of the folder.
+/// fsync of a file that no SQLite connection of this process has open, then rename over `to`, then
+/// fsync of the folder.
 Status PublishFile(const std::string& from, const std::string& to, bool replace);
 
 }  // namespace handhold::store

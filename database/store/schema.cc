@@ -17,8 +17,9 @@ extern const std::string_view kLedger0001;
 namespace {
 
 int32_t BigEndian(const uint8_t* p) {
-  return static_cast<int32_t>(static_cast<uint32_t>(p[0]) << 24 | static_cast<uint32_t>(p[1]) << 16 |
-                              static_cast<uint32_t>(p[2]) << 8 | p[3]);
+  return static_cast<int32_t>(static_cast<uint32_t>(p[0]) << 24 |
+                              static_cast<uint32_t>(p[1]) << 16 | static_cast<uint32_t>(p[2]) << 8 |
+                              p[3]);
 }
 
 /// name -> SQL of every table a kind's newest schema has, as SQLite keeps it.
@@ -26,9 +27,11 @@ Result<std::map<std::string, std::string>> ExpectedTables(FileKind kind) {
   DatabaseOptions options;
   options.mode = OpenMode::kReadWrite;
   HANDHOLD_ASSIGN(Database memory, Database::Open(":memory:", options));
-  for (const Migration& m : Migrations(kind)) HANDHOLD_TRY(memory.Execute(std::string(m.sql).c_str()));
+  for (const Migration& m : Migrations(kind))
+    HANDHOLD_TRY(memory.Execute(std::string(m.sql).c_str()));
   std::map<std::string, std::string> tables;
-  HANDHOLD_ASSIGN(Statement list, memory.Prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"));
+  HANDHOLD_ASSIGN(Statement list,
+                  memory.Prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"));
   HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
     tables[row.String(0)] = row.String(1);
     return {};
@@ -40,9 +43,12 @@ Result<std::map<std::string, std::string>> ExpectedTables(FileKind kind) {
 
 std::string_view FileKindName(FileKind kind) {
   switch (kind) {
-    case FileKind::kClip: return "clip";
-    case FileKind::kCatalogue: return "catalogue";
-    case FileKind::kLedger: return "ledger";
+    case FileKind::kClip:
+      return "clip";
+    case FileKind::kCatalogue:
+      return "catalogue";
+    case FileKind::kLedger:
+      return "ledger";
   }
   return "unknown";
 }
@@ -60,20 +66,26 @@ Result<int> CheckHeader(const Database& db, FileKind kind) {
   HANDHOLD_ASSIGN(const std::vector<uint8_t> head, db.ReadFileBytes(0, 100));
   const std::string what(FileKindName(kind));
   if (head.size() < 100 || std::memcmp(head.data(), "SQLite format 3", 16) != 0) {
-    return Error{ErrorCode::kInvalid, db.path() + ": not a Handhold " + what + " (not even an SQLite file)"};
+    return Error{ErrorCode::kInvalid,
+                 db.path() + ": not a Handhold " + what + " (not even an SQLite file)"};
   }
   const int32_t application = BigEndian(head.data() + 68), revision = BigEndian(head.data() + 60);
   if (application != static_cast<int32_t>(kind)) {
     std::string is = "made by another program";
     for (const FileKind other : {FileKind::kClip, FileKind::kCatalogue, FileKind::kLedger}) {
-      if (application == static_cast<int32_t>(other)) is = "it is a " + std::string(FileKindName(other));
+      if (application == static_cast<int32_t>(other))
+        is = "it is a " + std::string(FileKindName(other));
     }
     return Error{ErrorCode::kInvalid, db.path() + ": not a Handhold " + what + " (" + is + ")"};
   }
-  if (revision < 1) return Error{ErrorCode::kVersion, db.path() + ": has no schema revision; it was never completely created"};
+  if (revision < 1)
+    return Error{ErrorCode::kVersion,
+                 db.path() + ": has no schema revision; it was never completely created"};
   if (revision > NewestRevision(kind)) {
-    return Error{ErrorCode::kVersion, db.path() + ": written by a newer Handhold (schema revision " + std::to_string(revision) +
-                                          ", this program reads up to " + std::to_string(NewestRevision(kind)) + "): update Handhold"};
+    return Error{ErrorCode::kVersion,
+                 db.path() + ": written by a newer Handhold (schema revision " +
+                     std::to_string(revision) + ", this program reads up to " +
+                     std::to_string(NewestRevision(kind)) + "): update Handhold"};
   }
   return static_cast<int>(revision);
 }
@@ -90,7 +102,8 @@ Status Migrate(Database& db, FileKind kind, int from) {
   for (const Migration& m : Migrations(kind)) {
     if (m.revision > from) HANDHOLD_TRY(db.Execute(std::string(m.sql).c_str()));
   }
-  HANDHOLD_TRY(db.Execute(("PRAGMA application_id=" + std::to_string(static_cast<int32_t>(kind))).c_str()));
+  HANDHOLD_TRY(
+      db.Execute(("PRAGMA application_id=" + std::to_string(static_cast<int32_t>(kind))).c_str()));
   HANDHOLD_TRY(db.Execute(("PRAGMA user_version=" + std::to_string(NewestRevision(kind))).c_str()));
   return transaction.Commit();
 }
@@ -98,12 +111,14 @@ Status Migrate(Database& db, FileKind kind, int from) {
 Status CheckSchema(const Database& db, FileKind kind) {
   static const std::map<FileKind, std::map<std::string, std::string>> expected = [] {
     std::map<FileKind, std::map<std::string, std::string>> all;
-    for (const FileKind k : {FileKind::kClip, FileKind::kCatalogue, FileKind::kLedger}) all[k] = ExpectedTables(k).value();
+    for (const FileKind k : {FileKind::kClip, FileKind::kCatalogue, FileKind::kLedger})
+      all[k] = ExpectedTables(k).value();
     return all;
   }();
   const std::map<std::string, std::string>& ours = expected.at(kind);
   size_t found = 0;
-  HANDHOLD_ASSIGN(Statement list, db.Prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"));
+  HANDHOLD_ASSIGN(Statement list,
+                  db.Prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"));
   HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
     const std::string type = row.String(0), name = row.String(1), sql = row.String(2);
     const auto known = ours.find(name);
@@ -111,10 +126,13 @@ Status CheckSchema(const Database& db, FileKind kind) {
       ++found;
       if (sql == known->second) return {};
       return Error{ErrorCode::kVersion, db.path() + ": its table '" + name.substr(0, 40) +
-                                            "' is not this program's (a damaged file, or one written while format 0 still changed)"};
+                                            "' is not this program's (a damaged file, or one "
+                                            "written while format 0 still changed)"};
     }
-    if (type == "table" && sql.substr(0, 12) == "CREATE TABLE") return {};  // a later program's: left alone
-    return Error{ErrorCode::kCorrupt, db.path() + ": has a " + type.substr(0, 10) + " '" + name.substr(0, 40) +
+    if (type == "table" && sql.substr(0, 12) == "CREATE TABLE")
+      return {};  // a later program's: left alone
+    return Error{ErrorCode::kCorrupt, db.path() + ": has a " + type.substr(0, 10) + " '" +
+                                          name.substr(0, 40) +
                                           "', which no Handhold file has; it is not trusted"};
   }));
   if (found != ours.size()) return Error{ErrorCode::kCorrupt, db.path() + ": tables are missing"};

@@ -1,4 +1,5 @@
-/// Which files are ours and which we may read: application ids, revisions, migrations, and the checks before any SQL runs.
+/// Which files are ours and which we may read: application ids, revisions, migrations, and the
+/// checks before any SQL runs.
 #pragma once
 
 #include <string>
@@ -19,28 +20,30 @@ enum class FileKind : int32_t {
 std::string_view FileKindName(FileKind kind);
 
 struct Migration {
-  int revision;           ///< user_version after it
-  std::string_view sql;   ///< schemas/migrations/<kind>_<revision>.sql, embedded when building
+  int revision;          ///< user_version after it
+  std::string_view sql;  ///< schemas/migrations/<kind>_<revision>.sql, embedded when building
 };
 /// All migrations of a kind, ascending from revision 1.
 const std::vector<Migration>& Migrations(FileKind kind);
 int NewestRevision(FileKind kind);
 
-/// Oldest program that can read (write) a file this program creates; stored in its info table as min_reader, min_writer.
+/// Oldest program that can read (write) a file this program creates; stored in its info table as
+/// min_reader, min_writer.
 inline constexpr int kMinReader = 1;
 inline constexpr int kMinWriter = 1;
 /// 0 until version 1 is frozen: may change without migration.
 inline constexpr int kFormatVersion = 0;
 
-/// Reads the file's first 100 bytes, without locks or SQL, and refuses what is not an SQLite file of this kind (kInvalid)
-/// or is of a revision beyond ours (kVersion). Answers the revision.
+/// Reads the file's first 100 bytes, without locks or SQL, and refuses what is not an SQLite file
+/// of this kind (kInvalid) or is of a revision beyond ours (kVersion). Answers the revision.
 Result<int> CheckHeader(const Database& db, FileKind kind);
 /// CheckHeader, for DatabaseOptions::inspect.
 std::function<Status(const Database&)> HeaderCheck(FileKind kind);
-/// Runs the migrations after `from` in one transaction and sets application_id and user_version. 0: a new, empty file.
+/// Runs the migrations after `from` in one transaction and sets application_id and user_version. 0:
+/// a new, empty file.
 Status Migrate(Database& db, FileKind kind, int from);
-/// Refuses views, triggers and virtual tables that are not ours, and tables of ours that read differently:
-/// what a hostile file could make our statements run.
+/// Refuses views, triggers and virtual tables that are not ours, and tables of ours that read
+/// differently: what a hostile file could make our statements run.
 Status CheckSchema(const Database& db, FileKind kind);
 
 }  // namespace handhold::store

@@ -34,16 +34,22 @@ std::string UriOf(const std::string& path, std::string_view query) {
 ErrorCode CodeOf(int sqlite_code) {
   switch (sqlite_code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return ErrorCode::kBusy;
+    case SQLITE_LOCKED:
+      return ErrorCode::kBusy;
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return ErrorCode::kCorrupt;
-    case SQLITE_CANTOPEN: return ErrorCode::kNotFound;
+    case SQLITE_NOTADB:
+      return ErrorCode::kCorrupt;
+    case SQLITE_CANTOPEN:
+      return ErrorCode::kNotFound;
     case SQLITE_FULL:
     case SQLITE_IOERR:
     case SQLITE_READONLY:
-    case SQLITE_PERM: return ErrorCode::kIo;
-    case SQLITE_INTERRUPT: return ErrorCode::kCancelled;
-    default: return ErrorCode::kInvalid;
+    case SQLITE_PERM:
+      return ErrorCode::kIo;
+    case SQLITE_INTERRUPT:
+      return ErrorCode::kCancelled;
+    default:
+      return ErrorCode::kInvalid;
   }
 }
 
@@ -73,7 +79,8 @@ Error ErrorOf(sqlite3* db, std::string_view doing) {
   const char* path = db != nullptr ? sqlite3_db_filename(db, "main") : nullptr;
   std::string message = path != nullptr && *path != 0 ? std::string(path) + ": " : std::string();
   message += std::string(doing) + ": " + (db != nullptr ? sqlite3_errmsg(db) : "out of memory");
-  if ((code & 0xff) == SQLITE_FULL) message += " (free space and go on: what was committed is safe)";
+  if ((code & 0xff) == SQLITE_FULL)
+    message += " (free space and go on: what was committed is safe)";
   return {CodeOf(code), std::move(message)};
 }
 
@@ -81,9 +88,11 @@ Error ErrorOf(sqlite3* db, std::string_view doing) {
 
 Status CheckSqliteVersion(int version) {
   if (version >= kOldestSqlite) return {};
-  return Error{ErrorCode::kVersion, "SQLite " + std::to_string(version / 1'000'000) + "." + std::to_string(version / 1000 % 1000) +
-                                        "." + std::to_string(version % 1000) +
-                                        " can corrupt a recording (WAL-reset bug); Handhold needs 3.51.3 or newer: run tools/setup "
+  return Error{ErrorCode::kVersion, "SQLite " + std::to_string(version / 1'000'000) + "." +
+                                        std::to_string(version / 1000 % 1000) + "." +
+                                        std::to_string(version % 1000) +
+                                        " can corrupt a recording (WAL-reset bug); Handhold needs "
+                                        "3.51.3 or newer: run tools/setup "
                                         "and build again"};
 }
 
@@ -95,17 +104,27 @@ Result<Database> Database::Open(const std::string& path, const DatabaseOptions& 
   db.path_ = path;
   int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   switch (options.mode) {
-    case OpenMode::kRead: flags |= SQLITE_OPEN_READONLY; break;
-    case OpenMode::kReadWrite: flags |= SQLITE_OPEN_READWRITE; break;
-    case OpenMode::kCreate: flags |= SQLITE_OPEN_READWRITE; break;
+    case OpenMode::kRead:
+      flags |= SQLITE_OPEN_READONLY;
+      break;
+    case OpenMode::kReadWrite:
+      flags |= SQLITE_OPEN_READWRITE;
+      break;
+    case OpenMode::kCreate:
+      flags |= SQLITE_OPEN_READWRITE;
+      break;
   }
   if (options.mode == OpenMode::kCreate) {  // SQLite's own flag for it is ignored on main files
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0) return Error{errno == EEXIST ? ErrorCode::kBusy : ErrorCode::kIo, path + ": cannot be created: " + std::strerror(errno)};
+    if (fd < 0)
+      return Error{errno == EEXIST ? ErrorCode::kBusy : ErrorCode::kIo,
+                   path + ": cannot be created: " + std::strerror(errno)};
     ::close(fd);
   }
-  const std::string uri = path == ":memory:" ? path : UriOf(path, options.immutable ? "immutable=1" : "");
-  const int rc = sqlite3_open_v2(uri.c_str(), &db.handle_, flags, options.vfs.empty() ? nullptr : options.vfs.c_str());
+  const std::string uri =
+      path == ":memory:" ? path : UriOf(path, options.immutable ? "immutable=1" : "");
+  const int rc = sqlite3_open_v2(uri.c_str(), &db.handle_, flags,
+                                 options.vfs.empty() ? nullptr : options.vfs.c_str());
   if (rc != SQLITE_OK) return db.LastError("opening");
   Harden(db.handle_);
   sqlite3_busy_timeout(db.handle_, options.busy_timeout_ms);
@@ -140,14 +159,16 @@ Error Database::LastError(std::string_view doing) const {
 }
 
 Status Database::Execute(const char* sql) {
-  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return LastError(std::string_view(sql).substr(0, 60));
+  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+    return LastError(std::string_view(sql).substr(0, 60));
   return {};
 }
 
 Result<Statement> Database::Prepare(std::string_view sql, bool persistent) const {
   Statement statement;
   const unsigned flags = persistent ? SQLITE_PREPARE_PERSISTENT : 0;
-  if (sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), flags, &statement.handle_, nullptr) != SQLITE_OK) {
+  if (sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), flags,
+                         &statement.handle_, nullptr) != SQLITE_OK) {
     return LastError(sql.substr(0, 60));
   }
   return statement;
@@ -172,15 +193,17 @@ int64_t Database::changes() const { return sqlite3_changes64(handle_); }
 
 Result<std::vector<uint8_t>> Database::ReadFileBytes(int64_t offset, int size) const {
   sqlite3_file* file = nullptr;
-  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || file == nullptr ||
-      file->pMethods == nullptr) {
+  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+      file == nullptr || file->pMethods == nullptr) {
     return Error{ErrorCode::kIo, path_ + ": cannot be read"};
   }
   sqlite3_int64 end = 0;
-  if (file->pMethods->xFileSize(file, &end) != SQLITE_OK) return Error{ErrorCode::kIo, path_ + ": its size cannot be read"};
+  if (file->pMethods->xFileSize(file, &end) != SQLITE_OK)
+    return Error{ErrorCode::kIo, path_ + ": its size cannot be read"};
   const int64_t available = std::clamp<int64_t>(end - offset, 0, size);
   std::vector<uint8_t> bytes(static_cast<size_t>(available));
-  if (available > 0 && file->pMethods->xRead(file, bytes.data(), static_cast<int>(available), offset) != SQLITE_OK) {
+  if (available > 0 &&
+      file->pMethods->xRead(file, bytes.data(), static_cast<int>(available), offset) != SQLITE_OK) {
     return Error{ErrorCode::kIo, path_ + ": cannot be read"};
   }
   return bytes;
@@ -197,13 +220,15 @@ void Database::LimitWork(int64_t steps) {
 
 Result<Database::Checkpointed> Database::CheckpointPassive() {
   Checkpointed done;
-  const int rc = sqlite3_wal_checkpoint_v2(handle_, "main", SQLITE_CHECKPOINT_PASSIVE, &done.log_pages, &done.copied_pages);
+  const int rc = sqlite3_wal_checkpoint_v2(handle_, "main", SQLITE_CHECKPOINT_PASSIVE,
+                                           &done.log_pages, &done.copied_pages);
   if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY) return LastError("checkpoint");
   return done;
 }
 
 Status Database::CheckpointTruncate() {
-  if (sqlite3_wal_checkpoint_v2(handle_, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) != SQLITE_OK) {
+  if (sqlite3_wal_checkpoint_v2(handle_, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) !=
+      SQLITE_OK) {
     return LastError("checkpoint");
   }
   return {};
@@ -235,7 +260,8 @@ Statement& Statement::Bind(int i, double value) {
 Statement& Statement::Bind(int i, std::string_view text) {
   // A null pointer would bind NULL.
   const char* data = text.data() != nullptr ? text.data() : "";
-  CHECK_EQ(sqlite3_bind_text64(handle_, i, data, text.size(), SQLITE_STATIC, SQLITE_UTF8), SQLITE_OK);
+  CHECK_EQ(sqlite3_bind_text64(handle_, i, data, text.size(), SQLITE_STATIC, SQLITE_UTF8),
+           SQLITE_OK);
   return *this;
 }
 Statement& Statement::Bind(int i, std::span<const uint8_t> bytes) {
@@ -252,7 +278,8 @@ Result<bool> Statement::Step() {
   const int rc = sqlite3_step(handle_);
   if (rc == SQLITE_ROW) return true;
   if (rc == SQLITE_DONE) return false;
-  Error error = ErrorOf(sqlite3_db_handle(handle_), std::string_view(sqlite3_sql(handle_)).substr(0, 60));
+  Error error =
+      ErrorOf(sqlite3_db_handle(handle_), std::string_view(sqlite3_sql(handle_)).substr(0, 60));
   sqlite3_reset(handle_);
   return error;
 }
@@ -287,24 +314,30 @@ void Statement::Reset() {
 int Statement::column_count() const { return sqlite3_column_count(handle_); }
 int64_t Statement::Integer(int column) const { return sqlite3_column_int64(handle_, column); }
 double Statement::Real(int column) const {
-  return IsNull(column) ? std::numeric_limits<double>::quiet_NaN() : sqlite3_column_double(handle_, column);
+  return IsNull(column) ? std::numeric_limits<double>::quiet_NaN()
+                        : sqlite3_column_double(handle_, column);
 }
 std::string_view Statement::Text(int column) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(handle_, column));
-  return text == nullptr ? std::string_view() : std::string_view(text, static_cast<size_t>(sqlite3_column_bytes(handle_, column)));
+  return text == nullptr
+             ? std::string_view()
+             : std::string_view(text, static_cast<size_t>(sqlite3_column_bytes(handle_, column)));
 }
 std::span<const uint8_t> Statement::Blob(int column) const {
   const auto* bytes = static_cast<const uint8_t*>(sqlite3_column_blob(handle_, column));
   return bytes == nullptr ? std::span<const uint8_t>()
-                          : std::span<const uint8_t>(bytes, static_cast<size_t>(sqlite3_column_bytes(handle_, column)));
+                          : std::span<const uint8_t>(
+                                bytes, static_cast<size_t>(sqlite3_column_bytes(handle_, column)));
 }
 bool Statement::IsNull(int column) const { return Type(column) == SQLITE_NULL; }
 int Statement::Type(int column) const { return sqlite3_column_type(handle_, column); }
 
-Result<BlobHandle> BlobHandle::Open(const Database& db, const char* table, const char* column, int64_t row) {
+Result<BlobHandle> BlobHandle::Open(const Database& db, const char* table, const char* column,
+                                    int64_t row) {
   BlobHandle blob;
   blob.db_ = db.handle();
-  if (sqlite3_blob_open(db.handle(), "main", table, column, row, 0, &blob.handle_) != SQLITE_OK) return db.LastError("blob");
+  if (sqlite3_blob_open(db.handle(), "main", table, column, row, 0, &blob.handle_) != SQLITE_OK)
+    return db.LastError("blob");
   return blob;
 }
 
@@ -323,7 +356,8 @@ Status BlobHandle::Move(int64_t row) {
 int BlobHandle::size() const { return sqlite3_blob_bytes(handle_); }
 
 Status BlobHandle::Read(int offset, std::span<uint8_t> into) const {
-  if (sqlite3_blob_read(handle_, into.data(), static_cast<int>(into.size()), offset) != SQLITE_OK) return ErrorOf(db_, "blob");
+  if (sqlite3_blob_read(handle_, into.data(), static_cast<int>(into.size()), offset) != SQLITE_OK)
+    return ErrorOf(db_, "blob");
   return {};
 }
 
@@ -334,7 +368,8 @@ Result<Transaction> Transaction::Begin(Database& db) {
 
 Transaction::~Transaction() {
   // A failed statement (a full disk) may have rolled back already.
-  if (db_ != nullptr && sqlite3_get_autocommit(db_->handle()) == 0) (void)db_->Execute("ROLLBACK").has_value();
+  if (db_ != nullptr && sqlite3_get_autocommit(db_->handle()) == 0)
+    (void)db_->Execute("ROLLBACK").has_value();
 }
 
 Status Transaction::Commit() {

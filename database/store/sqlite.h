@@ -1,8 +1,8 @@
-/// SQLite behind RAII and Result: connections, statements, blobs. Together with sqlite.cc the only place with <sqlite3.h>,
-/// save for virtual tables and functions (query).
+/// SQLite behind RAII and Result: connections, statements, blobs. Together with sqlite.cc the only
+/// place with <sqlite3.h>, save for virtual tables and functions (query).
 ///
-/// Every connection is opened hardened: trusted_schema off, DEFENSIVE, cell sizes checked, limits lowered, no memory map
-/// unless asked for. One connection per thread.
+/// Every connection is opened hardened: trusted_schema off, DEFENSIVE, cell sizes checked, limits
+/// lowered, no memory map unless asked for. One connection per thread.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ struct sqlite3_blob;
 
 namespace handhold::store {
 
-/// The oldest SQLite whose write-ahead log does not corrupt (WAL-reset bug, 3.7.0 to 3.51.2; reproduced in
-/// reference/storage.md 2.3).
+/// The oldest SQLite whose write-ahead log does not corrupt (WAL-reset bug, 3.7.0 to 3.51.2;
+/// reproduced in reference/storage.md 2.3).
 inline constexpr int kOldestSqlite = 3'051'003;
 
-/// kVersion when `version` (as sqlite3_libversion_number() gives it) is older than kOldestSqlite. Every open asks.
+/// kVersion when `version` (as sqlite3_libversion_number() gives it) is older than kOldestSqlite.
+/// Every open asks.
 Status CheckSqliteVersion(int version);
 /// Of the library linked in.
 int LinkedSqliteVersion();
@@ -43,12 +44,13 @@ enum class OpenMode {
 
 struct DatabaseOptions {
   OpenMode mode = OpenMode::kRead;
-  std::string vfs;             ///< empty: the system's; tests inject failing ones
+  std::string vfs;  ///< empty: the system's; tests inject failing ones
   int busy_timeout_ms = 5000;
-  int64_t mmap_bytes = 0;      ///< only for finished, trusted files
-  bool immutable = false;      ///< read-only media: no locks, no sidecar files
+  int64_t mmap_bytes = 0;  ///< only for finished, trusted files
+  bool immutable = false;  ///< read-only media: no locks, no sidecar files
   int cache_kib = 2048;
-  std::function<Status(const Database&)> inspect;  ///< asked before any SQL reads the file; an error refuses it untouched
+  std::function<Status(const Database&)> inspect;  ///< asked before any SQL reads the file; an
+                                                   ///< error refuses it untouched
 };
 
 class Database {
@@ -70,12 +72,14 @@ class Database {
   sqlite3* handle() const { return handle_; }
   const std::string& path() const { return path_; }
 
-  /// Bytes [offset, offset + size) of the file itself, past SQLite's cache, through its VFS: no lock is taken and closing
-  /// does not release those of other connections of this process. Fewer bytes than asked: the end of the file.
+  /// Bytes [offset, offset + size) of the file itself, past SQLite's cache, through its VFS: no
+  /// lock is taken and closing does not release those of other connections of this process. Fewer
+  /// bytes than asked: the end of the file.
   Result<std::vector<uint8_t>> ReadFileBytes(int64_t offset, int size) const;
   /// Aborts any statement after about this many virtual-machine steps (hostile files); 0: never.
   void LimitWork(int64_t steps);
-  /// Copies what the log holds into the file without waiting for anyone. The pages in the log, and how many were copied.
+  /// Copies what the log holds into the file without waiting for anyone. The pages in the log, and
+  /// how many were copied.
   struct Checkpointed {
     int log_pages = 0, copied_pages = 0;
   };
@@ -86,7 +90,8 @@ class Database {
   int wal_pages() const { return wal_pages_ ? *wal_pages_ : 0; }
   void WatchWal();
 
-  /// The error of the connection's last call, as ours: kBusy, kCorrupt, kIo (with "disk full" named) or kInvalid.
+  /// The error of the connection's last call, as ours: kBusy, kCorrupt, kIo (with "disk full"
+  /// named) or kInvalid.
   Error LastError(std::string_view doing) const;
   void Close();
 
@@ -145,8 +150,10 @@ class Statement {
 class BlobHandle {
  public:
   BlobHandle() = default;
-  static Result<BlobHandle> Open(const Database& db, const char* table, const char* column, int64_t row);
-  BlobHandle(BlobHandle&& other) noexcept : db_(other.db_), handle_(std::exchange(other.handle_, nullptr)) {}
+  static Result<BlobHandle> Open(const Database& db, const char* table, const char* column,
+                                 int64_t row);
+  BlobHandle(BlobHandle&& other) noexcept
+      : db_(other.db_), handle_(std::exchange(other.handle_, nullptr)) {}
   BlobHandle& operator=(BlobHandle&& other) noexcept {
     std::swap(db_, other.db_);
     std::swap(handle_, other.handle_);

@@ -16,22 +16,28 @@ using recording::StreamKind;
 
 }  // namespace
 
-WindowReader::WindowReader(const Database& db, const recording::StreamInfo& info, std::vector<ChunkEntry> entries, ClipTimes times,
-                           int64_t host_start_ns)
-    : db_(db), info_(info), entries_(std::move(entries)), times_(times), host_start_ns_(host_start_ns),
+WindowReader::WindowReader(const Database& db, const recording::StreamInfo& info,
+                           std::vector<ChunkEntry> entries, ClipTimes times, int64_t host_start_ns)
+    : db_(db),
+      info_(info),
+      entries_(std::move(entries)),
+      times_(times),
+      host_start_ns_(host_start_ns),
       layout_(ChunkLayout::Of(info, true, false)) {
   uneven_ = info.kind == StreamKind::kText || info.rate.numerator == 0;
 }
 
 Error WindowReader::Where(const Error& error, const ChunkEntry& entry) const {
   const TimeRange range = RangeOf(entry);
-  return error.Within(db_.path() + ": stream '" + info_.name + "', " + FormatSeconds(range.begin - Timestamp()) + " to " +
+  return error.Within(db_.path() + ": stream '" + info_.name + "', " +
+                      FormatSeconds(range.begin - Timestamp()) + " to " +
                       FormatSeconds(range.end - Timestamp()));
 }
 
 TimeRange WindowReader::RangeOf(const ChunkEntry& entry) const {
   if (uneven_) {
-    return {Timestamp::FromNanoseconds(entry.first_time_ns - host_start_ns_), Timestamp::FromNanoseconds(entry.last_time_ns - host_start_ns_ + 1)};
+    return {Timestamp::FromNanoseconds(entry.first_time_ns - host_start_ns_),
+            Timestamp::FromNanoseconds(entry.last_time_ns - host_start_ns_ + 1)};
   }
   return {times_.At(entry.first_counter), times_.At(entry.last_counter + 1)};
 }
@@ -58,7 +64,8 @@ Status WindowReader::OpenChunk(const ChunkEntry& entry) {
   HANDHOLD_ASSIGN(const int head_bytes, ChunkHeaderBytes(head_));
   if (head_bytes > size) return Error{ErrorCode::kCorrupt, "chunk: shorter than its frame table"};
   head_.resize(static_cast<size_t>(head_bytes));
-  HANDHOLD_TRY(blob_.Read(ChunkHeader::kFixedBytes, std::span(head_).subspan(ChunkHeader::kFixedBytes)));
+  HANDHOLD_TRY(
+      blob_.Read(ChunkHeader::kFixedBytes, std::span(head_).subspan(ChunkHeader::kFixedBytes)));
   HANDHOLD_ASSIGN(header_, ParseChunkHeader(head_, size));
   HANDHOLD_TRY(CheckLayout(layout_, header_));
   HANDHOLD_TRY(CheckEntry(header_, entry));
@@ -69,7 +76,8 @@ Status WindowReader::OpenChunk(const ChunkEntry& entry) {
 Result<std::span<const uint8_t>> WindowReader::Frame(int i) {
   const ChunkHeader::Frame& frame = header_.frames[static_cast<size_t>(i)];
   std::span<const uint8_t> bytes;
-  if (!bytes_.empty() && frame.begin >= bytes_begin_ && frame.begin + frame.size <= bytes_begin_ + bytes_.size()) {
+  if (!bytes_.empty() && frame.begin >= bytes_begin_ &&
+      frame.begin + frame.size <= bytes_begin_ + bytes_.size()) {
     bytes = std::span<const uint8_t>(bytes_).subspan(frame.begin - bytes_begin_, frame.size);
   } else {
     bytes_begin_ = frame.begin;
@@ -99,9 +107,12 @@ Status WindowReader::AddPiece(const ChunkEntry& entry, TimeRange range, bool who
     HANDHOLD_TRY(OpenChunk(entry));
     HANDHOLD_TRY(LoadIndex());
     const auto time = [&](int i) {
-      return uneven_ ? Timestamp::FromNanoseconds(index_.host_times[static_cast<size_t>(i)] - host_start_ns_) : times_.At(index_.CounterAt(i));
+      return uneven_ ? Timestamp::FromNanoseconds(index_.host_times[static_cast<size_t>(i)] -
+                                                  host_start_ns_)
+                     : times_.At(index_.CounterAt(i));
     };
-    if (uneven_ && index_.host_times.empty()) return Error{ErrorCode::kCorrupt, "chunk: has no times"};
+    if (uneven_ && index_.host_times.empty())
+      return Error{ErrorCode::kCorrupt, "chunk: has no times"};
     const auto bound = [&](Timestamp t) {
       int low = 0, high = entry.count;
       while (low < high) {
@@ -125,19 +136,23 @@ Status WindowReader::Read(TimeRange range, const std::vector<int>& channels, Sam
   pieces_.clear();
   // The first chunk that ends after range.begin.
   auto entry = std::partition_point(entries_.begin(), entries_.end(), [&](const ChunkEntry& e) {
-    return (uneven_ ? Timestamp::FromNanoseconds(e.last_time_ns - host_start_ns_) : times_.At(e.last_counter)) < range.begin;
+    return (uneven_ ? Timestamp::FromNanoseconds(e.last_time_ns - host_start_ns_)
+                    : times_.At(e.last_counter)) < range.begin;
   });
   for (; entry != entries_.end(); ++entry) {
     if (RangeOf(*entry).begin >= range.end) break;
-    if (Status status = AddPiece(*entry, range, false); !status) return Where(status.error(), *entry);
+    if (Status status = AddPiece(*entry, range, false); !status)
+      return Where(status.error(), *entry);
   }
   return Fill(channels, out);
 }
 
-Status WindowReader::ReadChunks(size_t first, size_t last, const std::vector<int>& channels, SampleWindow& out) {
+Status WindowReader::ReadChunks(size_t first, size_t last, const std::vector<int>& channels,
+                                SampleWindow& out) {
   pieces_.clear();
   for (size_t i = first; i < last; ++i) {
-    if (Status status = AddPiece(entries_[i], {}, true); !status) return Where(status.error(), entries_[i]);
+    if (Status status = AddPiece(entries_[i], {}, true); !status)
+      return Where(status.error(), entries_[i]);
   }
   return Fill(channels, out);
 }
@@ -150,7 +165,8 @@ Status WindowReader::Fill(const std::vector<int>& channels, SampleWindow& out) {
   } else {
     for (size_t k = 0; k < channels.size(); ++k) {
       if (channels[k] < 0 || channels[k] >= info_.channel_count()) {
-        return Error{ErrorCode::kNotFound, "stream '" + info_.name + "' has no channel " + std::to_string(channels[k])};
+        return Error{ErrorCode::kNotFound,
+                     "stream '" + info_.name + "' has no channel " + std::to_string(channels[k])};
       }
       wanted_.push_back({channels[k], k});
     }
@@ -167,7 +183,8 @@ Status WindowReader::Fill(const std::vector<int>& channels, SampleWindow& out) {
   for (const Piece& piece : pieces_) total += static_cast<size_t>(piece.end - piece.begin);
   out.times.reserve(total);
   out.counters.reserve(total);
-  const bool columns = info_.kind != StreamKind::kText && info_.kind != StreamKind::kUnlabelledPoints;
+  const bool columns =
+      info_.kind != StreamKind::kText && info_.kind != StreamKind::kUnlabelledPoints;
   if (columns) out.values.resize(total * wanted_.size());
   size_t at = 0;
   for (const Piece& piece : pieces_) {
@@ -177,18 +194,24 @@ Status WindowReader::Fill(const std::vector<int>& channels, SampleWindow& out) {
         times_.Append(piece.entry->first_counter + piece.begin, piece.end - piece.begin, out.times);
         const size_t from = out.counters.size();
         out.counters.resize(from + static_cast<size_t>(piece.end - piece.begin));
-        std::iota(out.counters.begin() + static_cast<std::ptrdiff_t>(from), out.counters.end(), piece.entry->first_counter + piece.begin);
+        std::iota(out.counters.begin() + static_cast<std::ptrdiff_t>(from), out.counters.end(),
+                  piece.entry->first_counter + piece.begin);
       } else {
         HANDHOLD_TRY(LoadIndex());
-        if (uneven_ && index_.host_times.empty()) return Error{ErrorCode::kCorrupt, "chunk: has no times"};
+        if (uneven_ && index_.host_times.empty())
+          return Error{ErrorCode::kCorrupt, "chunk: has no times"};
         for (int i = piece.begin; i < piece.end; ++i) {
           const int64_t counter = index_.CounterAt(i);
           out.counters.push_back(counter);
-          out.times.push_back(uneven_ ? Timestamp::FromNanoseconds(index_.host_times[static_cast<size_t>(i)] - host_start_ns_) : times_.At(counter));
+          out.times.push_back(uneven_
+                                  ? Timestamp::FromNanoseconds(
+                                        index_.host_times[static_cast<size_t>(i)] - host_start_ns_)
+                                  : times_.At(counter));
         }
       }
       if (info_.kind == StreamKind::kText) {
-        out.texts.insert(out.texts.end(), index_.texts.begin() + piece.begin, index_.texts.begin() + piece.end);
+        out.texts.insert(out.texts.end(), index_.texts.begin() + piece.begin,
+                         index_.texts.begin() + piece.end);
         return {};
       }
       if (info_.kind == StreamKind::kUnlabelledPoints) return FillPoints(piece, out);
@@ -198,14 +221,16 @@ Status WindowReader::Fill(const std::vector<int>& channels, SampleWindow& out) {
         out.origins.assign(out.values.size(), SampleOrigin::kMeasured);
         for (size_t c = 0; c < wanted_.size(); ++c) {  // the pieces before had none
           for (size_t i = 0; i < at; ++i) {
-            if (std::isnan(out.values[c * total + i])) out.origins[c * total + i] = SampleOrigin::kMissing;
+            if (std::isnan(out.values[c * total + i]))
+              out.origins[c * total + i] = SampleOrigin::kMissing;
           }
         }
       }
       if (has_origins) return FillValues(piece, at, total, true, out);
       for (size_t c = 0; c < wanted_.size() && !out.origins.empty(); ++c) {
         for (size_t i = at; i < at + static_cast<size_t>(piece.end - piece.begin); ++i) {
-          if (std::isnan(out.values[c * total + i])) out.origins[c * total + i] = SampleOrigin::kMissing;
+          if (std::isnan(out.values[c * total + i]))
+            out.origins[c * total + i] = SampleOrigin::kMissing;
         }
       }
       return {};
@@ -216,11 +241,15 @@ Status WindowReader::Fill(const std::vector<int>& channels, SampleWindow& out) {
   return {};
 }
 
-Status WindowReader::FillValues(const Piece& piece, size_t at, size_t stride, bool origins, SampleWindow& out) {
-  const int group = static_cast<int>(header_.columns_per_frame), first_frame = origins ? header_.value_frames() : 0;
-  if (wanted_.size() == static_cast<size_t>(info_.channel_count()) && !header_.frames.empty()) {  // all: one read for all frames
+Status WindowReader::FillValues(const Piece& piece, size_t at, size_t stride, bool origins,
+                                SampleWindow& out) {
+  const int group = static_cast<int>(header_.columns_per_frame),
+            first_frame = origins ? header_.value_frames() : 0;
+  if (wanted_.size() == static_cast<size_t>(info_.channel_count()) &&
+      !header_.frames.empty()) {  // all: one read for all frames
     const ChunkHeader::Frame& from = header_.frames[static_cast<size_t>(first_frame)];
-    const ChunkHeader::Frame& to = header_.frames[static_cast<size_t>(first_frame + header_.value_frames() - 1)];
+    const ChunkHeader::Frame& to =
+        header_.frames[static_cast<size_t>(first_frame + header_.value_frames() - 1)];
     bytes_begin_ = from.begin;
     bytes_.resize(to.begin + to.size - from.begin);
     HANDHOLD_TRY(blob_.Read(static_cast<int>(from.begin), bytes_));
@@ -235,19 +264,24 @@ Status WindowReader::FillValues(const Piece& piece, size_t at, size_t stride, bo
   return {};
 }
 
-Status WindowReader::FillFrame(int frame, size_t first, size_t last, const Piece& piece, size_t at, size_t stride, bool origins,
-                               SampleWindow& out) {
-  const int group = static_cast<int>(header_.columns_per_frame), columns = static_cast<int>(header_.columns);
+Status WindowReader::FillFrame(int frame, size_t first, size_t last, const Piece& piece, size_t at,
+                               size_t stride, bool origins, SampleWindow& out) {
+  const int group = static_cast<int>(header_.columns_per_frame),
+            columns = static_cast<int>(header_.columns);
   const int channel = wanted_[first].first / group * group, n = std::min(group, columns - channel);
   const auto length = static_cast<size_t>(piece.end - piece.begin);
   HANDHOLD_ASSIGN(const std::span<const uint8_t> bytes, Frame(frame));
   if (origins) {
     integers_.resize(static_cast<size_t>(n) * header_.value_count);
-    HANDHOLD_TRY(decoder_.frames().DecodeIntegers(bytes, n, static_cast<int>(header_.value_count), integers_.data(), header_.value_count));
+    HANDHOLD_TRY(decoder_.frames().DecodeIntegers(bytes, n, static_cast<int>(header_.value_count),
+                                                  integers_.data(), header_.value_count));
     for (size_t k = first; k < last; ++k) {
-      const int64_t* from = integers_.data() + static_cast<size_t>(wanted_[k].first - channel) * header_.value_count + piece.begin;
+      const int64_t* from = integers_.data() +
+                            static_cast<size_t>(wanted_[k].first - channel) * header_.value_count +
+                            piece.begin;
       for (size_t i = 0; i < length; ++i) {
-        if (from[i] < 0 || from[i] > 3) return Error{ErrorCode::kCorrupt, "chunk: an origin of no meaning"};
+        if (from[i] < 0 || from[i] > 3)
+          return Error{ErrorCode::kCorrupt, "chunk: an origin of no meaning"};
         out.origins[wanted_[k].second * stride + at + i] = static_cast<SampleOrigin>(from[i]);
       }
     }
@@ -256,46 +290,58 @@ Status WindowReader::FillFrame(int frame, size_t first, size_t last, const Piece
   columns_.clear();
   bool direct = true;  // wanted columns are consecutive in the window too, and named once
   for (size_t k = first; k < last; ++k) {
-    if (columns_.empty() || columns_.back() != wanted_[k].first - channel) columns_.push_back(wanted_[k].first - channel);
+    if (columns_.empty() || columns_.back() != wanted_[k].first - channel)
+      columns_.push_back(wanted_[k].first - channel);
     direct = direct && wanted_[k].second == wanted_[first].second + (k - first);
   }
   direct = direct && columns_.size() == last - first;
-  const std::span<const double> quanta = std::span(layout_.quanta).subspan(static_cast<size_t>(channel), static_cast<size_t>(n));
+  const std::span<const double> quanta =
+      std::span(layout_.quanta).subspan(static_cast<size_t>(channel), static_cast<size_t>(n));
   const int count = static_cast<int>(header_.value_count);
   if (direct) {
     return decoder_.frames().DecodeValues(bytes, quanta, count, columns_, piece.begin, piece.end,
-                                          out.values.data() + wanted_[first].second * stride + at, stride);
+                                          out.values.data() + wanted_[first].second * stride + at,
+                                          stride);
   }
   scratch_.resize(columns_.size() * length);
-  HANDHOLD_TRY(decoder_.frames().DecodeValues(bytes, quanta, count, columns_, piece.begin, piece.end, scratch_.data(), length));
+  HANDHOLD_TRY(decoder_.frames().DecodeValues(bytes, quanta, count, columns_, piece.begin,
+                                              piece.end, scratch_.data(), length));
   size_t column = 0;
   for (size_t k = first; k < last; ++k) {
     while (columns_[column] != wanted_[k].first - channel) ++column;
-    std::copy_n(scratch_.data() + column * length, length, out.values.data() + wanted_[k].second * stride + at);
+    std::copy_n(scratch_.data() + column * length, length,
+                out.values.data() + wanted_[k].second * stride + at);
   }
   return {};
 }
 
 Status WindowReader::FillPoints(const Piece& piece, SampleWindow& out) {
   HANDHOLD_TRY(LoadIndex());
-  out.point_counts.insert(out.point_counts.end(), index_.point_counts.begin() + piece.begin, index_.point_counts.begin() + piece.end);
-  const int begin = std::accumulate(index_.point_counts.begin(), index_.point_counts.begin() + piece.begin, 0);
-  const int end = std::accumulate(index_.point_counts.begin() + piece.begin, index_.point_counts.begin() + piece.end, begin);
+  out.point_counts.insert(out.point_counts.end(), index_.point_counts.begin() + piece.begin,
+                          index_.point_counts.begin() + piece.end);
+  const int begin =
+      std::accumulate(index_.point_counts.begin(), index_.point_counts.begin() + piece.begin, 0);
+  const int end = std::accumulate(index_.point_counts.begin() + piece.begin,
+                                  index_.point_counts.begin() + piece.end, begin);
   if (begin == end) return {};
   const auto points = static_cast<size_t>(end - begin);
-  const int columns = static_cast<int>(header_.columns), group = static_cast<int>(header_.columns_per_frame);
+  const int columns = static_cast<int>(header_.columns),
+            group = static_cast<int>(header_.columns_per_frame);
   scratch_.resize(points * static_cast<size_t>(columns));
   for (int first = 0; first < columns; first += group) {
     const int n = std::min(group, columns - first);
     columns_.resize(static_cast<size_t>(n));
     std::iota(columns_.begin(), columns_.end(), 0);
     HANDHOLD_ASSIGN(const std::span<const uint8_t> bytes, Frame(first / group));
-    HANDHOLD_TRY(decoder_.frames().DecodeValues(bytes, std::span(layout_.quanta).subspan(static_cast<size_t>(first), static_cast<size_t>(n)),
-                                                static_cast<int>(header_.value_count), columns_, begin, end,
-                                                scratch_.data() + static_cast<size_t>(first) * points, points));
+    HANDHOLD_TRY(decoder_.frames().DecodeValues(
+        bytes,
+        std::span(layout_.quanta).subspan(static_cast<size_t>(first), static_cast<size_t>(n)),
+        static_cast<int>(header_.value_count), columns_, begin, end,
+        scratch_.data() + static_cast<size_t>(first) * points, points));
   }
   for (size_t p = 0; p < points; ++p) {
-    for (size_t c = 0; c < static_cast<size_t>(columns); ++c) out.values.push_back(scratch_[c * points + p]);
+    for (size_t c = 0; c < static_cast<size_t>(columns); ++c)
+      out.values.push_back(scratch_[c * points + p]);
   }
   return {};
 }

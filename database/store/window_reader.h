@@ -1,5 +1,5 @@
-/// Reads spans of samples of one stream out of its chunks, touching only the frames of the channels asked for. Internal
-/// to the store.
+/// Reads spans of samples of one stream out of its chunks, touching only the frames of the channels
+/// asked for. Internal to the store.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,14 @@ namespace handhold::store {
 class WindowReader {
  public:
   /// `db`, `info` and the clock must outlive this.
-  WindowReader(const Database& db, const recording::StreamInfo& info, std::vector<ChunkEntry> entries, ClipTimes times,
-               int64_t host_start_ns);
+  WindowReader(const Database& db, const recording::StreamInfo& info,
+               std::vector<ChunkEntry> entries, ClipTimes times, int64_t host_start_ns);
 
   /// Samples with clip time in `range`; replaces the content of `out`, reusing its memory.
   Status Read(TimeRange range, const std::vector<int>& channels, recording::SampleWindow& out);
   /// Samples of the chunks [first, last).
-  Status ReadChunks(size_t first, size_t last, const std::vector<int>& channels, recording::SampleWindow& out);
+  Status ReadChunks(size_t first, size_t last, const std::vector<int>& channels,
+                    recording::SampleWindow& out);
   const std::vector<ChunkEntry>& entries() const { return entries_; }
   TimeRange Extent() const;
   /// Clip time of a chunk's first sample, and of the end of its last.
@@ -36,9 +37,10 @@ class WindowReader {
   Result<std::span<const uint8_t>> Frame(int i);
   Status AddPiece(const ChunkEntry& entry, TimeRange range, bool whole);
   Status Fill(const std::vector<int>& channels, recording::SampleWindow& out);
-  Status FillValues(const Piece& piece, size_t at, size_t stride, bool origins, recording::SampleWindow& out);
-  Status FillFrame(int frame, size_t first, size_t last, const Piece& piece, size_t at, size_t stride, bool origins,
-                   recording::SampleWindow& out);
+  Status FillValues(const Piece& piece, size_t at, size_t stride, bool origins,
+                    recording::SampleWindow& out);
+  Status FillFrame(int frame, size_t first, size_t last, const Piece& piece, size_t at,
+                   size_t stride, bool origins, recording::SampleWindow& out);
   Status FillPoints(const Piece& piece, recording::SampleWindow& out);
   Error Where(const Error& error, const ChunkEntry& entry) const;
 
@@ -51,14 +53,15 @@ class WindowReader {
   ChunkLayout layout_;
   ChunkDecoder decoder_;
   BlobHandle blob_;
-  const ChunkEntry* open_ = nullptr;   ///< whose header is in header_
-  bool index_loaded_ = false;          ///< its runs, times, points, texts are in index_
+  const ChunkEntry* open_ = nullptr;  ///< whose header is in header_
+  bool index_loaded_ = false;         ///< its runs, times, points, texts are in index_
   ChunkHeader header_;
   ChunkSamples index_;
   Bytes head_, bytes_;
-  size_t bytes_begin_ = 0;             ///< what of the open chunk is in bytes_
+  size_t bytes_begin_ = 0;  ///< what of the open chunk is in bytes_
   std::vector<Piece> pieces_;
-  std::vector<std::pair<int, size_t>> wanted_;  ///< channel, position in the window; ascending in channel
+  std::vector<std::pair<int, size_t>> wanted_;  ///< channel, position in the window; ascending in
+                                                ///< channel
   std::vector<int> columns_;
   std::vector<double> scratch_;
   std::vector<int64_t> integers_;

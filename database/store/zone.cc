@@ -14,7 +14,8 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 float Below(double value) {
   if (value < -static_cast<double>(std::numeric_limits<float>::max())) return -kInf;
-  if (value > static_cast<double>(std::numeric_limits<float>::max())) return std::isinf(value) ? kInf : std::numeric_limits<float>::max();
+  if (value > static_cast<double>(std::numeric_limits<float>::max()))
+    return std::isinf(value) ? kInf : std::numeric_limits<float>::max();
   const auto f = static_cast<float>(value);
   return static_cast<double>(f) > value ? std::nextafterf(f, -kInf) : f;
 }
@@ -36,7 +37,8 @@ class Range {
   }
 
  private:
-  double min_ = std::numeric_limits<double>::infinity(), max_ = -std::numeric_limits<double>::infinity();
+  double min_ = std::numeric_limits<double>::infinity(),
+         max_ = -std::numeric_limits<double>::infinity();
   uint32_t missing_ = 0;
 };
 
@@ -92,12 +94,15 @@ Result<Zone> DecodeZone(int64_t id, std::span<const uint8_t> bytes) {
   Zone zone;
   zone.stream_id = StreamOfChunk(id);
   zone.sequence = static_cast<uint32_t>(id);
-  const Error bad{ErrorCode::kCorrupt, "zone map of stream " + std::to_string(zone.stream_id) + ", chunk " +
-                                           std::to_string(zone.sequence) + " is damaged"};
+  const Error bad{ErrorCode::kCorrupt, "zone map of stream " + std::to_string(zone.stream_id) +
+                                           ", chunk " + std::to_string(zone.sequence) +
+                                           " is damaged"};
   ByteReader in(bytes);
   zone.count = static_cast<int>(in.Fixed<uint32_t>());
   const size_t channels = in.Fixed<uint32_t>(), calibrated = in.Fixed<uint32_t>();
-  if (!in.ok() || bytes.size() < 16 || (bytes.size() - 16) / 12 != channels + calibrated || (bytes.size() - 16) % 12 != 0) return bad;
+  if (!in.ok() || bytes.size() < 16 || (bytes.size() - 16) / 12 != channels + calibrated ||
+      (bytes.size() - 16) % 12 != 0)
+    return bad;
   for (size_t k = 0; k < channels + calibrated; ++k) {
     ZoneRange range;
     range.min = in.Fixed<float>();

@@ -1,8 +1,9 @@
-/// Zone maps: per chunk and channel the least and greatest value and how many are missing, so that a search for "force
-/// above 14 N" opens only the chunks that can hold it.
+/// Zone maps: per chunk and channel the least and greatest value and how many are missing, so that
+/// a search for "force above 14 N" opens only the chunks that can hold it.
 ///
-/// A transducer's zones also bound what its sensors make of it: six calibrated channels and the normal force. Bounds are
-/// floats rounded outwards: a value is never outside, and at most one float step inside.
+/// A transducer's zones also bound what its sensors make of it: six calibrated channels and the
+/// normal force. Bounds are floats rounded outwards: a value is never outside, and at most one
+/// float step inside.
 #pragma once
 
 #include <span>
@@ -17,11 +18,16 @@ struct ZoneRange {
   float min = 0.0f, max = 0.0f;  ///< min > max: no value at all (all missing)
   uint32_t missing = 0;          ///< samples without a value
   bool empty() const { return min > max; }
-  bool CanExceed(double threshold) const { return !empty() && static_cast<double>(max) > threshold; }
-  bool CanBeBelow(double threshold) const { return !empty() && static_cast<double>(min) < threshold; }
+  bool CanExceed(double threshold) const {
+    return !empty() && static_cast<double>(max) > threshold;
+  }
+  bool CanBeBelow(double threshold) const {
+    return !empty() && static_cast<double>(min) < threshold;
+  }
 };
 
-/// Calibrated channels of one sensor, in this order: fx fy fz (N), tx ty tz (N m), normal_force (N).
+/// Calibrated channels of one sensor, in this order: fx fy fz (N), tx ty tz (N m), normal_force
+/// (N).
 inline constexpr int kSensorZones = 7;
 inline constexpr int kNormalForceZone = 6;
 
@@ -29,9 +35,10 @@ inline constexpr int kNormalForceZone = 6;
 struct Zone {
   int stream_id = 0;
   uint32_t sequence = 0;
-  int count = 0;                       ///< samples
-  std::vector<ZoneRange> channels;     ///< one per channel of the stream
-  std::vector<ZoneRange> calibrated;   ///< kSensorZones per sensor that reads the stream, in the clip's order of sensors
+  int count = 0;                      ///< samples
+  std::vector<ZoneRange> channels;    ///< one per channel of the stream
+  std::vector<ZoneRange> calibrated;  ///< kSensorZones per sensor that reads the stream, in the
+                                      ///< clip's order of sensors
 };
 
 /// Computed from stored (decoded) samples. `sensors`: those that read this stream.

@@ -1,4 +1,5 @@
-/// Clips with one of everything, made from a seed, and a way to say two sources are the same. For the store's tests.
+/// Clips with one of everything, made from a seed, and a way to say two sources are the same. For
+/// the store's tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,9 +38,9 @@ class TempDir {
 struct FixtureOptions {
   double seconds = 5.0;
   int markers = 4;
-  bool quantised = true;   ///< 0.01 mm and counts; else quantum 0
+  bool quantised = true;  ///< 0.01 mm and counts; else quantum 0
   bool gaps = true;
-  bool extras = true;      ///< points, text, poses, derived origins, a second epoch
+  bool extras = true;  ///< points, text, poses, derived origins, a second epoch
 };
 
 inline recording::StreamInfo MarkerStream(int markers, double quantum) {
@@ -50,7 +51,8 @@ inline recording::StreamInfo MarkerStream(int markers, double quantum) {
   info.rate = {500, 1};
   info.frame = "W";
   for (int m = 0; m < markers; ++m) {
-    for (const char* axis : {".x", ".y", ".z", ".residual"}) info.channels.push_back({"M" + std::to_string(m) + axis, "m", quantum});
+    for (const char* axis : {".x", ".y", ".z", ".residual"})
+      info.channels.push_back({"M" + std::to_string(m) + axis, "m", quantum});
   }
   return info;
 }
@@ -63,12 +65,15 @@ inline recording::StreamInfo ForceStream(bool quantised) {
   info.rate = {7000, 3};  // does not divide a second evenly
   info.frame = "S:plate";
   info.sign = "hand_on_object";
-  for (const char* name : {"fx", "fy", "fz", "tx", "ty", "tz"}) info.channels.push_back({name, "count", quantised ? 1.0 : 0.0});
+  for (const char* name : {"fx", "fy", "fz", "tx", "ty", "tz"})
+    info.channels.push_back({name, "count", quantised ? 1.0 : 0.0});
   return info;
 }
 
-/// One block of marker samples [first, first + count): smooth motion, noise, now and then an occluded marker.
-inline recording::SampleBlock MarkerBlock(std::mt19937_64& rng, int stream, int channels, int64_t index, int64_t counter, int count) {
+/// One block of marker samples [first, first + count): smooth motion, noise, now and then an
+/// occluded marker.
+inline recording::SampleBlock MarkerBlock(std::mt19937_64& rng, int stream, int channels,
+                                          int64_t index, int64_t counter, int count) {
   std::normal_distribution<double> noise(0.0, 5e-5);
   recording::SampleBlock block;
   block.stream_id = stream;
@@ -79,13 +84,15 @@ inline recording::SampleBlock MarkerBlock(std::mt19937_64& rng, int stream, int 
     for (int i = 0; i < count; ++i) {
       const double t = 0.002 * static_cast<double>(counter + i);
       const bool occluded = std::fmod(t + 0.7 * (c / 4), 3.0) < 0.06;
-      block.values.push_back(occluded ? std::numeric_limits<double>::quiet_NaN() : 0.2 * std::sin(3 * t + c) + noise(rng));
+      block.values.push_back(occluded ? std::numeric_limits<double>::quiet_NaN()
+                                      : 0.2 * std::sin(3 * t + c) + noise(rng));
     }
   }
   return block;
 }
 
-inline recording::SampleBlock ForceBlock(std::mt19937_64& rng, int stream, int64_t index, int64_t counter, int count) {
+inline recording::SampleBlock ForceBlock(std::mt19937_64& rng, int stream, int64_t index,
+                                         int64_t counter, int count) {
   std::normal_distribution<double> noise(0.0, 3.0);
   recording::SampleBlock block;
   block.stream_id = stream;
@@ -93,7 +100,9 @@ inline recording::SampleBlock ForceBlock(std::mt19937_64& rng, int stream, int64
   block.first_counter = counter;
   block.count = count;
   for (int c = 0; c < 6; ++c) {
-    for (int i = 0; i < count; ++i) block.values.push_back(std::floor(1000 * std::sin(0.003 * static_cast<double>(counter + i) + c) + noise(rng)));
+    for (int i = 0; i < count; ++i)
+      block.values.push_back(
+          std::floor(1000 * std::sin(0.003 * static_cast<double>(counter + i) + c) + noise(rng)));
   }
   return block;
 }
@@ -124,11 +133,13 @@ inline recording::Clip MakeClip(uint64_t seed, const FixtureOptions& options = {
   force_clock.segments[0].device_end_ns = later.device_begin_ns;
   force_clock.segments.push_back(later);
 
-  const int markers = clip.AddStream(MarkerStream(options.markers, options.quantised ? 1e-5 : 0.0), markers_clock);
+  const int markers =
+      clip.AddStream(MarkerStream(options.markers, options.quantised ? 1e-5 : 0.0), markers_clock);
   const int force = clip.AddStream(ForceStream(options.quantised), force_clock);
   int64_t counter = 1000, index = 0;
   for (int64_t left = static_cast<int64_t>(options.seconds * 500); left > 0;) {
-    const int count = static_cast<int>(std::min<int64_t>(left, 1 + static_cast<int64_t>(rng() % 40)));
+    const int count =
+        static_cast<int>(std::min<int64_t>(left, 1 + static_cast<int64_t>(rng() % 40)));
     clip.Append(MarkerBlock(rng, markers, options.markers * 4, index, counter, count));
     index += count;
     counter += count + (options.gaps && rng() % 10 == 0 ? 1 + static_cast<int64_t>(rng() % 5) : 0);
@@ -136,7 +147,8 @@ inline recording::Clip MakeClip(uint64_t seed, const FixtureOptions& options = {
   }
   counter = index = 0;
   for (int64_t left = static_cast<int64_t>(options.seconds * 7000 / 3); left > 0;) {
-    const int count = static_cast<int>(std::min<int64_t>(left, 100 + static_cast<int64_t>(rng() % 300)));
+    const int count =
+        static_cast<int>(std::min<int64_t>(left, 100 + static_cast<int64_t>(rng() % 300)));
     clip.Append(ForceBlock(rng, force, index, counter, count));
     index += count;
     counter += count;
@@ -153,11 +165,15 @@ inline recording::Clip MakeClip(uint64_t seed, const FixtureOptions& options = {
   sensor.full_scale_N = 50.0;
   sensor.serial = "FT12345";
   clip.AddForceSensor(sensor);
-  clip.SetClockPairs(force, {{0, 0, 5'000'000'001'000, 0}, {100, 42'857'142, 5'000'042'900'000, 7}});
-  clip.AddEvent({Timestamp::FromNanoseconds(1'500'000'000), Duration::Milliseconds(20), "mark", "operator", 0, 3.5, "first touch"});
-  clip.AddEvent({Timestamp::FromNanoseconds(700'000'000), Duration(), "contact_on", "indexer", force, 12.0, ""});
+  clip.SetClockPairs(force,
+                     {{0, 0, 5'000'000'001'000, 0}, {100, 42'857'142, 5'000'042'900'000, 7}});
+  clip.AddEvent({Timestamp::FromNanoseconds(1'500'000'000), Duration::Milliseconds(20), "mark",
+                 "operator", 0, 3.5, "first touch"});
+  clip.AddEvent({Timestamp::FromNanoseconds(700'000'000), Duration(), "contact_on", "indexer",
+                 force, 12.0, ""});
   QualityRecord quality;
-  quality.items.push_back({"vicon/markers", "lost_samples", 3, 3, 0, true, false, Timestamp::FromNanoseconds(5), "the network"});
+  quality.items.push_back({"vicon/markers", "lost_samples", 3, 3, 0, true, false,
+                           Timestamp::FromNanoseconds(5), "the network"});
   quality.keep = false;
   quality.advice = "record again";
   clip.SetQuality(quality);
@@ -181,7 +197,8 @@ inline recording::Clip MakeClip(uint64_t seed, const FixtureOptions& options = {
       const int n = b < 5 ? 0 : static_cast<int>(rng() % 4);
       block.point_counts.push_back(n);
       for (int p = 0; p < n; ++p) {
-        for (int k = 0; k < 3; ++k) block.values.push_back(1e-5 * static_cast<double>(rng() % 100'000));
+        for (int k = 0; k < 3; ++k)
+          block.values.push_back(1e-5 * static_cast<double>(rng() % 100'000));
         block.values.push_back(static_cast<double>(rng() % 50));
       }
     }
@@ -211,7 +228,9 @@ inline recording::Clip MakeClip(uint64_t seed, const FixtureOptions& options = {
     SampleBlock block = MarkerBlock(rng, derived, 4, at, at, 50);
     if (b >= 10) {
       for (double& v : block.values) {
-        block.origins.push_back(std::isnan(v) ? SampleOrigin::kPredicted : rng() % 9 == 0 ? SampleOrigin::kInterpolated : SampleOrigin::kMeasured);
+        block.origins.push_back(std::isnan(v)    ? SampleOrigin::kPredicted
+                                : rng() % 9 == 0 ? SampleOrigin::kInterpolated
+                                                 : SampleOrigin::kMeasured);
         if (std::isnan(v)) v = 0.125;
       }
     }
@@ -228,7 +247,8 @@ inline recording::Clip MakeClip(uint64_t seed, const FixtureOptions& options = {
   return clip;
 }
 
-inline void ExpectSameWindow(const recording::SampleWindow& a, const recording::SampleWindow& b, const std::vector<double>& quanta) {
+inline void ExpectSameWindow(const recording::SampleWindow& a, const recording::SampleWindow& b,
+                             const std::vector<double>& quanta) {
   ASSERT_EQ(a.times, b.times);
   ASSERT_EQ(a.counters, b.counters);
   ASSERT_EQ(a.channel_count, b.channel_count);
@@ -245,13 +265,17 @@ inline void ExpectSameWindow(const recording::SampleWindow& a, const recording::
     } else if (quantum == 0.0) {
       ASSERT_EQ(std::bit_cast<uint64_t>(a.values[i]), std::bit_cast<uint64_t>(b.values[i])) << i;
     } else {
-      ASSERT_LE(std::abs(a.values[i] - b.values[i]), 0.5 * quantum + 2.5e-16 * std::abs(a.values[i])) << i;
+      ASSERT_LE(std::abs(a.values[i] - b.values[i]),
+                0.5 * quantum + 2.5e-16 * std::abs(a.values[i]))
+          << i;
     }
   }
 }
 
-/// Everything a source says, and every sample. `exact`: to the bit, else within half of each channel's quantum.
-inline void ExpectSameClip(const recording::ClipSource& a, const recording::ClipSource& b, bool exact) {
+/// Everything a source says, and every sample. `exact`: to the bit, else within half of each
+/// channel's quantum.
+inline void ExpectSameClip(const recording::ClipSource& a, const recording::ClipSource& b,
+                           bool exact) {
   EXPECT_EQ(a.info(), b.info());
   ASSERT_EQ(a.streams(), b.streams());
   EXPECT_EQ(a.events(), b.events());

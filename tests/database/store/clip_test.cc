@@ -34,7 +34,8 @@ void RoundTrip(const Clip& clip, const ClipWriterOptions& options, bool exact) {
   ASSERT_TRUE(issues);
   EXPECT_TRUE(issues->empty()) << issues->front().where << ": " << issues->front().what;
   std::error_code none;
-  for (const char* suffix : {"-wal", "-shm", "-journal", "-lock", ".part"}) EXPECT_FALSE(std::filesystem::exists(path + suffix, none)) << suffix;
+  for (const char* suffix : {"-wal", "-shm", "-journal", "-lock", ".part"})
+    EXPECT_FALSE(std::filesystem::exists(path + suffix, none)) << suffix;
 
   std::mt19937_64 rng(11);
   for (const recording::StreamInfo& stream : clip.streams()) {
@@ -42,19 +43,28 @@ void RoundTrip(const Clip& clip, const ClipWriterOptions& options, bool exact) {
     const TimeRange extent = clip.Extent(stream.id);
     for (int trial = 0; trial < 60; ++trial) {
       const int64_t span = std::max<int64_t>(1, extent.length().ns());
-      const Timestamp begin = extent.begin + Duration::Nanoseconds(static_cast<int64_t>(rng() % static_cast<uint64_t>(span)) - span / 10);
-      const TimeRange range{begin, begin + Duration::Nanoseconds(static_cast<int64_t>(rng() % static_cast<uint64_t>(span)))};
+      const Timestamp begin =
+          extent.begin + Duration::Nanoseconds(
+                             static_cast<int64_t>(rng() % static_cast<uint64_t>(span)) - span / 10);
+      const TimeRange range{
+          begin,
+          begin + Duration::Nanoseconds(static_cast<int64_t>(rng() % static_cast<uint64_t>(span)))};
       std::vector<int> channels;
       std::vector<double> quanta;
-      const bool columns = stream.kind != recording::StreamKind::kText && stream.kind != recording::StreamKind::kUnlabelledPoints;
+      const bool columns = stream.kind != recording::StreamKind::kText &&
+                           stream.kind != recording::StreamKind::kUnlabelledPoints;
       for (int k = 0; k < static_cast<int>(rng() % 5) && columns; ++k) {
         channels.push_back(static_cast<int>(rng() % stream.channels.size()));
-        quanta.push_back(exact ? 0.0 : stream.channels[static_cast<size_t>(channels.back())].quantum);
+        quanta.push_back(exact ? 0.0
+                               : stream.channels[static_cast<size_t>(channels.back())].quantum);
       }
-      for (size_t c = 0; c < stream.channels.size() && channels.empty(); ++c) quanta.push_back(exact ? 0.0 : stream.channels[c].quantum);
-      const auto a = clip.Read(stream.id, range, channels), b = (*reader)->Read(stream.id, range, channels);
+      for (size_t c = 0; c < stream.channels.size() && channels.empty(); ++c)
+        quanta.push_back(exact ? 0.0 : stream.channels[c].quantum);
+      const auto a = clip.Read(stream.id, range, channels),
+                 b = (*reader)->Read(stream.id, range, channels);
       ASSERT_TRUE(b) << b.error().message;
-      // A window of nothing but plain samples carries no origins in one source and may in the other.
+      // A window of nothing but plain samples carries no origins in one source and may in the
+      // other.
       SampleWindow x = *a, y = *b;
       if (x.origins.empty() != y.origins.empty()) x.origins = y.origins = {};
       ExpectSameWindow(x, y, quanta);
@@ -114,10 +124,12 @@ TEST(Clip, StreamVisitsEverySampleInShortWindows) {
     values.insert(values.end(), w.values.begin(), w.values.end());
     return {};
   }));
-  const SampleWindow all = reader->Read(1, {Timestamp::FromSeconds(-1e9), Timestamp::FromSeconds(1e9)}, {2}).value();
+  const SampleWindow all =
+      reader->Read(1, {Timestamp::FromSeconds(-1e9), Timestamp::FromSeconds(1e9)}, {2}).value();
   EXPECT_EQ(counters, all.counters);
   ASSERT_EQ(values.size(), all.values.size());
-  const Status stopped = reader->Stream(1, {}, [](const SampleWindow&) -> Status { return Error{ErrorCode::kCancelled, "enough"}; });
+  const Status stopped = reader->Stream(
+      1, {}, [](const SampleWindow&) -> Status { return Error{ErrorCode::kCancelled, "enough"}; });
   EXPECT_EQ(stopped.error().message, "enough");
 }
 
@@ -150,7 +162,8 @@ TEST(Clip, UnclosedFileOpensWithWhatWasCommitted) {
     EXPECT_FALSE(reader->closed());
     EXPECT_EQ(reader->ReadAll(stream).value().count(), 80);
   }
-  EXPECT_EQ(ClipWriter::Create(path, info, {}).error().code, ErrorCode::kBusy) << "takes never overwrite";
+  EXPECT_EQ(ClipWriter::Create(path, info, {}).error().code, ErrorCode::kBusy)
+      << "takes never overwrite";
   const Status finished = FinishClip(path);
   ASSERT_TRUE(finished) << finished.error().message;
   const auto reader = ClipReader::Open(path).value();
@@ -167,8 +180,10 @@ TEST(Clip, AppendRefusesWhatDoesNotFitAndTakesNothingOfIt) {
   recording::SampleBlock block = MarkerBlock(rng, stream, 4, 0, 10, 20);
   ASSERT_TRUE(writer->Append(block));
   EXPECT_THAT(writer->Append(block).error().message, HasSubstr("counter runs backwards"));
-  EXPECT_THAT(writer->Append(MarkerBlock(rng, stream, 4, 7, 30, 20)).error().message, HasSubstr("index 20"));
-  EXPECT_THAT(writer->Append(MarkerBlock(rng, stream, 3, 20, 30, 20)).error().message, HasSubstr("values"));
+  EXPECT_THAT(writer->Append(MarkerBlock(rng, stream, 4, 7, 30, 20)).error().message,
+              HasSubstr("index 20"));
+  EXPECT_THAT(writer->Append(MarkerBlock(rng, stream, 3, 20, 30, 20)).error().message,
+              HasSubstr("values"));
   EXPECT_EQ(writer->Append(MarkerBlock(rng, 9, 4, 20, 30, 20)).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 4, 20, 35, 20)));  // 30..34 are missing
   ASSERT_TRUE(writer->AddGap({stream, 55, 2, recording::GapCause::kRingOverflow, {}, {}}));
@@ -180,7 +195,8 @@ TEST(Clip, AppendRefusesWhatDoesNotFitAndTakesNothingOfIt) {
   EXPECT_EQ(reader->gaps()[0].cause, recording::GapCause::kDeviceSkipped);
   EXPECT_EQ(reader->gaps()[0].first_missing_counter, 30);
   EXPECT_EQ(reader->gaps()[0].count, 5);
-  EXPECT_EQ(reader->gaps()[0].clip_begin, Timestamp::FromNanoseconds(60'000'000)) << "placed under the fallback clock";
+  EXPECT_EQ(reader->gaps()[0].clip_begin, Timestamp::FromNanoseconds(60'000'000))
+      << "placed under the fallback clock";
   EXPECT_EQ(reader->gaps()[1].cause, recording::GapCause::kRingOverflow);
 }
 
@@ -191,7 +207,8 @@ TEST(Clip, FallbackClockComesFromTheEarliestPairs) {
   info.host_start_ns = 900'000'000;
   auto writer = ClipWriter::Create(dir / "a.clip", info, {}).value();
   const int stream = writer->AddStream(MarkerStream(1, 1e-5)).value();
-  const std::vector<recording::ClockPair> pairs = {{0, 0, 1'000'500'000, 0}, {50, 100'000'000, 1'100'100'000, 0}};
+  const std::vector<recording::ClockPair> pairs = {{0, 0, 1'000'500'000, 0},
+                                                   {50, 100'000'000, 1'100'100'000, 0}};
   ASSERT_TRUE(writer->AddClockPairs(stream, pairs));
   ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 4, 0, 0, 100)));
   EXPECT_EQ(writer->durable().value()[0].newest_host.ns(), 1'100'100'000);
@@ -274,10 +291,13 @@ TEST(Clip, ForeignAndNewerFilesAreRefusedAndUntouched) {
   const TempDir dir;
   ASSERT_TRUE(WriteClip(MakeClip(17), dir / "good.clip", {}));
   const Bytes good = ReadFile(dir / "good.clip");
-  const auto refuse = [&](const char* name, const Bytes& bytes, ErrorCode code, const char* reason) {
+  const auto refuse = [&](const char* name, const Bytes& bytes, ErrorCode code,
+                          const char* reason) {
     SCOPED_TRACE(name);
     const std::string path = dir / name;
-    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
     for (const bool untrusted : {false, true}) {
       ClipReaderOptions options;
       options.untrusted = untrusted;
@@ -289,7 +309,8 @@ TEST(Clip, ForeignAndNewerFilesAreRefusedAndUntouched) {
     }
     EXPECT_FALSE(FinishClip(path));
     EXPECT_EQ(ReadFile(path), bytes);
-    for (const char* suffix : {"-wal", "-shm", "-journal"}) EXPECT_FALSE(std::filesystem::exists(path + suffix)) << suffix;
+    for (const char* suffix : {"-wal", "-shm", "-journal"})
+      EXPECT_FALSE(std::filesystem::exists(path + suffix)) << suffix;
   };
   refuse("empty.clip", {}, ErrorCode::kInvalid, "not even an SQLite file");
   refuse("text.clip", Bytes(5000, 'x'), ErrorCode::kInvalid, "not even an SQLite file");

@@ -10,10 +10,15 @@ namespace {
 TEST(ClipTimes, EqualTheClockMapSampleBySample) {
   std::mt19937_64 rng(1);
   for (int trial = 0; trial < 400; ++trial) {
-    const recording::Rate rate = trial % 3 == 0 ? recording::Rate{500, 1} : recording::Rate{1 + static_cast<int64_t>(rng() % 48'000), 1 + static_cast<int64_t>(rng() % 1001)};
-    recording::ClockMap clock = recording::ClockMap::Identity(static_cast<int64_t>(rng() % 1'000'000'000'000));
+    const recording::Rate rate = trial % 3 == 0
+                                     ? recording::Rate{500, 1}
+                                     : recording::Rate{1 + static_cast<int64_t>(rng() % 48'000),
+                                                       1 + static_cast<int64_t>(rng() % 1001)};
+    recording::ClockMap clock =
+        recording::ClockMap::Identity(static_cast<int64_t>(rng() % 1'000'000'000'000));
     clock.constant_delay_ns = static_cast<int64_t>(rng() % 10'000'000);
-    const int64_t counter = trial % 7 == 0 ? -static_cast<int64_t>(rng() % 1000) : static_cast<int64_t>(rng() % 1'000'000'000);
+    const int64_t counter = trial % 7 == 0 ? -static_cast<int64_t>(rng() % 1000)
+                                           : static_cast<int64_t>(rng() % 1'000'000'000);
     int64_t at = recording::DeviceTimeOfCounter(counter, rate);
     for (int s = 0; s < trial % 4; ++s) {  // segments within the stretch looked at
       at += static_cast<int64_t>(static_cast<double>(rng() % 300) * 1e9 / rate.hz());
@@ -29,11 +34,13 @@ TEST(ClipTimes, EqualTheClockMapSampleBySample) {
     times.Append(counter, 700, many);
     ASSERT_EQ(many.size(), 700u);
     for (int i = 0; i < 700; ++i) {
-      const Timestamp one = Timestamp::FromNanoseconds(clock.ToHost(recording::DeviceTimeOfCounter(counter + i, rate)).ns() - host_start);
+      const Timestamp one = Timestamp::FromNanoseconds(
+          clock.ToHost(recording::DeviceTimeOfCounter(counter + i, rate)).ns() - host_start);
       ASSERT_EQ(many[static_cast<size_t>(i)], one) << trial << " " << i;
     }
     for (int k = 0; k < 20; ++k) {
-      const Timestamp t = many[rng() % many.size()] + Duration::Nanoseconds(static_cast<int64_t>(rng() % 3) - 1);
+      const Timestamp t =
+          many[rng() % many.size()] + Duration::Nanoseconds(static_cast<int64_t>(rng() % 3) - 1);
       const auto expected = std::lower_bound(many.begin(), many.end(), t) - many.begin();
       ASSERT_EQ(times.LowerBound(counter, 700, t), expected);
     }

@@ -78,7 +78,8 @@ TEST(Sqlite, TransactionsRollBackUnlessCommitted) {
 TEST(Sqlite, WorkIsLimited) {
   Database db = Memory();
   db.LimitWork(100'000);
-  const auto endless = db.QueryInteger("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT max(i) FROM n");
+  const auto endless = db.QueryInteger(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT max(i) FROM n");
   ASSERT_FALSE(endless);
   EXPECT_EQ(endless.error().code, ErrorCode::kCancelled);
 }

@@ -1,0 +1,63 @@
+/// Derived results on disk: `derived/<hash>.art`, written once, addressed by what they were made
+/// from.
+///
+/// The container is the clip's (clip_writer.h): the same codecs, checksums, reader and checks. What
+/// a result holds beside matrices is JSON; matrices are documents in the lossless column codec, so
+/// that every bit comes back (NaN stays NaN).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "database/artefact/contact_track.h"
+#include "database/artefact/interaction_trajectory.h"
+#include "database/artefact/motion.h"
+#include "database/artefact/pose_track.h"
+#include "database/artefact/provenance.h"
+#include "database/base/result.h"
+#include "database/store/clip_reader.h"
+
+namespace handhold::store {
+
+/// Any other result that is JSON: a fitted skeleton (kind "skeleton"), a report.
+struct JsonArtefact {
+  artefact::Provenance provenance;
+  std::string kind;  ///< "skeleton"
+  std::string json;
+};
+
+/// The artefact's name: SHA-256, hex, of the canonical JSON of step, version, inputs (role and
+/// hash, in order) and parameters. What told of it (made_utc, tool, names of inputs) is not hashed.
+/// kInvalid when parameters_json is no JSON.
+Result<std::string> ArtefactHash(const artefact::Provenance& provenance);
+
+/// Writes `<folder>/<hash>.art` unless it is there already, and answers the hash. Whole or not at
+/// all.
+Result<std::string> SaveArtefact(const std::string& folder, const artefact::PoseTrack& value);
+Result<std::string> SaveArtefact(const std::string& folder, const artefact::ContactTrack& value);
+Result<std::string> SaveArtefact(const std::string& folder,
+                                 const artefact::InteractionTrajectory& value);
+Result<std::string> SaveArtefact(const std::string& folder, const artefact::Motion& value);
+Result<std::string> SaveArtefact(const std::string& folder, const JsonArtefact& value);
+/// Derived streams (filled, filtered): a clip whose streams carry origins and made_by.
+Result<std::string> SaveArtefact(const std::string& folder, const artefact::Provenance& provenance,
+                                 const recording::ClipSource& streams);
+
+/// kInvalid when the file holds another kind, naming both; kCorrupt when it is damaged.
+Result<artefact::PoseTrack> LoadPoseTrack(const std::string& path);
+Result<artefact::ContactTrack> LoadContactTrack(const std::string& path);
+Result<artefact::InteractionTrajectory> LoadInteractionTrajectory(const std::string& path);
+Result<artefact::Motion> LoadMotion(const std::string& path);
+Result<JsonArtefact> LoadJsonArtefact(const std::string& path);
+/// Derived streams are read with ClipReader.
+
+/// What a file says of itself, without its content.
+struct ArtefactInfo {
+  std::string hash;
+  std::string kind;  ///< "pose_track", "contact_track", "interaction_trajectory", "motion",
+                     ///< "streams", or a JsonArtefact's
+  artefact::Provenance provenance;
+};
+Result<ArtefactInfo> ReadArtefactInfo(const std::string& path);
+
+}  // namespace handhold::store

@@ -1,0 +1,333 @@
+#include "database/store/catalogue.h"
+
+#include <sys/stat.h>
+
+#include <cctype>
+#include <fstream>
+
+#include "database/base/digest.h"
+#include "database/store/schema.h"
+
+namespace handhold::store {
+namespace {
+
+/// "stroke_007" -> 7; 0 without digits at the end.
+int TakeOfName(const std::string& name) {
+  size_t begin = name.size();
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1])) != 0 &&
+         name.size() - begin < 9)
+    --begin;
+  return begin == name.size() ? 0 : std::stoi(name.substr(begin));
+}
+
+Status PutClipRow(Database& db, const ClipReader& clip, const std::string& file, int64_t& row) {
+  const recording::ClipInfo& info = clip.info();
+  struct stat status {};
+  ::stat(clip.path().c_str(), &status);
+  HANDHOLD_ASSIGN(const std::string sha256, HashFile(clip.path()));
+  Timestamp begin, end;
+  bool any = false;
+  for (const recording::StreamInfo& stream : clip.streams()) {
+    const TimeRange extent = clip.Extent(stream.id);
+    if (clip.sample_count(stream.id) == 0) continue;
+    begin = any ? std::min(begin, extent.begin) : extent.begin;
+    end = any ? std::max(end, extent.end) : extent.end;
+    any = true;
+  }
+  int64_t red = 0, lost = 0;
+  for (const recording::QualityItem& item : clip.quality().items) red += item.red ? 1 : 0;
+  for (const recording::Gap& gap : clip.gaps()) lost += gap.count;
+  HANDHOLD_ASSIGN(Statement put, db.Prepare("INSERT INTO clip VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, "
+                                            "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
+                                            "?15, ?16, ?17, ?18, ?19)"));
+  const std::string id = info.id.ToString();
+  HANDHOLD_TRY(put.Bind(1, id)
+                   .Bind(2, file)
+                   .Bind(3, info.name)
+                   .Bind(4, info.subject)
+                   .Bind(5, info.session)
+                   .Bind(6, info.task)
+                   .Bind(7, info.prop)
+                   .Bind(8, TakeOfName(info.name))
+                   .Bind(9, info.utc_start.ns())
+                   .Bind(10, (end - begin).ns())
+                   .Bind(11, clip.closed() ? 1 : 0)
+                   .Bind(12, clip.quality().keep ? 1 : 0)
+                   .Bind(13, red)
+                   .Bind(14, static_cast<int64_t>(clip.gaps().size()))
+                   .Bind(15, lost)
+                   .Bind(16, sha256)
+                   .Bind(17, static_cast<int64_t>(status.st_size))
+                   .Bind(18, static_cast<int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+                                 status.st_mtim.tv_nsec)
+                   .Bind(19, IndexerOptions::kVersion)
+                   .Run());
+  row = db.last_row_id();
+  return {};
+}
+
+Status PutDetails(Database& db, const ClipReader& clip, int64_t row) {
+  HANDHOLD_ASSIGN(Statement property, db.Prepare("INSERT INTO clip_property VALUES(?1, ?2, ?3)"));
+  for (const auto& [key, value] : clip.info().properties)
+    HANDHOLD_TRY(property.Bind(1, row).Bind(2, key).Bind(3, value).Run());
+  HANDHOLD_ASSIGN(
+      Statement stream,
+      db.Prepare("INSERT INTO clip_stream VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"));
+  HANDHOLD_ASSIGN(Statement channel,
+                  db.Prepare("INSERT INTO clip_channel VALUES(?1, ?2, ?3, ?4, ?5)"));
+  for (const recording::StreamInfo& info : clip.streams()) {
+    const TimeRange extent = clip.Extent(info.id);
+    HANDHOLD_TRY(stream.Bind(1, row)
+                     .Bind(2, info.id)
+                     .Bind(3, info.name)
+                     .Bind(4, StreamKindName(info.kind))
+                     .Bind(5, info.epoch)
+                     .Bind(6, info.device)
+                     .Bind(7, info.rate.hz())
+                     .Bind(8, info.channel_count())
+                     .Bind(9, clip.sample_count(info.id))
+                     .Bind(10, extent.begin.ns())
+                     .Bind(11, extent.end.ns())
+                     .Run());
+    for (size_t c = 0; c < info.channels.size(); ++c) {
+      HANDHOLD_TRY(channel.Bind(1, row)
+                       .Bind(2, info.id)
+                       .Bind(3, static_cast<int64_t>(c))
+                       .Bind(4, info.channels[c].name)
+                       .Bind(5, info.channels[c].unit)
+                       .Run());
+    }
+  }
+  HANDHOLD_ASSIGN(
+      Statement quality,
+      db.Prepare("INSERT INTO clip_quality VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
+  for (size_t i = 0; i < clip.quality().items.size(); ++i) {
+    const recording::QualityItem& q = clip.quality().items[i];
+    HANDHOLD_TRY(quality.Bind(1, row)
+                     .Bind(2, static_cast<int64_t>(i))
+                     .Bind(3, q.stream)
+                     .Bind(4, q.what)
+                     .Bind(5, q.value)
+                     .Bind(6, q.worst)
+                     .Bind(7, q.threshold)
+                     .Bind(8, q.red ? 1 : 0)
+                     .Bind(9, q.acknowledged ? 1 : 0)
+                     .Run());
+  }
+  return {};
+}
+
+Status PutIndex(Database& db, const ClipReader& clip, const ClipIndex& index, int64_t row) {
+  HANDHOLD_ASSIGN(Statement feature,
+                  db.Prepare("INSERT OR REPLACE INTO feature VALUES(?1, ?2, ?3, ?4, ?5, ?6)"));
+  for (const Feature& f : index.features) {
+    HANDHOLD_TRY(feature.Bind(1, row)
+                     .Bind(2, f.stream_id)
+                     .Bind(3, f.channel)
+                     .Bind(4, f.name)
+                     .Bind(5, f.value)
+                     .Bind(6, f.clip_time.ns())
+                     .Run());
+  }
+  HANDHOLD_ASSIGN(Statement zone,
+                  db.Prepare("INSERT OR REPLACE INTO clip_zone VALUES(?1, ?2, ?3, ?4)"));
+  for (const ClipIndex::Sensor& sensor : index.sensors) {
+    const Bytes bytes = EncodeSensorZones(sensor.zones);
+    HANDHOLD_TRY(zone.Bind(1, row)
+                     .Bind(2, sensor.stream_id)
+                     .Bind(3, sensor.name)
+                     .Bind(4, std::span(bytes))
+                     .Run());
+  }
+  HANDHOLD_ASSIGN(Statement event,
+                  db.Prepare("INSERT INTO event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
+  int64_t sequence = 0;
+  for (const std::vector<recording::Event>* list : {&clip.events(), &index.contacts}) {
+    for (const recording::Event& e : *list) {
+      HANDHOLD_TRY(event.Bind(1, row)
+                       .Bind(2, e.clip_time.ns())
+                       .Bind(3, sequence++)
+                       .Bind(4, e.length.ns())
+                       .Bind(5, e.kind)
+                       .Bind(6, e.origin)
+                       .Bind(7, e.stream_id)
+                       .Bind(8, e.value)
+                       .Bind(9, e.text)
+                       .Run());
+    }
+  }
+  return {};
+}
+
+Status PutNote(Database& db, int64_t row, const char* source, const std::string& text) {
+  if (text.empty()) return {};
+  HANDHOLD_ASSIGN(Statement note, db.Prepare("INSERT INTO note VALUES(NULL, ?1, ?2, ?3)"));
+  HANDHOLD_TRY(note.Bind(1, row).Bind(2, source).Bind(3, text).Run());
+  HANDHOLD_ASSIGN(Statement words, db.Prepare("INSERT INTO note_text(rowid, text) VALUES(?1, ?2)"));
+  return words.Bind(1, db.last_row_id()).Bind(2, text).Run();
+}
+
+Status DropNotes(Database& db, int64_t row, const char* source_pattern) {
+  HANDHOLD_ASSIGN(
+      Statement words,
+      db.Prepare(
+          "INSERT INTO note_text(note_text, rowid, text) SELECT 'delete', note, text FROM note "
+          "WHERE clip=?1 AND source LIKE ?2"));
+  HANDHOLD_TRY(words.Bind(1, row).Bind(2, source_pattern).Run());
+  HANDHOLD_ASSIGN(Statement notes, db.Prepare("DELETE FROM note WHERE clip=?1 AND source LIKE ?2"));
+  return notes.Bind(1, row).Bind(2, source_pattern).Run();
+}
+
+Status DropClip(Database& db, const std::string& id) {
+  HANDHOLD_ASSIGN(Statement find, db.Prepare("SELECT clip FROM clip WHERE id=?1"));
+  find.Bind(1, id);
+  HANDHOLD_ASSIGN(const bool known, find.Step());
+  if (!known) return {};
+  const int64_t row = find.Integer(0);
+  find.Reset();
+  HANDHOLD_TRY(DropNotes(db, row, "%"));
+  for (const char* table : {"clip", "clip_property", "clip_stream", "clip_channel", "clip_quality",
+                            "feature", "clip_zone", "event", "tag"}) {
+    HANDHOLD_ASSIGN(Statement drop,
+                    db.Prepare("DELETE FROM " + std::string(table) + " WHERE clip=?1"));
+    HANDHOLD_TRY(drop.Bind(1, row).Run());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> HashFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Error{ErrorCode::kIo, path + ": cannot be read"};
+  Sha256 hash;
+  std::vector<char> buffer(1 << 16);
+  while (in) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    hash.Update(std::string_view(buffer.data(), static_cast<size_t>(in.gcount())));
+  }
+  return hash.Finish().ToHex();
+}
+
+Result<Database> CreateCatalogue(const std::string& path, const IndexerOptions& indexer) {
+  DatabaseOptions options;
+  options.mode = OpenMode::kCreate;
+  HANDHOLD_ASSIGN(Database db, Database::Open(path, options));
+  HANDHOLD_TRY(Migrate(db, FileKind::kCatalogue, 0));
+  HANDHOLD_ASSIGN(Statement put, db.Prepare("INSERT INTO library VALUES(?1, ?2)"));
+  HANDHOLD_TRY(put.Bind(1, "contact_on_N").Bind(2, indexer.contact_on_N).Run());
+  HANDHOLD_TRY(put.Bind(1, "contact_off_N").Bind(2, indexer.contact_off_N).Run());
+  HANDHOLD_TRY(put.Bind(1, "indexer").Bind(2, IndexerOptions::kVersion).Run());
+  return db;
+}
+
+Result<Database> OpenCatalogue(const std::string& path) {
+  DatabaseOptions options;
+  options.mode = OpenMode::kReadWrite;
+  options.inspect = HeaderCheck(FileKind::kCatalogue);
+  HANDHOLD_ASSIGN(Database db, Database::Open(path, options));
+  HANDHOLD_TRY(CheckSchema(db, FileKind::kCatalogue));
+  return db;
+}
+
+Result<IndexerOptions> GetIndexerOptions(const Database& catalogue) {
+  IndexerOptions options;
+  HANDHOLD_ASSIGN(Statement get, catalogue.Prepare("SELECT key, value FROM library"));
+  HANDHOLD_TRY(get.ForEach([&](Statement& row) -> Status {
+    if (row.Text(0) == "contact_on_N") options.contact_on_N = row.Real(1);
+    if (row.Text(0) == "contact_off_N") options.contact_off_N = row.Real(1);
+    return {};
+  }));
+  return options;
+}
+
+Status CatalogueClip(Database& db, const std::string& folder, const std::string& file,
+                     const IndexerOptions& indexer) {
+  HANDHOLD_ASSIGN(const std::unique_ptr<ClipReader> clip, ClipReader::Open(folder + "/" + file));
+  HANDHOLD_ASSIGN(const ClipIndex index, IndexClip(*clip, indexer));
+  HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
+  HANDHOLD_TRY(DropClip(db, clip->info().id.ToString()));
+  int64_t row = 0;
+  HANDHOLD_TRY(PutClipRow(db, *clip, file, row));
+  HANDHOLD_TRY(PutDetails(db, *clip, row));
+  HANDHOLD_TRY(PutIndex(db, *clip, index, row));
+  for (const recording::Event& event : clip->events())
+    HANDHOLD_TRY(PutNote(db, row, "event", event.text));
+  for (const auto& [key, value] : clip->info().properties)
+    HANDHOLD_TRY(PutNote(db, row, "property", value));
+  for (const recording::StreamInfo& stream : clip->streams()) {
+    if (stream.kind != recording::StreamKind::kText) continue;
+    HANDHOLD_ASSIGN(const recording::SampleWindow texts, clip->ReadAll(stream.id));
+    for (const std::string& text : texts.texts) HANDHOLD_TRY(PutNote(db, row, "stream", text));
+  }
+  return transaction.Commit();
+}
+
+Status CatalogueArtefact(Database& db, const std::string& path) {
+  HANDHOLD_ASSIGN(const ArtefactInfo info, ReadArtefactInfo(path));
+  struct stat status {};
+  ::stat(path.c_str(), &status);
+  HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
+  HANDHOLD_ASSIGN(
+      Statement put,
+      db.Prepare("INSERT OR REPLACE INTO artefact VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
+  HANDHOLD_TRY(put.Bind(1, info.hash)
+                   .Bind(2, info.kind)
+                   .Bind(3, info.provenance.step)
+                   .Bind(4, info.provenance.version)
+                   .Bind(5, info.provenance.parameters_json)
+                   .Bind(6, info.provenance.made_utc.ns())
+                   .Bind(7, info.provenance.tool)
+                   .Bind(8, static_cast<int64_t>(status.st_size))
+                   .Run());
+  HANDHOLD_ASSIGN(Statement input,
+                  db.Prepare("INSERT OR REPLACE INTO artefact_input VALUES(?1, ?2, ?3, ?4, ?5)"));
+  for (size_t i = 0; i < info.provenance.inputs.size(); ++i) {
+    const artefact::ProvenanceInput& in = info.provenance.inputs[i];
+    HANDHOLD_TRY(input.Bind(1, info.hash)
+                     .Bind(2, static_cast<int64_t>(i))
+                     .Bind(3, in.role)
+                     .Bind(4, in.hash)
+                     .Bind(5, in.name)
+                     .Run());
+  }
+  return transaction.Commit();
+}
+
+Status CopyLedger(Database& db, const Ledger& ledger, const std::string& clip_id) {
+  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger.Current(clip_id));
+  HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
+  HANDHOLD_ASSIGN(Statement clips, db.Prepare("SELECT clip, id FROM clip WHERE ?1='' OR id=?1"));
+  std::map<std::string, int64_t> rows;
+  clips.Bind(1, clip_id);
+  HANDHOLD_TRY(clips.ForEach([&](Statement& row) -> Status {
+    rows[row.String(1)] = row.Integer(0);
+    return {};
+  }));
+  HANDHOLD_ASSIGN(Statement drop, db.Prepare("DELETE FROM tag WHERE clip=?1"));
+  for (const auto& [id, row] : rows) {
+    HANDHOLD_TRY(drop.Bind(1, row).Run());
+    HANDHOLD_TRY(DropNotes(db, row, "ledger"));
+  }
+  HANDHOLD_ASSIGN(Statement put,
+                  db.Prepare("INSERT OR REPLACE INTO tag VALUES(?1, ?2, ?3, ?4, ?5, ?6)"));
+  for (const LedgerEntry& e : entries) {
+    const auto row = rows.find(e.clip);
+    if (row == rows.end()) continue;
+    if (e.kind == LedgerKind::kNote) {
+      HANDHOLD_TRY(PutNote(db, row->second, "ledger", e.value));
+      continue;
+    }
+    put.Bind(1, row->second)
+        .Bind(2, LedgerKindName(e.kind))
+        .Bind(3, e.name)
+        .Bind(4, e.value)
+        .Bind(5, e.author)
+        .Bind(6, e.utc.ns());
+    if (e.kind == LedgerKind::kRating) put.Bind(4, static_cast<int64_t>(e.value[0] - '0'));
+    HANDHOLD_TRY(put.Run());
+  }
+  return transaction.Commit();
+}
+
+}  // namespace handhold::store

@@ -1,0 +1,58 @@
+/// Reads a clip once and answers what the catalogue keeps of it: extremes, contacts, zone maps of
+/// its force sensors.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "database/store/clip_reader.h"
+
+namespace handhold::store {
+
+/// How contacts are found in normal_force: a threshold with hysteresis. Stored in the catalogue;
+/// another value is another index.
+struct IndexerOptions {
+  double contact_on_N = 0.5;          ///< contact begins at the first sample at or above this ...
+  double contact_off_N = 0.25;        ///< ... and ends at the first one below this
+  static constexpr int kVersion = 1;  ///< raised when the same clip would be indexed differently
+  bool operator==(const IndexerOptions&) const = default;
+};
+
+/// One number worth searching for. channel: "RIFT.x" or "plate.normal_force" (sensor, dot, fx fy fz
+/// tx ty tz normal_force); name: "max", "min", "missing" (fraction of samples), "contacts",
+/// "contact_s".
+struct Feature {
+  int stream_id = 0;
+  std::string channel;
+  std::string name;
+  double value = 0.0;
+  Timestamp clip_time;  ///< when, for the sensors' max and min; else the stream's begin
+};
+
+/// What one sensor's readings are within one chunk, from the zone maps.
+struct SensorZone {
+  TimeRange range;
+  float min[kSensorZones], max[kSensorZones];
+};
+
+struct ClipIndex {
+  std::vector<Feature> features;
+  std::vector<recording::Event> contacts;  ///< contact_on (value: peak N, length: until off) and
+                                           ///< contact_off, origin "indexer"
+  struct Sensor {
+    int stream_id = 0;
+    std::string name;
+    std::vector<SensorZone> zones;
+  };
+  std::vector<Sensor> sensors;
+};
+
+Result<ClipIndex> IndexClip(const ClipReader& clip, const IndexerOptions& options = {});
+
+/// The catalogue's clip_zone.data and back.
+Bytes EncodeSensorZones(std::span<const SensorZone> zones);
+Result<std::vector<SensorZone>> DecodeSensorZones(std::span<const uint8_t> bytes);
+/// "fx" ... "tz", "normal_force", in the order of a SensorZone.
+std::string_view SensorChannelName(int k);
+
+}  // namespace handhold::store

@@ -1,0 +1,132 @@
+/// The library: a folder of recordings, derived results, what people said of them, and a catalogue
+/// that finds them.
+///
+///   catalogue.db   a cache of everything else: deleting it costs a scan (Rebuild), never data
+///   clips/<id>.clip, derived/<hash>.art, ledger.db, attachments/
+///
+/// Clips and artefacts are immutable once closed. One process may write the catalogue at a time
+/// (SQLite's lock, waited for up to 5 s); any number read. Not thread-safe: one Library per thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "database/base/issue.h"
+#include "database/store/artefact_file.h"
+#include "database/store/clip_reader.h"
+#include "database/store/indexer.h"
+#include "database/store/ledger.h"
+#include "database/store/sqlite.h"
+
+namespace handhold::store {
+
+/// Called now and then; false cancels (kCancelled), leaving everything as it was.
+using Progress = std::function<bool(double fraction, std::string_view what)>;
+
+/// A clip as the catalogue knows it.
+struct ClipRow {
+  int64_t row = 0;  ///< key within the catalogue; changes with a rebuild
+  std::string id, path, name, subject, session, task, prop;
+  int take = 0;
+  Timestamp utc_start;
+  Duration length;
+  bool closed = true, keep = true;
+  int64_t red_count = 0, gap_count = 0, lost_samples = 0;
+  std::string sha256;  ///< of the file; provenance inputs name clips by it
+  int64_t bytes = 0;
+  std::vector<std::string> tags;
+  std::optional<int> rating;
+};
+
+struct ClipFilter {
+  // Empty: any.
+  std::string subject = {};
+  std::string task = {};
+  std::string prop = {};
+  std::string tag = {};
+  int64_t limit = -1;  ///< -1: all
+  int64_t offset = 0;
+};
+
+struct LibraryInfo {
+  std::string path;
+  int64_t clips = 0, unfinished = 0, artefacts = 0, bytes = 0, ledger_entries = 0, problems = 0;
+  Duration recorded;
+  IndexerOptions indexer;
+};
+
+class Library {
+ public:
+  /// Makes the folder and its files. kBusy when there is a library already; kUnsupported on a
+  /// network file system, whose locks are not to be trusted.
+  static Result<std::unique_ptr<Library>> Create(const std::string& path,
+                                                 const IndexerOptions& indexer = {});
+  /// Opens; a missing or unreadable catalogue is rebuilt first. kNotFound, naming the path, when it
+  /// is no library.
+  static Result<std::unique_ptr<Library>> Open(const std::string& path);
+  virtual ~Library() = default;
+
+  virtual const std::string& path() const = 0;
+  virtual Result<LibraryInfo> Info() const = 0;
+  virtual const Database& catalogue() const = 0;  ///< for queries
+  virtual const Ledger& ledger() const = 0;
+
+  /// Completes what is needed to record a take: a new id where nil, the next take number of the
+  /// task, the name
+  /// "<task>_<take, 3 digits>" where empty. Two stations that share a library may get the same
+  /// number, never the same id.
+  virtual Result<recording::ClipInfo> NewTake(recording::ClipInfo info) const = 0;
+  virtual std::string ClipPath(const ClipId& id) const = 0;
+  /// Puts a closed clip of clips/ into the catalogue, again when it is there already.
+  virtual Status Index(const ClipId& id) = 0;
+
+  /// Newest first.
+  virtual Result<std::vector<ClipRow>> Clips(const ClipFilter& filter = {}) const = 0;
+  /// By id, the beginning of one, or name; kNotFound names the nearest, kInvalid an ambiguity.
+  virtual Result<ClipRow> FindClip(const std::string& key) const = 0;
+  virtual Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key) const = 0;
+
+  /// Appends to the ledger and updates the catalogue's copy.
+  virtual Result<std::string> Say(const LedgerEntry& entry) = 0;
+
+  virtual std::string ArtefactPath(const std::string& hash) const = 0;
+  /// The hash when this step on these inputs with these parameters has been computed already.
+  virtual Result<std::optional<std::string>> FindArtefact(
+      const artefact::Provenance& provenance) const = 0;
+  /// Saves (see artefact_file.h) and catalogues.
+  template <typename T>
+  Result<std::string> Save(const T& value) {
+    HANDHOLD_ASSIGN(const std::string hash, SaveArtefact(derived_folder(), value));
+    HANDHOLD_TRY(IndexArtefact(hash));
+    return hash;
+  }
+  Result<std::string> Save(const artefact::Provenance& provenance,
+                           const recording::ClipSource& streams) {
+    HANDHOLD_ASSIGN(const std::string hash, SaveArtefact(derived_folder(), provenance, streams));
+    HANDHOLD_TRY(IndexArtefact(hash));
+    return hash;
+  }
+  virtual Result<std::vector<ArtefactInfo>> Artefacts(const std::string& kind = "") const = 0;
+  /// Lineage: what an artefact was made from, and what was made from a clip or artefact, directly.
+  virtual Result<std::vector<artefact::ProvenanceInput>> Inputs(const std::string& hash) const = 0;
+  virtual Result<std::vector<std::string>> MadeFrom(const std::string& hash) const = 0;
+
+  /// Scans clips/, derived/ and the ledger into a new catalogue, which then replaces the old one
+  /// whole. Files that cannot be read are listed and kept in the table `problem`. `finish`:
+  /// recordings that were cut off and that nobody writes are closed first.
+  virtual Result<Issues> Rebuild(bool finish, const Progress& progress = {}) = 0;
+  /// Verifies every checksum of every file, and that the catalogue agrees with them.
+  virtual Result<Issues> Check(const Progress& progress = {}) const = 0;
+
+ protected:
+  virtual std::string derived_folder() const = 0;
+  virtual Status IndexArtefact(const std::string& hash) = 0;
+};
+
+/// "nfs", "lustre", ...: the kind of network file system a path lies on; empty: a local one.
+std::string NetworkFileSystem(const std::string& path);
+
+}  // namespace handhold::store

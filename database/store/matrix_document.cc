@@ -1,0 +1,91 @@
+#include "database/store/matrix_document.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace handhold::store {
+namespace {
+
+constexpr int kBlock = 4096;
+constexpr uint64_t kMostValues = uint64_t{1} << 28;
+
+Error Damaged() { return {ErrorCode::kCorrupt, "a stored matrix contradicts itself"}; }
+
+}  // namespace
+
+Bytes EncodeMatrix(const Eigen::Ref<const Eigen::MatrixXd>& matrix) {
+  Bytes out, frame;
+  PutVarint(out, static_cast<uint64_t>(matrix.rows()));
+  PutVarint(out, static_cast<uint64_t>(matrix.cols()));
+  FrameEncoder encoder;
+  const std::vector<double> quanta(static_cast<size_t>(matrix.rows()), 0.0);
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> block;
+  for (Eigen::Index at = 0; at < matrix.cols() && matrix.rows() > 0; at += kBlock) {
+    const Eigen::Index n = std::min<Eigen::Index>(kBlock, matrix.cols() - at);
+    block = matrix.middleCols(at, n);
+    frame.clear();
+    encoder.EncodeValues(block.data(), static_cast<size_t>(n), static_cast<int>(n), quanta, true,
+                         frame);
+    PutVarint(out, frame.size());
+    out.insert(out.end(), frame.begin(), frame.end());
+  }
+  return out;
+}
+
+Result<Eigen::MatrixXd> DecodeMatrix(std::span<const uint8_t> bytes) {
+  ByteReader in(bytes);
+  const uint64_t rows = in.Varint(), cols = in.Varint();
+  if (!in.ok() || rows > (1u << 20) || cols > (1u << 28) || rows * cols > kMostValues)
+    return Damaged();
+  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(cols));
+  FrameDecoder decoder;
+  const std::vector<double> quanta(rows, 0.0);
+  std::vector<int> wanted(rows);
+  std::iota(wanted.begin(), wanted.end(), 0);
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> block;
+  for (Eigen::Index at = 0; at < matrix.cols() && rows > 0; at += kBlock) {
+    const Eigen::Index n = std::min<Eigen::Index>(kBlock, matrix.cols() - at);
+    const uint64_t size = in.Varint();
+    const std::span<const uint8_t> frame = in.Take(size);
+    if (!in.ok()) return Damaged();
+    block.resize(matrix.rows(), n);
+    HANDHOLD_TRY(decoder.DecodeValues(frame, quanta, static_cast<int>(n), wanted, 0,
+                                      static_cast<int>(n), block.data(), static_cast<size_t>(n)));
+    matrix.middleCols(at, n) = block;
+  }
+  if (!in.ok() || in.left() != 0) return Damaged();
+  return matrix;
+}
+
+Bytes EncodeIntegerList(std::span<const int64_t> values) {
+  Bytes out, frame;
+  PutVarint(out, values.size());
+  FrameEncoder encoder;
+  for (size_t at = 0; at < values.size(); at += kMaxFrameSamples) {
+    const size_t n = std::min<size_t>(kMaxFrameSamples, values.size() - at);
+    frame.clear();
+    encoder.EncodeIntegers(values.data() + at, n, static_cast<int>(n), 1, frame);
+    PutVarint(out, frame.size());
+    out.insert(out.end(), frame.begin(), frame.end());
+  }
+  return out;
+}
+
+Result<std::vector<int64_t>> DecodeIntegerList(std::span<const uint8_t> bytes) {
+  ByteReader in(bytes);
+  const uint64_t count = in.Varint();
+  if (!in.ok() || count > kMostValues) return Damaged();
+  std::vector<int64_t> values(count);
+  FrameDecoder decoder;
+  for (size_t at = 0; at < count; at += kMaxFrameSamples) {
+    const size_t n = std::min<size_t>(kMaxFrameSamples, count - at);
+    const uint64_t size = in.Varint();
+    const std::span<const uint8_t> frame = in.Take(size);
+    if (!in.ok()) return Damaged();
+    HANDHOLD_TRY(decoder.DecodeIntegers(frame, 1, static_cast<int>(n), values.data() + at, n));
+  }
+  if (!in.ok() || in.left() != 0) return Damaged();
+  return values;
+}
+
+}  // namespace handhold::store

@@ -1,0 +1,230 @@
+#include "database/store/artefact_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/database/store/clip_fixture.h"
+
+namespace handhold::store {
+namespace {
+
+using ::testing::HasSubstr;
+
+artefact::Provenance SomeProvenance(const std::string& step) {
+  artefact::Provenance p;
+  p.step = step;
+  p.version = 3;
+  p.inputs = {{"clip", std::string(64, 'a'), "stroke_007"},
+              {"skeleton", std::string(64, 'b'), "finger4"}};
+  p.parameters_json = R"({"cutoff_Hz": 20.0, "seed": 7})";
+  p.made_utc = Timestamp::FromNanoseconds(1'763'000'000'000'000'001);
+  p.tool = "handhold 0.1.0";
+  return p;
+}
+
+Eigen::MatrixXd Random(Eigen::Index rows, Eigen::Index cols) {
+  Eigen::MatrixXd m = Eigen::MatrixXd::Random(rows, cols);
+  if (m.size() > 2) {
+    m(0, 0) = std::numeric_limits<double>::quiet_NaN();
+    m(m.rows() - 1, m.cols() - 1) = -std::numeric_limits<double>::infinity();
+    m(0, m.cols() - 1) = -0.0;
+  }
+  return m;
+}
+
+template <typename A, typename B>
+void ExpectSame(const A& a, const B& b) {
+  ASSERT_EQ(a.rows(), b.rows());
+  ASSERT_EQ(a.cols(), b.cols());
+  for (Eigen::Index c = 0; c < a.cols(); ++c) {
+    for (Eigen::Index r = 0; r < a.rows(); ++r) {
+      const double x = static_cast<double>(a(r, c)), y = static_cast<double>(b(r, c));
+      ASSERT_TRUE(std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y) ||
+                  (std::isnan(x) && std::isnan(y)))
+          << r << "," << c;
+    }
+  }
+}
+
+std::vector<Timestamp> Times(int n) {
+  std::vector<Timestamp> times;
+  for (int i = 0; i < n; ++i) times.push_back(Timestamp::FromNanoseconds(2'000'000ll * i + i % 3));
+  return times;
+}
+
+TEST(ArtefactFile, PoseTrackComesBackToTheBit) {
+  const TempDir dir;
+  artefact::PoseTrack pose;
+  pose.provenance = SomeProvenance("fit.pose");
+  pose.skeleton_hash = "f00d";
+  pose.dof_names = {"mp.flex", "pip.flex"};
+  pose.times = Times(9000);  // more than one block of columns
+  pose.q = Random(2, 9000);
+  pose.information_diagonal = Random(2, 9000);
+  pose.information = {{4, Random(2, 2)}, {77, Random(2, 2)}};
+  pose.marker_names = {"A", "B", "C"};
+  pose.marker_residual_m = Random(3, 9000);
+  pose.at_limit = (Eigen::MatrixXd::Random(2, 9000).array() > 0).matrix();
+  const std::string hash = SaveArtefact(dir.path(), pose).value();
+  EXPECT_EQ(hash, ArtefactHash(pose.provenance).value());
+  const std::string path = dir / (hash + ".art");
+  const auto back = LoadPoseTrack(path);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->provenance, pose.provenance);
+  EXPECT_EQ(back->skeleton_hash, pose.skeleton_hash);
+  EXPECT_EQ(back->dof_names, pose.dof_names);
+  EXPECT_EQ(back->times, pose.times);
+  ExpectSame(back->q, pose.q);
+  ExpectSame(back->information_diagonal, pose.information_diagonal);
+  ASSERT_EQ(back->information.size(), 2u);
+  ExpectSame(back->information.at(4), pose.information.at(4));
+  ExpectSame(back->information.at(77), pose.information.at(77));
+  EXPECT_EQ(back->marker_names, pose.marker_names);
+  ExpectSame(back->marker_residual_m, pose.marker_residual_m);
+  ExpectSame(back->at_limit, pose.at_limit);
+  EXPECT_EQ(ReadArtefactInfo(path).value().kind, "pose_track");
+  EXPECT_EQ(ReadArtefactInfo(path).value().hash, hash);
+  EXPECT_THAT(LoadMotion(path).error().message, HasSubstr("holds a pose_track, not a motion"));
+  EXPECT_TRUE(ClipReader::Open(path).value()->Check().value().empty());
+}
+
+TEST(ArtefactFile, ContactTrackComesBack) {
+  const TempDir dir;
+  artefact::ContactTrack track;
+  track.provenance = SomeProvenance("fit.contact");
+  track.times = Times(50);
+  track.f_onHand_W = Random(3, 50);
+  track.p_WC = Random(3, 50);
+  track.normal_W = Random(3, 50);
+  track.point_offset_m = Random(50, 1);
+  track.tau_Nm = Random(4, 50);
+  track.phase = {-1, 0, 0, 1};
+  track.phases.push_back({3, "plate", Timestamp::FromNanoseconds(5), Duration::Nanoseconds(6),
+                          Timestamp::FromNanoseconds(7), Duration::Nanoseconds(8), 4.25,
+                          "scratching"});
+  const auto back = LoadContactTrack(dir / (SaveArtefact(dir.path(), track).value() + ".art"));
+  ASSERT_TRUE(back) << back.error().message;
+  ExpectSame(back->f_onHand_W, track.f_onHand_W);
+  ExpectSame(back->p_WC, track.p_WC);
+  ExpectSame(back->normal_W, track.normal_W);
+  ExpectSame(back->point_offset_m, track.point_offset_m);
+  ExpectSame(back->tau_Nm, track.tau_Nm);
+  EXPECT_EQ(back->phase, track.phase);
+  ASSERT_EQ(back->phases.size(), 1u);
+  EXPECT_EQ(back->phases[0].surface, "plate");
+  EXPECT_EQ(back->phases[0].release_sd.ns(), 8);
+  EXPECT_EQ(back->phases[0].peak_force_N, 4.25);
+  EXPECT_EQ(back->inertia_share.size(), 0);
+}
+
+TEST(ArtefactFile, InteractionTrajectoryKeepsItsRefusals) {
+  const TempDir dir;
+  artefact::InteractionTrajectory t;
+  t.provenance = SomeProvenance("fit.compliance");
+  t.dof_names = {"mp.flex", "mp.abd"};
+  t.times = Times(20);
+  t.q = Random(2, 20);
+  t.q_reference = Random(2, 20);
+  t.compliance_rad_per_Nm = Random(2, 20);
+  t.time_constant_s = Random(20, 1);
+  t.assumed = {0, 1};
+  artefact::ComplianceFit fit;
+  fit.estimator = "dynamic";
+  fit.task = "exploring";
+  fit.joints = {{"mp.flex", 0.75, 0.1, 0.6, 0.9, ""},
+                {"mp.abd", std::nullopt, 0.0, 0.0, std::numeric_limits<double>::infinity(),
+                 "torque slope not told from 0"}};
+  fit.covariance_log = Random(1, 1);
+  fit.time_shift_s = -0.0015;
+  fit.events_used = 6;
+  fit.discarded = {{2, "mp.abd", std::numeric_limits<double>::quiet_NaN(), "negative (Fig. 8)"}};
+  fit.events = {{0, Random(2, 1), 1.25}, {1, Random(2, 1), 0.5}};
+  t.fits = {fit, fit};
+  const auto back = LoadInteractionTrajectory(dir / (SaveArtefact(dir.path(), t).value() + ".art"));
+  ASSERT_TRUE(back) << back.error().message;
+  ExpectSame(back->compliance_rad_per_Nm, t.compliance_rad_per_Nm);
+  EXPECT_EQ(back->assumed, t.assumed);
+  EXPECT_EQ(back->q_reference_dynamic.size(), 0);
+  ASSERT_EQ(back->fits.size(), 2u);
+  const artefact::ComplianceFit& f = back->fits[1];
+  ASSERT_EQ(f.joints.size(), 2u);
+  EXPECT_EQ(f.joints[0].compliance_rad_per_Nm, 0.75);
+  EXPECT_FALSE(f.joints[1].compliance_rad_per_Nm.has_value());
+  EXPECT_EQ(f.joints[1].upper_rad_per_Nm, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(f.joints[1].refusal, "torque slope not told from 0");
+  EXPECT_FALSE(f.time_constant_s.has_value());
+  EXPECT_EQ(f.time_shift_s, -0.0015);
+  ASSERT_EQ(f.discarded.size(), 1u);
+  EXPECT_TRUE(std::isnan(f.discarded[0].value_rad_per_Nm));
+  ASSERT_EQ(f.events.size(), 2u);
+  ExpectSame(f.events[1].compliance_rad_per_Nm, fit.events[1].compliance_rad_per_Nm);
+}
+
+TEST(ArtefactFile, MotionAndJsonAndStreamsComeBack) {
+  const TempDir dir;
+  artefact::Motion m;
+  m.provenance = SomeProvenance("synthesise.interaction");
+  m.surface = "table";
+  m.dof_names = {"a"};
+  m.assumed_dofs = {"a"};
+  m.times = Times(30);
+  m.q = Random(1, 30);
+  m.objects.push_back({"ball", std::vector<geometry::RigidTransform>(30)});
+  m.objects[0].X_WP[7].p = {1, 2, 3};
+  m.contacts.push_back({7, 3, -1, {1, 2, 3}, {0, 0, 1}, {0, 0, -4}, 0.125});
+  m.equilibrium_residual_rad = Random(30, 1);
+  m.lcp_residual = Random(30, 1);
+  m.lcp_failures = 2;
+  const auto back = LoadMotion(dir / (SaveArtefact(dir.path(), m).value() + ".art"));
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_EQ(back->objects.size(), 1u);
+  ASSERT_EQ(back->objects[0].X_WP.size(), 30u);
+  EXPECT_EQ(back->objects[0].X_WP[7].p, m.objects[0].X_WP[7].p);
+  EXPECT_EQ(back->objects[0].X_WP[8].R, geometry::Mat3::Identity());
+  ASSERT_EQ(back->contacts.size(), 1u);
+  EXPECT_EQ(back->contacts[0].object, -1);
+  EXPECT_EQ(back->contacts[0].f_onHand_W, m.contacts[0].f_onHand_W);
+  EXPECT_EQ(back->contacts[0].slip_m_per_s, 0.125);
+  EXPECT_EQ(back->lcp_failures, 2);
+
+  const JsonArtefact skeleton{SomeProvenance("fit.skeleton"), "skeleton", R"({"name": "finger4"})"};
+  const auto json = LoadJsonArtefact(dir / (SaveArtefact(dir.path(), skeleton).value() + ".art"));
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->json, skeleton.json);
+  EXPECT_EQ(json->kind, "skeleton");
+
+  const recording::Clip clip = MakeClip(3);
+  const std::string filled = SaveArtefact(dir.path(), SomeProvenance("fill.gaps"), clip).value();
+  ExpectSameClip(clip, *ClipReader::Open(dir / (filled + ".art")).value(), false);
+}
+
+TEST(ArtefactFile, TheSameFourAreTheSameArtefact) {
+  const TempDir dir;
+  const artefact::Provenance p = SomeProvenance("fit.skeleton");
+  const std::string hash = SaveArtefact(dir.path(), JsonArtefact{p, "skeleton", "{}"}).value();
+  const auto modified = std::filesystem::last_write_time(dir / (hash + ".art"));
+  artefact::Provenance told = p;
+  told.made_utc = Timestamp::FromNanoseconds(1);
+  told.tool = "another";
+  told.inputs[0].name = "renamed";
+  told.parameters_json = R"({ "seed":7 , "cutoff_Hz":20 })";  // the same JSON
+  EXPECT_EQ(SaveArtefact(dir.path(), JsonArtefact{told, "skeleton", "{}"}).value(), hash);
+  EXPECT_EQ(std::filesystem::last_write_time(dir / (hash + ".art")), modified) << "written once";
+  for (int change = 0; change < 5; ++change) {
+    artefact::Provenance other = p;
+    if (change == 0) other.version = 4;
+    if (change == 1) other.step = "fit.pose";
+    if (change == 2) other.inputs[1].hash[0] = 'c';
+    if (change == 3) std::swap(other.inputs[0], other.inputs[1]);
+    if (change == 4) other.parameters_json = R"({"cutoff_Hz": 20.5, "seed": 7})";
+    EXPECT_NE(ArtefactHash(other).value(), hash) << change;
+  }
+  artefact::Provenance bad = p;
+  bad.parameters_json = "{";
+  EXPECT_EQ(ArtefactHash(bad).error().code, ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace handhold::store

@@ -1,0 +1,288 @@
+#include "database/store/library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "database/store/clip_writer.h"
+#include "tests/database/store/clip_fixture.h"
+
+namespace handhold::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A take of one transducer pressed twice: 2 N for 0.3 s, then 4 N for 0.2 s, with a ripple between
+/// the two thresholds.
+recording::Clip Presses(recording::ClipInfo info) {
+  recording::Clip clip(std::move(info));
+  const int stream =
+      clip.AddStream(ForceStream(true), recording::ClockMap::Identity(clip.info().host_start_ns));
+  recording::ForceSensor sensor;
+  sensor.name = "plate";
+  sensor.stream_id = stream;
+  sensor.calibration = Eigen::Matrix<double, 6, 6>::Identity() * 0.01;
+  clip.AddForceSensor(sensor);
+  recording::SampleBlock block;
+  block.stream_id = stream;
+  block.count = 7000;  // 3 s at 7000/3 Hz
+  block.values.assign(6 * 7000, 0.0);
+  for (int i = 0; i < block.count; ++i) {
+    const double t = i * 3.0 / 7000.0;
+    double normal_N = 0.0;
+    if (t >= 0.5 && t < 0.8) normal_N = 2.0;
+    if (t >= 1.0 && t < 1.1) normal_N = 0.4;  // below contact_on
+    if (t >= 1.5 && t < 1.7)
+      normal_N = t > 1.55 && t < 1.56 ? 0.3 : 4.0;  // dips, but stays above contact_off
+    block.value(2, i) = -100.0 * normal_N;          // the hand pushes down: -z
+  }
+  clip.Append(block);
+  return clip;
+}
+
+std::string AddTake(Library& library, const std::string& task, const std::string& subject) {
+  recording::ClipInfo info;
+  info.task = task;
+  info.subject = subject;
+  info.host_start_ns = 1'000'000'000'000;
+  info.utc_start = UtcNow();
+  info = library.NewTake(info).value();
+  const Status written = WriteClip(Presses(info), library.ClipPath(info.id), {});
+  EXPECT_TRUE(written) << written.error().message;
+  const Status indexed = library.Index(info.id);
+  EXPECT_TRUE(indexed) << indexed.error().message;
+  return info.id.ToString();
+}
+
+LedgerEntry Tag(const std::string& clip, const std::string& name) {
+  LedgerEntry e;
+  e.clip = clip;
+  e.kind = LedgerKind::kTag;
+  e.name = name;
+  e.author = "ana";
+  return e;
+}
+
+/// Everything the catalogue answers, as text: to compare before and after a rebuild.
+std::string Answers(const Library& library) {
+  std::string text;
+  const std::vector<ClipRow> clips = library.Clips().value();
+  for (const ClipRow& c : clips) {
+    text += c.id + " " + c.name + " " + c.sha256 + " " + std::to_string(c.length.ns()) + " " +
+            std::to_string(c.rating.value_or(0));
+    for (const std::string& tag : c.tags) text += " #" + tag;
+    text += "\n";
+  }
+  for (const char* sql :
+       {"SELECT group_concat(id||t_ns||kind||value, ' ') FROM (SELECT id, t_ns, kind, value FROM "
+        "event JOIN clip USING(clip) ORDER BY id, t_ns, sequence)",
+        "SELECT group_concat(id||channel||name||value, ' ') FROM (SELECT id, channel, feature.name "
+        "AS name, value FROM feature JOIN clip USING(clip) ORDER BY 1, 2, 3)",
+        "SELECT group_concat(hash||role||input, ' ') FROM artefact_input",
+        "SELECT group_concat(text, ' ') FROM (SELECT text FROM note ORDER BY text)"}) {
+    text += library.catalogue().QueryText(sql).value() + "\n";
+  }
+  return text;
+}
+
+TEST(Library, TakesAreNumberedIndexedAndFound) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string first = AddTake(*library, "stroke", "S01"),
+                    second = AddTake(*library, "stroke", "S02");
+  AddTake(*library, "poke", "S01");
+  EXPECT_EQ(library->FindClip(first).value().name, "stroke_001");
+  EXPECT_EQ(library->FindClip(second).value().name, "stroke_002");
+  EXPECT_EQ(library->FindClip("poke_001").value().subject, "S01");
+  EXPECT_EQ(library->FindClip("stroke_002").value().id, second);
+  EXPECT_THAT(library->FindClip("stroke_02").error().message, HasSubstr("stroke_002"));
+  EXPECT_EQ(library->Clips({.task = "stroke"}).value().size(), 2u);
+  EXPECT_EQ(library->Clips({.subject = "S01"}).value().size(), 2u);
+  EXPECT_EQ(library->Clips({.limit = 1, .offset = 2}).value().front().id, first) << "newest first";
+  EXPECT_EQ(library->OpenClip(first).value()->info().subject, "S01");
+  EXPECT_NEAR(library->FindClip(first).value().length.seconds(), 3.0, 1e-9);
+  ASSERT_TRUE(library->Index(ClipId::Parse(first).value())) << "again is the same";
+  EXPECT_EQ(library->Info().value().clips, 3);
+  EXPECT_THAT(Library::Create(dir / "lab").error().message, HasSubstr("already"));
+  EXPECT_THAT(Library::Open(dir / "none").error().message, HasSubstr("library create"));
+}
+
+TEST(Library, ContactsAreFoundWithHysteresis) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  AddTake(*library, "poke", "S01");
+  std::vector<std::pair<std::string, double>> events;
+  std::vector<double> values, lengths;
+  Statement list =
+      library->catalogue()
+          .Prepare(
+              "SELECT kind, t_ns, value, length_ns FROM event WHERE origin='indexer' ORDER BY t_ns")
+          .value();
+  ASSERT_TRUE(list.ForEach([&](Statement& row) -> Status {
+    events.push_back({row.String(0), static_cast<double>(row.Integer(1)) * 1e-9});
+    values.push_back(row.Real(2));
+    lengths.push_back(static_cast<double>(row.Integer(3)) * 1e-9);
+    return {};
+  }));
+  ASSERT_EQ(events.size(), 4u)
+      << "0.4 N does not reach contact_on; the dip to 0.3 N does not reach contact_off";
+  const double tick = 3.0 / 7000;
+  EXPECT_EQ(events[0].first, "contact_on");
+  EXPECT_NEAR(events[0].second, 0.5, tick);
+  EXPECT_EQ(events[1].first, "contact_off");
+  EXPECT_NEAR(events[1].second, 0.8, tick);
+  EXPECT_NEAR(events[2].second, 1.5, tick);
+  EXPECT_NEAR(events[3].second, 1.7, tick);
+  EXPECT_NEAR(values[0], 2.0, 1e-9);
+  EXPECT_NEAR(values[2], 4.0, 1e-9);
+  EXPECT_NEAR(lengths[2], 0.2, 2 * tick);
+  EXPECT_EQ(library->catalogue()
+                .QueryInteger("SELECT count(*) FROM feature WHERE channel='plate.normal_force' AND "
+                              "name='max' AND value=4.0")
+                .value(),
+            1);
+  Statement zones =
+      library->catalogue().Prepare("SELECT data FROM clip_zone WHERE sensor='plate'").value();
+  ASSERT_TRUE(zones.Step().value());
+  const auto decoded = DecodeSensorZones(zones.Blob(0)).value();
+  ASSERT_EQ(decoded.size(), 2u);
+  EXPECT_EQ(decoded[0].max[kNormalForceZone], 4.0f);
+  EXPECT_EQ(decoded[1].max[kNormalForceZone], 0.0f);
+}
+
+TEST(Library, LosingTheCatalogueCostsAScanNotData) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab", {.contact_on_N = 0.5, .contact_off_N = 0.25}).value();
+  const std::string id = AddTake(*library, "stroke", "S01");
+  AddTake(*library, "poke", "S02");
+  library->Say(Tag(id, "good")).value();
+  LedgerEntry rating = Tag(id, "");
+  rating.kind = LedgerKind::kRating;
+  rating.value = "4";
+  library->Say(rating).value();
+  LedgerEntry note = Tag(id, "");
+  note.kind = LedgerKind::kNote;
+  note.value = "thumb slipped at the rim";
+  library->Say(note).value();
+  artefact::Provenance p;
+  p.step = "fit.skeleton";
+  p.inputs = {{"clip", library->FindClip(id).value().sha256, "stroke_001"}};
+  const std::string hash = library->Save(JsonArtefact{p, "skeleton", "{}"}).value();
+  const std::string before = Answers(*library);
+  EXPECT_THAT(before, HasSubstr("#good"));
+  EXPECT_EQ(library->catalogue()
+                .QueryInteger("SELECT count(*) FROM note_text WHERE note_text MATCH 'slipped'")
+                .value(),
+            1);
+  library.reset();
+  std::filesystem::remove(dir / "lab/catalogue.db");
+  library = Library::Open(dir / "lab").value();
+  EXPECT_EQ(Answers(*library), before);
+  EXPECT_EQ(library->catalogue()
+                .QueryInteger("SELECT count(*) FROM note_text WHERE note_text MATCH 'slipped'")
+                .value(),
+            1);
+  library.reset();
+  std::ofstream(dir / "lab/catalogue.db", std::ios::trunc) << "rubbish";
+  library = Library::Open(dir / "lab").value();
+  EXPECT_EQ(Answers(*library), before);
+  EXPECT_THAT(library->MadeFrom(library->FindClip(id).value().sha256).value(), ElementsAre(hash));
+  EXPECT_EQ(library->Inputs(hash).value().size(), 1u);
+  EXPECT_EQ(library->FindArtefact(p).value(), hash);
+  p.version = 9;
+  EXPECT_EQ(library->FindArtefact(p).value(), std::nullopt);
+  EXPECT_THAT(library->Check().value(), IsEmpty());
+}
+
+TEST(Library, CheckAndRebuildNameWhatIsWrong) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string good = AddTake(*library, "a", "S01"), bad = AddTake(*library, "b", "S01"),
+                    gone = AddTake(*library, "c", "S01");
+  {
+    std::fstream file(dir / ("lab/clips/" + bad + ".clip"),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-2500, std::ios::end);
+    file.put(static_cast<char>(file.peek() ^ 0x40));
+  }
+  std::filesystem::remove(dir / ("lab/clips/" + gone + ".clip"));
+  std::string found;
+  const Issues issues = library->Check().value();
+  for (const Issue& issue : issues) found += issue.where + ": " + issue.what + "\n";
+  EXPECT_THAT(found, HasSubstr(bad));
+  EXPECT_THAT(found, HasSubstr(gone));
+  EXPECT_THAT(found, ::testing::Not(HasSubstr(good)));
+  recording::ClipInfo unfinished;
+  unfinished.id = ClipId::New();
+  {
+    auto writer = ClipWriter::Create(library->ClipPath(unfinished.id), unfinished, {}).value();
+    std::mt19937_64 rng(1);
+    const int stream = writer->AddStream(ForceStream(true)).value();
+    ASSERT_TRUE(writer->Append(ForceBlock(rng, stream, 0, 0, 5000)));
+  }
+  ASSERT_TRUE(library->Rebuild(false));
+  EXPECT_EQ(library->Info().value().unfinished, 1);
+  ASSERT_TRUE(library->Rebuild(true));
+  EXPECT_EQ(library->Info().value().unfinished, 0);
+  EXPECT_EQ(library->OpenClip(unfinished.id.ToString()).value()->sample_count(1), 5000);
+  EXPECT_EQ(library->Rebuild(false, [](double, std::string_view) { return false; }).error().code,
+            ErrorCode::kCancelled);
+  EXPECT_EQ(library->Info().value().unfinished, 0) << "a cancelled rebuild leaves the catalogue";
+}
+
+TEST(Ledger, IsAppendOnlyAndSaysWhatHoldsNow) {
+  const TempDir dir;
+  Ledger ledger = Ledger::Open(dir / "ledger.db", true).value();
+  const std::string first = ledger.Append(Tag("c1", "good")).value();
+  ledger.Append(Tag("c2", "good")).value();
+  LedgerEntry off = Tag("c1", "good");
+  off.removed = true;
+  off.author = "ben";
+  ledger.Append(off).value();
+  EXPECT_EQ(ledger.Current("c1").value().size(), 0u);
+  EXPECT_EQ(ledger.Current().value().size(), 1u);
+  const auto history = ledger.History("c1").value();
+  ASSERT_EQ(history.size(), 2u);
+  EXPECT_EQ(history[1].replaces, first);
+  EXPECT_EQ(history[1].author, "ben");
+  EXPECT_GE(history[1].utc, history[0].utc);
+  for (const char* value : {"2", "5"}) {
+    LedgerEntry rating = Tag("c1", "");
+    rating.kind = LedgerKind::kRating;
+    rating.value = value;
+    ledger.Append(rating).value();
+  }
+  ASSERT_EQ(ledger.Current("c1").value().size(), 1u);
+  EXPECT_EQ(ledger.Current("c1").value()[0].value, "5");
+  LedgerEntry consent;
+  consent.kind = LedgerKind::kConsent;
+  consent.subject = "S01";
+  consent.name = "publication";
+  consent.value = "given";
+  consent.author = "ana";
+  ledger.Append(consent).value();
+  consent.value = "withdrawn";
+  ledger.Append(consent).value();
+  ASSERT_EQ(ledger.Current("S01").value().size(), 1u);
+  EXPECT_EQ(ledger.Current("S01").value()[0].value, "withdrawn");
+  EXPECT_EQ(ledger.History("S01").value().size(), 2u);
+  LedgerEntry nobody = Tag("c1", "x");
+  nobody.author = "";
+  EXPECT_THAT(ledger.Append(nobody).error().message, HasSubstr("author"));
+  LedgerEntry six = Tag("c1", "");
+  six.kind = LedgerKind::kRating;
+  six.value = "6";
+  EXPECT_EQ(ledger.Append(six).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(ledger.Count().value(), 7);
+}
+
+TEST(Library, NetworkFileSystemsAreTold) {
+  EXPECT_EQ(NetworkFileSystem("/tmp"), "");
+  EXPECT_EQ(NetworkFileSystem("/no/such/place"), "");
+}
+
+}  // namespace
+}  // namespace handhold::store
