@@ -18,6 +18,15 @@ bool IntegerEqualsNumber(int64_t i, double d) {
 
 }  // namespace
 
+Json::Json() = default;
+Json::Json(std::nullptr_t) {}
+Json::Json(Boolean boolean) : value_(boolean.value) {}
+Json::Json(Integer integer) : value_(integer.value) {}
+Json::Json(double value) : value_(value) {}
+Json::Json(float value) : value_(static_cast<double>(value)) {}
+Json::Json(std::string value) : value_(std::move(value)) {}
+Json::Json(std::string_view value) : value_(std::string(value)) {}
+Json::Json(const char* value) : value_(std::string(value)) {}
 Json::Json(const Json&) = default;
 Json::Json(Json&&) noexcept = default;
 Json& Json::operator=(const Json&) = default;

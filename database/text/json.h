@@ -33,30 +33,31 @@ class Json {
   using Elements = std::vector<Json>;
   using Members = std::vector<JsonMember>;
 
-  Json() = default;  ///< null
   // Defined in json.cc: inlining them everywhere costs compile time and trips GCC's false
-  // -Wmaybe-uninitialized.
+  // -Wmaybe-uninitialized, and clang 14 refuses to construct the variant before JsonMember is
+  // complete.
+  Json();  ///< null
+  Json(std::nullptr_t);
   Json(const Json&);
   Json(Json&&) noexcept;
   Json& operator=(const Json&);
   Json& operator=(Json&&) noexcept;
   ~Json();
 
-  Json(std::nullptr_t) {}
   template <std::same_as<bool> B>
-  Json(B value) : value_(value) {}
+  Json(B value) : Json(Boolean{value}) {}
   /// Any integer that fits int64; CHECKs that it does (64-bit ids and hashes above that are written
   /// as strings).
   template <std::integral I>
     requires(!std::same_as<I, bool>)
-  Json(I value) : value_(ToInt64(value)) {}
+  Json(I value) : Json(Integer{ToInt64(value)}) {}
   /// NaN and infinities may be held, but neither written nor hashed: Write and Canonical refuse
   /// them by path.
-  Json(double value) : value_(value) {}
-  Json(float value) : value_(static_cast<double>(value)) {}
-  Json(std::string value) : value_(std::move(value)) {}
-  Json(std::string_view value) : value_(std::string(value)) {}
-  Json(const char* value) : value_(std::string(value)) {}
+  Json(double value);
+  Json(float value);
+  Json(std::string value);
+  Json(std::string_view value);
+  Json(const char* value);
 
   /// Json::Array({1, "two", 3.0}); Json::Array(std::vector<double>{...}).
   static Json Array(std::initializer_list<Json> elements = {});
@@ -105,6 +106,15 @@ class Json {
   bool operator==(const Json& other) const;
 
  private:
+  struct Boolean {
+    bool value;
+  };
+  struct Integer {
+    int64_t value;
+  };
+  explicit Json(Boolean boolean);
+  explicit Json(Integer integer);
+
   template <std::integral I>
   static int64_t ToInt64(I value) {
     CheckFitsInt64(std::in_range<int64_t>(value));
