@@ -14,24 +14,22 @@ namespace handhold {
                               const std::string& detail);
 
 namespace internal {
-template <typename A, typename B>
-std::string CheckValues(const A& a, const B& b) {
+// One call, so that temporaries in the operands live until the values are printed.
+template <typename A, typename B, typename Holds>
+void CheckOp(const A& a, const B& b, Holds holds, const char* file, int line,
+             const char* expression) {
+  if (holds(a, b)) return;
   std::ostringstream out;
   out.precision(17);
   out << "(" << a << " against " << b << ")";
-  return out.str();
+  CheckFailed(file, line, expression, out.str());
 }
 }  // namespace internal
 
-#define HANDHOLD_CHECK_OP(op, a, b)                                                 \
-  do {                                                                              \
-    const auto& check_a = (a);                                                      \
-    const auto& check_b = (b);                                                      \
-    if (!(check_a op check_b)) {                                                    \
-      ::handhold::CheckFailed(__FILE__, __LINE__, #a " " #op " " #b,                \
-                              ::handhold::internal::CheckValues(check_a, check_b)); \
-    }                                                                               \
-  } while (false)
+#define HANDHOLD_CHECK_OP(op, a, b)                                                          \
+  ::handhold::internal::CheckOp(                                                             \
+      (a), (b), [](const auto& check_a, const auto& check_b) { return check_a op check_b; }, \
+      __FILE__, __LINE__, #a " " #op " " #b)
 
 #define CHECK(condition)                                                           \
   do {                                                                             \

@@ -82,7 +82,9 @@ class Compiler {
     if (!schema.value().is_object()) return schema.Fail("a schema is an object, true or false");
     schemas_.insert(&schema.value());
     HANDHOLD_ASSIGN(const auto members, schema.Members());
-    for (const auto& [name, value] : members) {
+    for (const auto& member : members) {
+      const std::string& name = member.first;
+      const JsonView& value = member.second;
       const auto* keyword = std::find_if(std::begin(kKeywords), std::end(kKeywords),
                                          [&](const Keyword& k) { return k.name == name; });
       if (keyword == std::end(kKeywords)) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+
+#include "database/base/result.h"
 
 namespace handhold {
 namespace {
@@ -21,6 +24,13 @@ TEST(Check, AbortsWithFileExpressionAndValues) {
   EXPECT_DEATH(CHECK_NE(samples, 3), "samples != 3 \\(3 against 3\\)");
   EXPECT_DEATH(CHECK_LT(expected, samples), "expected < samples \\(5 against 3\\)");
   EXPECT_DEATH(CHECK_GE(0.1 + 0.2, 0.4), "0.30000000000000004 against 0.40000000000000002");
+}
+
+// Result::value() of a temporary is a reference into it.
+TEST(Check, KeepsTemporariesAliveForTheComparison) {
+  const auto made = []() -> Result<std::string> { return std::string(100, 'x'); };
+  CHECK_EQ(made().value(), std::string(100, 'x'));
+  EXPECT_DEATH(CHECK_EQ(made().value(), "y"), "xxxx against y");
 }
 
 TEST(Check, NanFailsEveryComparison) {

@@ -60,7 +60,8 @@ TEST(Toml, NumbersAreExact) {
 TEST(Toml, SyntaxErrorsNameFileLineAndColumn) {
   EXPECT_THAT(ErrorOf("a = 1\nb = = 2\n", {.source = "rig.toml"}), HasSubstr("rig.toml:2:5: "));
   EXPECT_THAT(ErrorOf("a = 1\na = 2\n"), HasSubstr("line 2, column "));
-  EXPECT_THAT(ErrorOf("a = \"\xFF\""), HasSubstr("line 1"));
+  EXPECT_EQ(ErrorOf("a = 1\nb = \"\xFF\""), "line 2, column 6: a byte that is not UTF-8");
+  EXPECT_EQ(ErrorOf(std::string("t = 07:3\0:00", 12)), "line 1, column 9: a control character");
 }
 
 TEST(Toml, RefusesNanInfDepthAndLength) {
