@@ -64,6 +64,12 @@ TEST(Toml, SyntaxErrorsNameFileLineAndColumn) {
   EXPECT_EQ(ErrorOf(std::string("t = 07:3\0:00", 12)), "line 1, column 9: a control character");
 }
 
+// Texts that break assertions of toml++ 3.3, found by fuzzing.
+TEST(Toml, MalformedTextIsAnErrorNotAnAbort) {
+  EXPECT_NE(ErrorOf("[[= 'vicon'\n"), "accepted");
+  EXPECT_NE(ErrorOf("[= 1"), "accepted");
+}
+
 TEST(Toml, RefusesNanInfDepthAndLength) {
   EXPECT_EQ(ErrorOf("ok = 1\n[x]\ny = [1.0, nan]\n", {.source = "rig.toml"}),
             "rig.toml:3: /x/y/1: nan is not a value here");
