@@ -68,6 +68,7 @@ TEST(Toml, SyntaxErrorsNameFileLineAndColumn) {
 TEST(Toml, MalformedTextIsAnErrorNotAnAbort) {
   EXPECT_NE(ErrorOf("[[= 'vicon'\n"), "accepted");
   EXPECT_NE(ErrorOf("[= 1"), "accepted");
+  EXPECT_NE(ErrorOf("\xEF\xB9\xBF"), "accepted");  // U+FE7F
 }
 
 TEST(Toml, RefusesNanInfDepthAndLength) {
