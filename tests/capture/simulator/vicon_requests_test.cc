@@ -11,8 +11,8 @@ using testing::HasSubstr;
 const std::vector<uint8_t> kPush = {0x01, 0x00, 0x2b, 0x1a, 9, 0, 0, 0, 0xa2,
                                     0x86, 0x01, 0,    1,    0, 0, 0, 1};
 const std::vector<uint8_t> kEnumsAndPing = {
-    0x01, 0x00, 0x2b, 0x1a, 36, 0, 0, 0, 0xa1, 0x86, 0x01, 0, 12, 0, 0, 0, 2,
-    0,    0,    0,    5,    0,  0, 0, 6, 0,    0,    0,                      // ObjectEnums {5, 6}
+    0x01, 0x00, 0x2b, 0x1a, 36, 0, 0, 0, 0xa1, 0x86, 0x01, 0, 12, 0, 0, 0,
+    2,    0,    0,    0,    5,  0, 0, 0, 6,    0,    0,    0,                // ObjectEnums {5, 6}
     0x2a, 0,    0,    0,    8,  0, 0, 0, 7,    0,    0,    0, 0,  0, 0, 1};  // Ping
                                                                              // 0x0100000000000007
 
