@@ -52,8 +52,7 @@ TEST(Binary, MistakesGoToStderrWithTheNearestWordAndExit2) {
               HasSubstr("'version' has no option '--fromat': did you mean '--format'?"));
   const RunResult value = RunHandhold({"version", "--format", "jsn"});
   EXPECT_EQ(value.exit_code, 2);
-  EXPECT_THAT(value.err,
-              HasSubstr("--format: unknown value 'jsn': did you mean 'json'?"));
+  EXPECT_THAT(value.err, HasSubstr("--format: unknown value 'jsn': did you mean 'json'?"));
   EXPECT_EQ(RunHandhold({"completion", "tcsh"}).exit_code, 2);
   EXPECT_EQ(RunHandhold({"completion"}).exit_code, 2);
   EXPECT_EQ(RunHandhold({"version", "more"}).exit_code, 2);
