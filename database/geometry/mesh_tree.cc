@@ -266,7 +266,8 @@ SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M) cons
   const double slack = internal::kSlack * (1 + middle.norm() + (b - a).norm());
   SegmentNearest best;
   double best2 = std::numeric_limits<double>::infinity();
-  double limit = best2;
+  // The middle's own distance, found by the faster search, is an upper bound to start from.
+  double limit = ClosestUnsigned(0.5 * (a_M + b_M)).distance_m * bvh.scale + slack;
   const auto bound = [&](const Vec3& box_lo, const Vec3& box_hi) {
     const double by_box = (box_lo - hi).cwiseMax(lo - box_hi).cwiseMax(0.0).norm();
     // A slanting segment fills little of its own box: its distance to the sphere around the other
@@ -280,6 +281,9 @@ SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M) cons
       bvh, bound, [&] { return limit; },
       [&](std::uint32_t position) {
         const std::array<Vec3, 3>& c = bvh.corners[position];
+        Bounds box;
+        for (const Vec3& corner : c) box.Include(bvh.Scaled(corner));
+        if (bound(box.min, box.max) > limit) return;
         const internal::SegmentPair near =
             internal::NearestSegmentTriangle(a_M, b_M, c[0], c[1], c[2]);
         if (near.distance2 < best2) {
