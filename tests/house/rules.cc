@@ -136,7 +136,8 @@ std::vector<std::string> CheckHeaders(const SourceTree& tree) {
       continue;
     }
     const std::string header = WithoutSuffix(path) + ".h";
-    if (tree.count(header) != 0 && (file.includes.empty() || file.includes[0].path != header)) {
+    if (path.ends_with(".cc") && tree.count(header) != 0 &&
+        (file.includes.empty() || file.includes[0].path != header)) {
       findings.push_back(path + ": does not include \"" + header + "\" first");
     }
   }

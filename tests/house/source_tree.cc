@@ -104,7 +104,8 @@ SourceTree LoadTree(const std::string& root) {
     }
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / top)) {
       const std::string extension = entry.path().extension().string();
-      if (!entry.is_regular_file() || (extension != ".h" && extension != ".cc")) continue;
+      if (!entry.is_regular_file()) continue;
+      if (extension != ".h" && extension != ".cc" && extension != ".inc") continue;
       AddFile(tree, fs::relative(entry.path(), root).generic_string(),
               ReadText(entry.path().string()));
     }

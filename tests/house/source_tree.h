@@ -32,8 +32,8 @@ std::vector<Include> ParseIncludes(std::string_view text);
 /// Adds a file to a tree that a test writes itself.
 void AddFile(SourceTree& tree, std::string path, std::string text);
 
-/// Every *.h and *.cc under database, capture, fitting, synthesis, tools and tests of `root`.
-/// Throws when `root` is not the project: an empty tree would please every guard.
+/// Every *.h, *.cc and *.inc under database, capture, fitting, synthesis, tools and tests of
+/// `root`. Throws when `root` is not the project: an empty tree would please every guard.
 SourceTree LoadTree(const std::string& root);
 
 /// True for `path` itself and for everything below it: Under("a/b/c.h", "a/b") and ("a/b", "a/b").
