@@ -4,6 +4,8 @@
 /// that is fixed to it, described in its frame Jc. Motion subspaces are then constant: the identity
 /// for a ball and a free joint, the axis for a hinge. Velocities and accelerations are those of the
 /// node's origin; gravity is an acceleration of the world, -g.
+/// Longer than our headers are: the three algorithms share their node, and templates must be seen
+/// whole.
 #pragma once
 
 #include <utility>
@@ -47,10 +49,15 @@ struct Node {
   V3 w, dw, acc;  ///< angular velocity, its rate, acceleration of the origin, in the node's frame
   V3 n, f;        ///< moment about the origin and force that the joint passes on
   NodeInertia<S> composite;
-  // Articulated-body quantities: rows and columns (angular, linear).
+};
+
+/// What only forward dynamics needs of a node, kept apart so that the nodes stay in the first
+/// cache. Rows and columns (angular, linear).
+template <typename S>
+struct Articulated {
   geometry::Vec6T<S> V, c, pA, u;
-  geometry::Mat6T<S> IA, U;
-  Eigen::Matrix<S, 6, 6> D_inverse;
+  geometry::Vec6T<S> A;  ///< acceleration
+  geometry::Mat6T<S> IA, U, D_inverse;
 };
 
 template <typename S>
@@ -133,10 +140,10 @@ void Project(const Node<S>& node, const geometry::Vec3T<S>& n, const geometry::V
       out[1] = node.axes[1].dot(n);
       break;
     case JointType::kFree:
-      for (int k = 0; k < 3; ++k) out[3 + k] = f[k];
+      out[3] = f.x(), out[4] = f.y(), out[5] = f.z();
       [[fallthrough]];
     case JointType::kBall:
-      for (int k = 0; k < 3; ++k) out[k] = n[k];
+      out[0] = n.x(), out[1] = n.y(), out[2] = n.z();
       break;
   }
 }
@@ -215,8 +222,27 @@ struct DynamicsDataT<S>::Impl {
   }
   void PassForces(const V3& gravity, const S* v, const S* a, S* tau);
   void Composites();
+  /// The block of M on its diagonal; halves are made equal, so that M is symmetric to the bit.
   template <int C>
-  void Columns(size_t i, Eigen::Ref<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>> M);
+  static void ProjectOnItself(const Node& node, const Eigen::Matrix<S, 3, C>& n,
+                              const Eigen::Matrix<S, 3, C>& f,
+                              Eigen::Ref<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>& M) {
+    if constexpr (C == 3) {
+      const M3 symmetric = S(0.5) * (n + n.transpose());
+      M.template block<3, 3>(node.iv, node.iv) = symmetric;
+      return;
+    }
+    for (int k = 0; k < C; ++k) {
+      S projected[6];
+      internal::Project<S>(node, n.col(k), f.col(k), projected);
+      for (int r = 0; r <= k; ++r) {
+        M(node.iv + r, node.iv + k) = projected[r];
+        M(node.iv + k, node.iv + r) = projected[r];
+      }
+    }
+  }
+  template <int C>
+  void Columns(size_t i, Eigen::Ref<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>& M);
   void ArticulatedVelocities(const S* v);
   template <int C>
   void ArticulatedInertia(size_t i, const S* tau);
@@ -225,8 +251,8 @@ struct DynamicsDataT<S>::Impl {
 
   std::vector<Node> nodes;  ///< parents first
   int nq = 0, nv = 0, body_count = 0;
-  std::vector<geometry::Vec6T<S>> A;  ///< accelerations of the nodes, forward dynamics
-  KinematicsDataT<S> kinematics;      ///< OutboardMass
+  std::vector<internal::Articulated<S>> articulated;  ///< by node
+  KinematicsDataT<S> kinematics;                      ///< OutboardMass
   std::vector<char> outboard;
 };
 
@@ -281,7 +307,7 @@ DynamicsDataT<S>::Impl::Impl(const Skeleton& skeleton)
     nodes[i].body.moment = (m.mass_kg * m.p_BCom).template cast<S>();
     nodes[i].body.about_origin = about_origin.template cast<S>();
   }
-  A.resize(nodes.size());
+  articulated.resize(nodes.size());
 }
 
 /// RNEA. v or a may be null: zero.
@@ -346,10 +372,9 @@ void DynamicsDataT<S>::Impl::Composites() {
     const S trace = S(2) * hp.dot(p);
     const M3 RI = node.R * c.about_origin;
     up.about_origin.noalias() += RI * node.R.transpose();
-    for (int r = 0; r < 3; ++r) {
-      for (int k = 0; k < 3; ++k) up.about_origin(r, k) -= p[r] * hp[k] + hp[r] * p[k];
-      up.about_origin(r, r) += trace;
-    }
+    up.about_origin.noalias() -= p * hp.transpose();
+    up.about_origin.noalias() -= hp * p.transpose();
+    up.about_origin.diagonal().array() += trace;
     up.moment += h + c.mass * p;
     up.mass += c.mass;
   }
@@ -360,7 +385,7 @@ void DynamicsDataT<S>::Impl::Composites() {
 template <typename S>
 template <int C>
 void DynamicsDataT<S>::Impl::Columns(
-    size_t i, Eigen::Ref<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>> M) {
+    size_t i, Eigen::Ref<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>& M) {
   const Node& node = nodes[i];
   const auto& c = node.composite;
   Eigen::Matrix<S, 3, C> n, f;
@@ -378,69 +403,82 @@ void DynamicsDataT<S>::Impl::Columns(
   }
   const Node* at = &node;
   while (true) {
-    for (int k = 0; k < C; ++k) {
-      S projected[6];
-      internal::Project<S>(*at, n.col(k), f.col(k), projected);
-      for (int r = 0; r < at->nv; ++r) {
-        M(at->iv + r, node.iv + k) = projected[r];
-        M(node.iv + k, at->iv + r) = projected[r];
+    if (at == &node) {
+      ProjectOnItself<C>(node, n, f, M);
+    } else if (at->type == JointType::kBall) {
+      M.template block<3, C>(at->iv, node.iv) = n;
+      M.template block<C, 3>(node.iv, at->iv) = n.transpose();
+    } else {
+      for (int k = 0; k < C; ++k) {
+        S projected[6];
+        internal::Project<S>(*at, n.col(k), f.col(k), projected);
+        for (int r = 0; r < at->nv; ++r) {
+          M(at->iv + r, node.iv + k) = projected[r];
+          M(node.iv + k, at->iv + r) = projected[r];
+        }
       }
     }
     if (at->parent < 0) break;
-    f = (at->R * f).eval();
-    n = (at->R * n).eval();
-    for (int k = 0; k < C; ++k) n.col(k) += at->p.cross(f.col(k));
+    const Eigen::Matrix<S, 3, C> f_up = at->R.lazyProduct(f), n_up = at->R.lazyProduct(n);
+    f = f_up;
+    n = n_up;
+    n.row(0) += at->p.y() * f_up.row(2) - at->p.z() * f_up.row(1);
+    n.row(1) += at->p.z() * f_up.row(0) - at->p.x() * f_up.row(2);
+    n.row(2) += at->p.x() * f_up.row(1) - at->p.y() * f_up.row(0);
     at = &nodes[static_cast<size_t>(at->parent)];
   }
 }
 
 template <typename S>
 void DynamicsDataT<S>::Impl::ArticulatedVelocities(const S* v) {
-  for (Node& node : nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    internal::Articulated<S>& art = articulated[i];
     V3 w = V3::Zero(), lin = V3::Zero(), wj, own, vj = V3::Zero();
     if (node.parent >= 0) {
-      const Node& parent = nodes[static_cast<size_t>(node.parent)];
+      const internal::Articulated<S>& parent = articulated[static_cast<size_t>(node.parent)];
       const V3 w_p = parent.V.template head<3>(), v_p = parent.V.template tail<3>();
       w = node.R.transpose() * w_p;
       lin = node.R.transpose() * (v_p + w_p.cross(node.p));
     }
     internal::JointRates<S>(node, v + node.iv, &wj, &own);
     if (node.type == JointType::kFree) vj = V3(v[node.iv + 3], v[node.iv + 4], v[node.iv + 5]);
-    node.V << w + wj, lin + vj;
+    art.V << w + wj, lin + vj;
     // [V] S v, plus the joint's own.
     const V3 w_all = w + wj, v_all = lin + vj;
-    node.c << own + w_all.cross(wj), w_all.cross(vj) + v_all.cross(wj);
+    art.c << own + w_all.cross(wj), w_all.cross(vj) + v_all.cross(wj);
     const auto& I = node.body;
     const M3 hx = geometry::Skew<S>(I.moment);
-    node.IA.template topLeftCorner<3, 3>() = I.about_origin;
-    node.IA.template topRightCorner<3, 3>() = hx;
-    node.IA.template bottomLeftCorner<3, 3>() = -hx;
-    node.IA.template bottomRightCorner<3, 3>() = I.mass * M3::Identity();
+    art.IA.template topLeftCorner<3, 3>() = I.about_origin;
+    art.IA.template topRightCorner<3, 3>() = hx;
+    art.IA.template bottomLeftCorner<3, 3>() = -hx;
+    art.IA.template bottomRightCorner<3, 3>() = I.mass * M3::Identity();
     const V3 n = I.about_origin * w_all + I.moment.cross(v_all);
     const V3 f = I.mass * v_all - I.moment.cross(w_all);
-    node.pA << w_all.cross(n) + v_all.cross(f), w_all.cross(f);
+    art.pA << w_all.cross(n) + v_all.cross(f), w_all.cross(f);
   }
 }
 
 template <typename S>
 template <int C>
 void DynamicsDataT<S>::Impl::ArticulatedInertia(size_t i, const S* tau) {
-  Node& node = nodes[i];
+  const Node& node = nodes[i];
+  internal::Articulated<S>& art = articulated[i];
   const Eigen::Matrix<S, 6, C> s = internal::Subspace<C, S>(node);
-  const Eigen::Matrix<S, 6, C> U = node.IA * s;
+  const Eigen::Matrix<S, 6, C> U = art.IA * s;
   const Eigen::Matrix<S, C, C> D = s.transpose() * U;
   const Eigen::Matrix<S, C, C> D_inverse = internal::InverseOfSymmetric<C, S>(D);
   Eigen::Matrix<S, C, 1> u;
   for (int k = 0; k < C; ++k) u[k] = tau[node.iv + k];
-  u -= s.transpose() * node.pA;
-  node.U.template leftCols<C>() = U;
-  node.D_inverse.template topLeftCorner<C, C>() = D_inverse;
-  node.u.template head<C>() = u;
+  u -= s.transpose() * art.pA;
+  art.U.template leftCols<C>() = U;
+  art.D_inverse.template topLeftCorner<C, C>() = D_inverse;
+  art.u.template head<C>() = u;
   if (node.parent < 0) return;
-  Node& parent = nodes[static_cast<size_t>(node.parent)];
+  internal::Articulated<S>& parent = articulated[static_cast<size_t>(node.parent)];
   const Eigen::Matrix<S, 6, C> UD = U * D_inverse;
-  const geometry::Mat6T<S> Ia = node.IA - UD * U.transpose();
-  const geometry::Vec6T<S> pa = node.pA + Ia * node.c + UD * u;
+  const geometry::Mat6T<S> Ia = art.IA - UD * U.transpose();
+  const geometry::Vec6T<S> pa = art.pA + Ia * art.c + UD * u;
   const M3& R = node.R;
   const M3 P = geometry::Skew<S>(node.p);
   const M3 a = R * Ia.template topLeftCorner<3, 3>() * R.transpose();
@@ -462,17 +500,19 @@ template <int C>
 void DynamicsDataT<S>::Impl::ArticulatedAcceleration(size_t i, const geometry::Vec6T<S>& a_root,
                                                      S* a) {
   const Node& node = nodes[i];
-  const geometry::Vec6T<S>& a_p = node.parent < 0 ? a_root : A[static_cast<size_t>(node.parent)];
+  internal::Articulated<S>& art = articulated[i];
+  const geometry::Vec6T<S>& a_p =
+      node.parent < 0 ? a_root : articulated[static_cast<size_t>(node.parent)].A;
   const V3 w = a_p.template head<3>(), lin = a_p.template tail<3>();
   geometry::Vec6T<S> a_i;
   a_i.template head<3>() = node.R.transpose() * w;
   a_i.template tail<3>() = node.R.transpose() * (lin + w.cross(node.p));
-  a_i += node.c;
+  a_i += art.c;
   const Eigen::Matrix<S, C, 1> rest =
-      node.u.template head<C>() - node.U.template leftCols<C>().transpose() * a_i;
-  const Eigen::Matrix<S, C, 1> dv = node.D_inverse.template topLeftCorner<C, C>() * rest;
+      art.u.template head<C>() - art.U.template leftCols<C>().transpose() * a_i;
+  const Eigen::Matrix<S, C, 1> dv = art.D_inverse.template topLeftCorner<C, C>() * rest;
   for (int k = 0; k < C; ++k) a[node.iv + k] = dv[k];
-  A[i] = a_i + internal::Subspace<C, S>(node) * dv;
+  art.A = a_i + internal::Subspace<C, S>(node) * dv;
 }
 
 template <typename S>

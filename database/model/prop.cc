@@ -6,7 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "database/base/names.h"
+#include "database/base/issue.h"
+#include "database/geometry/mesh_io.h"
 #include "database/model/hand_library.h"
 #include "database/model/shape_json.h"
 #include "database/text/json_view.h"
@@ -177,6 +178,21 @@ Json PropToJson(const Prop& prop) {
 
 Status SaveProp(const Prop& prop, const std::string& path) {
   return text::WriteJsonFile(path, PropToJson(prop));
+}
+
+Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit) {
+  HANDHOLD_ASSIGN(geometry::MeshFile file,
+                  geometry::ReadMeshFile(path, {.metres_per_unit = metres_per_unit}));
+  auto shape = geometry::MakeTriangleMesh(std::move(file.mesh));
+  if (!shape) return shape.error().Within(path);
+  Prop prop;
+  prop.name = std::filesystem::path(path).stem().string();
+  prop.source = "mesh file " + path + ", " + std::to_string(metres_per_unit) +
+                " metres per unit: " + file.report.Summary();
+  for (const Issue& issue : file.issues) prop.source += "; " + issue.where + ": " + issue.what;
+  prop.shapes.push_back({"mesh", {}, *std::move(shape), ""});
+  HANDHOLD_TRY(CheckProp(prop));
+  return prop;
 }
 
 }  // namespace handhold::model

@@ -71,7 +71,8 @@ text::Json PropToJson(const Prop& prop);
 Status SaveProp(const Prop& prop, const std::string& path);
 
 /// A fixed prop from a mesh file of any supported kind (OBJ, STL, PLY); `metres_per_unit` scales
-/// it: 0.001 for a file in millimetres.
+/// it: 0.001 for a file in millimetres. Named as the file; friction 0.5; what the reader noticed
+/// (holes, dropped faces) is kept in `source`. Errors as geometry::ReadMeshFile.
 Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit);
 
 }  // namespace handhold::model

@@ -9,9 +9,11 @@
 #include <variant>
 #include <vector>
 
+#include "database/base/issue.h"
 #include "database/base/names.h"
 #include "database/base/units.h"
 #include "database/geometry/mesh.h"
+#include "database/geometry/mesh_io.h"
 #include "database/geometry/mesh_tree.h"
 
 namespace handhold::model::internal {
@@ -165,8 +167,17 @@ Result<PosedShape> RevolutionFromJson(const JsonView& object) {
 }
 
 Result<PosedShape> MeshShapeFromJson(const JsonView& object, const std::filesystem::path& folder) {
-  (void)folder;
-  HANDHOLD_ASSIGN(geometry::Mesh mesh, MeshFromJson(object));
+  geometry::Mesh mesh;
+  if (object.Has("file")) {
+    HANDHOLD_ASSIGN(const std::string name, object.Get<std::string>("file"));
+    HANDHOLD_ASSIGN(const double scale, object.Get<double>("metres_per_unit"));
+    auto file = geometry::ReadMeshFile((folder / name).string(), {.metres_per_unit = scale});
+    if (!file) return object.Fail(file.error().message, file.error().code);
+    if (AnyLoss(file->issues)) return object.Fail("mesh file '" + name + "' is damaged");
+    mesh = std::move(file->mesh);
+  } else {
+    HANDHOLD_ASSIGN(mesh, MeshFromJson(object));
+  }
   auto shape = geometry::MakeTriangleMesh(std::move(mesh));
   if (!shape) return object.Fail(shape.error().message, shape.error().code);
   return PosedShape{{}, *std::move(shape)};

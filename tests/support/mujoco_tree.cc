@@ -2,6 +2,7 @@
 
 #include <mujoco/mujoco.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -226,6 +227,22 @@ Eigen::VectorXd MujocoTree::ForwardDynamics(const Eigen::VectorXd& tau) {
   Eigen::Map<Eigen::VectorXd>(impl_->d->qfrc_applied, nv) = T_inverse.transpose() * tau;
   mj_forward(impl_->m, impl_->d);
   return T_inverse * (Eigen::Map<Eigen::VectorXd>(impl_->d->qacc, nv) - impl_->bias);
+}
+
+std::vector<double> MujocoTree::RawState() const {
+  const mjModel& m = *impl_->m;
+  const mjData& d = *impl_->d;
+  std::vector<double> state(d.qpos, d.qpos + m.nq);
+  state.insert(state.end(), d.qvel, d.qvel + m.nv);
+  state.insert(state.end(), d.qacc, d.qacc + m.nv);
+  return state;
+}
+
+void MujocoTree::SetRawState(const std::vector<double>& state) {
+  const mjModel& m = *impl_->m;
+  std::copy_n(state.data(), m.nq, impl_->d->qpos);
+  std::copy_n(state.data() + m.nq, m.nv, impl_->d->qvel);
+  std::copy_n(state.data() + m.nq + m.nv, m.nv, impl_->d->qacc);
 }
 
 Eigen::Vector3d MujocoTree::BodyOrigin(int body) const {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -34,6 +35,11 @@ class MujocoTree {
   /// What a mark times: MuJoCo alone, no mapping.
   void RunInverseDynamics();  ///< kinematics, comPos, comVel, rne
   void RunMassMatrix();       ///< kinematics, comPos, crb, dense M
+
+  /// The state set last as MuJoCo holds it (positions, velocities, accelerations), to be put back
+  /// without mapping.
+  std::vector<double> RawState() const;
+  void SetRawState(const std::vector<double>& state);
 
  private:
   struct Impl;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "database/geometry/mesh_io.h"
 #include "database/text/json.h"
 
 namespace handhold::model {
@@ -140,6 +141,62 @@ TEST_F(PropFile, ARevolvedRectangleIsACylinder) {
   EXPECT_NEAR(HeightAbove(*prop, 0.03, 0, 0), 0.01, 1e-5);
   EXPECT_NEAR(HeightAbove(*prop, 0, 0, 0.06), 0.01, 1e-9);
   EXPECT_LT(HeightAbove(*prop, 0, 0, 0), 0);
+}
+
+TEST(PropFromMesh, AnStlInMillimetresBecomesAFixedProp) {
+  // A tetrahedron with legs of 20 mm.
+  geometry::Mesh mesh;
+  mesh.vertices = {{0, 0, 0}, {0.02, 0, 0}, {0, 0.02, 0}, {0, 0, 0.02}};
+  mesh.triangles = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+  const std::string path = (std::filesystem::temp_directory_path() / "handhold_tetra.stl").string();
+  std::ofstream(path, std::ios::binary) << geometry::WriteStlBinary(mesh, 1e-3);
+  const auto prop = PropFromMesh(path, 1e-3);
+  const auto nowhere = PropFromMesh(path + ".none", 1e-3);
+  // The same file as a shape of a prop of its own.
+  const std::string json_path =
+      (std::filesystem::temp_directory_path() / "handhold_tetra.json").string();
+  std::ofstream(json_path)
+      << R"({"format": "handhold.prop", "version": 1, "name": "t", "friction": 1,
+    "shapes": [{"name": "a", "kind": "mesh", "file": "handhold_tetra.stl", "metres_per_unit": 0.001}],
+    "mass": {"from_shapes": true, "density_kg_m3": 1000}})";
+  const auto of_json = LoadProp(json_path);
+  std::filesystem::remove(path);
+  std::filesystem::remove(json_path);
+  ASSERT_TRUE(prop) << prop.error().message;
+  EXPECT_EQ(prop->name, "handhold_tetra");
+  EXPECT_EQ(prop->mass.mass_kg, 0);
+  EXPECT_NEAR(HeightAbove(*prop, 0.005, 0.005, -0.010), 0.010, 1e-9);
+  EXPECT_LT(HeightAbove(*prop, 0.002, 0.002, 0.002), 0);
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(of_json) << of_json.error().message;
+  EXPECT_NEAR(of_json->mass.mass_kg, 1000 * 0.02 * 0.02 * 0.02 / 6, 1e-9);
+}
+
+TEST(PropLibrary, HasWhatItPromises) {
+  for (const char* name : {"box_3x5x7", "box_3x5x7_heavy", "wedge", "ball", "light_bulb", "mug",
+                           "bottle", "hammer", "flat_plate", "bumped_plate"}) {
+    const auto prop = LoadLibraryProp(name);
+    ASSERT_TRUE(prop) << prop.error().message;
+    EXPECT_GE(prop->markers.size(), 3u) << name;
+    ASSERT_FALSE(prop->grasp_regions.empty()) << name;
+    for (const GraspRegion& r : prop->grasp_regions) {
+      // On the surface, and approached from outside.
+      EXPECT_NEAR(HeightAbove(*prop, r.p_P.x(), r.p_P.y(), r.p_P.z()), 0, r.radius_m) << name;
+      const Vec3 outside = r.p_P - r.radius_m * r.approach_P;
+      EXPECT_GT(HeightAbove(*prop, outside.x(), outside.y(), outside.z()), 0) << name << r.name;
+    }
+    for (const PropMarker& m : prop->markers) {
+      const double above = HeightAbove(*prop, m.p_P.x(), m.p_P.y(), m.p_P.z());
+      EXPECT_GT(above, -0.0005) << name << " " << m.name;
+      EXPECT_LT(above, 0.006) << name << " " << m.name;
+    }
+  }
+  EXPECT_DOUBLE_EQ(LoadLibraryProp("box_3x5x7")->mass.mass_kg, 0.012);
+  EXPECT_NEAR(LoadLibraryProp("hammer")->mass.mass_kg, 0.57, 1e-12);
+  EXPECT_GT(LoadLibraryProp("hammer")->mass.p_BCom.z(), 0.12);        // heavy at the head
+  EXPECT_GT(LoadLibraryProp("mug")->mass.p_BCom.x(), 0.003);          // and the mug at its handle
+  EXPECT_GT(HeightAbove(*LoadLibraryProp("mug"), 0, 0, 0.06), 0.03);  // which is hollow
 }
 
 }  // namespace
