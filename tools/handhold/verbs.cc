@@ -7,6 +7,7 @@ Program HandholdProgram() {
       .verbs =
           {
               CompletionVerb(),
+              LabMakeVerb(),
               VersionVerb(),
               CompleteVerb(),
           },

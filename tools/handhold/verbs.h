@@ -8,6 +8,7 @@ namespace handhold::cli {
 
 Verb CompletionVerb();  // completion.cc
 Verb CompleteVerb();    // completion.cc
+Verb LabMakeVerb();     // lab_make.cc
 Verb VersionVerb();     // version.cc
 
 /// The verbs in the order in which help shows them, the version, and the start checks.

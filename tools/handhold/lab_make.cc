@@ -1,0 +1,109 @@
+#include <filesystem>
+
+#include "tools/handhold/verbs.h"
+#include "tools/lab/subject.h"
+
+namespace handhold::cli {
+namespace {
+
+lab::SubjectOptions OptionsOf(const Arguments& a) {
+  lab::SubjectOptions o;
+  o.seed = static_cast<uint64_t>(a.Integer("--seed"));
+  const std::string plan = a.Text("--plan");
+  o.plan = plan == "brief"        ? lab::Plan::Brief()
+           : plan == "one-stroke" ? lab::Plan::OneStroke()
+                                  : lab::Plan::Full();
+  o.friction = a.Number("--friction");
+  o.sensor.marker_noise_m = 1e-3 * a.Number("--marker-noise-mm");
+  o.sensor.force_noise_N = a.Number("--force-noise-N");
+  o.sensor.torque_noise_Nm = a.Number("--torque-noise-Nm");
+  o.sensor.skin_slip_m_per_N = 1e-3 * a.Number("--skin-slip-mm-per-N");
+  o.sensor.force_drift_N = a.Number("--force-drift-N");
+  o.sensor.marker_clock_ppm = a.Number("--marker-clock-ppm");
+  o.sensor.force_clock_ppm = a.Number("--force-clock-ppm");
+  if (a.Flag("--no-counterfactuals")) o.counterfactual_friction = {}, o.bump = false;
+  o.processes = static_cast<int>(a.Integer("--processes"));
+  return o;
+}
+
+Option Number(const char* name, const char* value_name, const char* fallback, const char* help) {
+  return {.name = name,
+          .value_name = value_name,
+          .help = help,
+          .kind = ValueKind::kNumber,
+          .fallback = fallback};
+}
+
+}  // namespace
+
+Verb LabMakeVerb() {
+  return {
+      .noun = "lab",
+      .name = "make",
+      .summary = "make a virtual subject: what sensors will see of it, and the truth behind it",
+      .examples = {"handhold lab make subject1",
+                   "handhold lab make quick --plan brief --seed 7 --processes 2"},
+      .positionals = {{.name = "DIR",
+                       .help = "folder to make it in: session.feed and truth/",
+                       .kind = ValueKind::kPath}},
+      .options =
+          {{.name = "--seed",
+            .value_name = "N",
+            .help = "another subject for each",
+            .kind = ValueKind::kInteger,
+            .fallback = "1"},
+           {.name = "--plan",
+            .value_name = "PLAN",
+            .help = "full: about 100 s of session; brief: 40 s; one-stroke: 8 s",
+            .kind = ValueKind::kChoice,
+            .choices = {"full", "brief", "one-stroke"},
+            .fallback = "full"},
+           {.name = "--processes",
+            .value_name = "N",
+            .help = "processes to share the engine's runs",
+            .kind = ValueKind::kInteger,
+            .fallback = "2"},
+           {.name = "--no-counterfactuals",
+            .help = "leave out the runs on other surfaces",
+            .kind = ValueKind::kFlag},
+           Number("--friction", "MU", "0.5", "Coulomb friction of the captured plate"),
+           Number("--marker-noise-mm", "MM", "0.05", "standard deviation per axis"),
+           Number("--force-noise-N", "N", "0.02", "standard deviation per sample at 7 kHz"),
+           Number("--torque-noise-Nm", "NM", "0.0002", "standard deviation per sample at 7 kHz"),
+           Number("--skin-slip-mm-per-N", "MM", "0", "the end segment's markers follow the force"),
+           Number("--force-drift-N", "N", "0", "wander of the force's zero over the session"),
+           Number("--marker-clock-ppm", "PPM", "40", "how fast the motion capture's clock runs"),
+           Number("--force-clock-ppm", "PPM", "-25", "how fast the force sensor's clock runs")},
+      .writes = true,
+      .needs_library = false,
+      .details =
+          "session.feed holds what markers and force sensor see, and no planted parameter: give it "
+          "to\n"
+          "`handhold live simulate`. truth/ holds the planted compliances, the true trajectories, "
+          "the contacts\n"
+          "and the runs on other surfaces: only `handhold report --truth` reads it. The same "
+          "options give the\n"
+          "same bytes.",
+      .run = [](Context& context) -> Outcome {
+        const std::filesystem::path folder = context.arguments.Text("DIR");
+        HANDHOLD_ASSIGN(const lab::Subject subject, lab::MakeSubject(OptionsOf(context.arguments)));
+        const std::string feed = (folder / "session.feed").string(),
+                          truth = (folder / "truth").string();
+        if (!context.dry_run) {
+          HANDHOLD_TRY(lab::WriteTruth(subject.truth, truth));  // makes the folder
+          HANDHOLD_TRY(lab::WriteFeed(subject.feed, feed));
+        }
+        context.printer.PrintRecord(
+            {{{.name = "feed"}, feed},
+             {{.name = "truth"}, truth},
+             {{.name = "session_s", .heading = "session, s"}, subject.truth.takes.back().end_s},
+             {{.name = "takes"}, subject.truth.takes.size()},
+             {{.name = "strokes"}, subject.truth.strokes.size()},
+             {{.name = "runs"}, subject.truth.runs.size()},
+             {{.name = "frames"}, subject.feed.frame_count()},
+             {{.name = "force_samples", .heading = "force samples"}, subject.feed.force_count()}});
+        return Outcome::Done();
+      }};
+}
+
+}  // namespace handhold::cli
