@@ -131,17 +131,20 @@ class Loader {
   template <typename Derived>
   void Field(const char* name, Eigen::PlainObjectBase<Derived>& v) {
     Take(reader_->Document(path_ + name), [&](const Bytes& bytes) {
-      Take(DecodeMatrix(bytes), [&](const Eigen::MatrixXd& m) {
-        const bool fits = (Derived::RowsAtCompileTime == Eigen::Dynamic ||
-                           m.rows() == Derived::RowsAtCompileTime) &&
-                          (Derived::ColsAtCompileTime == Eigen::Dynamic ||
-                           m.cols() == Derived::ColsAtCompileTime);
-        if (!fits) {
-          *error_ = Error{ErrorCode::kCorrupt, "matrix '" + path_ + name + "' has the wrong shape"};
-          return;
-        }
-        v.derived() = m.template cast<typename Derived::Scalar>();
-      });
+      Eigen::MatrixXd m;
+      if (const Status decoded = DecodeMatrix(bytes, m); !decoded) {
+        *error_ = decoded.error();
+        return;
+      }
+      const bool fits =
+          (Derived::RowsAtCompileTime == Eigen::Dynamic ||
+           m.rows() == Derived::RowsAtCompileTime) &&
+          (Derived::ColsAtCompileTime == Eigen::Dynamic || m.cols() == Derived::ColsAtCompileTime);
+      if (!fits) {
+        *error_ = Error{ErrorCode::kCorrupt, "matrix '" + path_ + name + "' has the wrong shape"};
+        return;
+      }
+      v.derived() = m.template cast<typename Derived::Scalar>();
     });
   }
   template <typename T, typename Visit>

@@ -184,9 +184,12 @@ Status FileReader::OpenDatabase(const ClipReaderOptions& options) {
 Status FileReader::Start(const ClipReaderOptions& options) {
   HANDHOLD_TRY(OpenDatabase(options));
   if (options.untrusted) {
-    HANDHOLD_ASSIGN(const std::string verdict, db_.QueryText("PRAGMA quick_check(1)"));
-    if (verdict != "ok")
-      return Error{ErrorCode::kCorrupt, path_ + ": is damaged: " + verdict.substr(0, 200)};
+    HANDHOLD_ASSIGN(Statement check, db_.Prepare("PRAGMA quick_check(1)"));
+    HANDHOLD_ASSIGN(const bool row, check.Step());
+    if (!row || check.Text(0) != "ok") {
+      return Error{ErrorCode::kCorrupt, path_ + ": is damaged: " + check.String(0).substr(0, 200)};
+    }
+    check.Reset();
     db_.LimitWork(kUntrustedSteps);
   }
   HANDHOLD_ASSIGN(tables_, GetTables(db_, options.damage));
@@ -213,6 +216,7 @@ Status FileReader::Start(const ClipReaderOptions& options) {
         db_, info, std::move(entries),
         ClipTimes(info.rate, &tables_.clocks.at(info.id), tables_.info.host_start_ns),
         tables_.info.host_start_ns);
+    if (!tables_.closed) readers_[info.id]->CloseAfterEachRead();
   }
   return {};
 }

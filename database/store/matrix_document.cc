@@ -32,29 +32,41 @@ Bytes EncodeMatrix(const Eigen::Ref<const Eigen::MatrixXd>& matrix) {
   return out;
 }
 
-Result<Eigen::MatrixXd> DecodeMatrix(std::span<const uint8_t> bytes) {
-  ByteReader in(bytes);
-  const uint64_t rows = in.Varint(), cols = in.Varint();
-  if (!in.ok() || rows > (1u << 20) || cols > (1u << 28) || rows * cols > kMostValues)
-    return Damaged();
-  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(cols));
+namespace {
+
+/// The columns of a matrix of known size; rows of a block lie one after another in `values`.
+Status DecodeBlocks(ByteReader& in, Eigen::MatrixXd& matrix) {
   FrameDecoder decoder;
+  const auto rows = static_cast<size_t>(matrix.rows());
   const std::vector<double> quanta(rows, 0.0);
   std::vector<int> wanted(rows);
   std::iota(wanted.begin(), wanted.end(), 0);
-  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> block;
+  std::vector<double> values(rows * kBlock);
   for (Eigen::Index at = 0; at < matrix.cols() && rows > 0; at += kBlock) {
     const Eigen::Index n = std::min<Eigen::Index>(kBlock, matrix.cols() - at);
     const uint64_t size = in.Varint();
     const std::span<const uint8_t> frame = in.Take(size);
     if (!in.ok()) return Damaged();
-    block.resize(matrix.rows(), n);
     HANDHOLD_TRY(decoder.DecodeValues(frame, quanta, static_cast<int>(n), wanted, 0,
-                                      static_cast<int>(n), block.data(), static_cast<size_t>(n)));
-    matrix.middleCols(at, n) = block;
+                                      static_cast<int>(n), values.data(), static_cast<size_t>(n)));
+    for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
+      for (Eigen::Index c = 0; c < n; ++c)
+        matrix(r, at + c) = values[static_cast<size_t>(r * n + c)];
+    }
   }
   if (!in.ok() || in.left() != 0) return Damaged();
-  return matrix;
+  return {};
+}
+
+}  // namespace
+
+Status DecodeMatrix(std::span<const uint8_t> bytes, Eigen::MatrixXd& matrix) {
+  ByteReader in(bytes);
+  const uint64_t rows = in.Varint(), cols = in.Varint();
+  if (!in.ok() || rows > (1u << 20) || cols > (1u << 28) || rows * cols > kMostValues)
+    return Damaged();
+  matrix.resize(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(cols));
+  return DecodeBlocks(in, matrix);
 }
 
 Bytes EncodeIntegerList(std::span<const int64_t> values) {

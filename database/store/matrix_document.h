@@ -11,7 +11,7 @@
 namespace handhold::store {
 
 Bytes EncodeMatrix(const Eigen::Ref<const Eigen::MatrixXd>& matrix);
-Result<Eigen::MatrixXd> DecodeMatrix(std::span<const uint8_t> bytes);
+Status DecodeMatrix(std::span<const uint8_t> bytes, Eigen::MatrixXd& matrix);
 Bytes EncodeIntegerList(std::span<const int64_t> values);
 Result<std::vector<int64_t>> DecodeIntegerList(std::span<const uint8_t> bytes);
 

@@ -142,9 +142,9 @@ Status WindowReader::Read(TimeRange range, const std::vector<int>& channels, Sam
   for (; entry != entries_.end(); ++entry) {
     if (RangeOf(*entry).begin >= range.end) break;
     if (Status status = AddPiece(*entry, range, false); !status)
-      return Where(status.error(), *entry);
+      return Finish(Where(status.error(), *entry));
   }
-  return Fill(channels, out);
+  return Finish(Fill(channels, out));
 }
 
 Status WindowReader::ReadChunks(size_t first, size_t last, const std::vector<int>& channels,
@@ -152,9 +152,17 @@ Status WindowReader::ReadChunks(size_t first, size_t last, const std::vector<int
   pieces_.clear();
   for (size_t i = first; i < last; ++i) {
     if (Status status = AddPiece(entries_[i], {}, true); !status)
-      return Where(status.error(), entries_[i]);
+      return Finish(Where(status.error(), entries_[i]));
   }
-  return Fill(channels, out);
+  return Finish(Fill(channels, out));
+}
+
+Status WindowReader::Finish(Status status) {
+  if (close_after_read_) {
+    blob_ = BlobHandle();
+    open_ = nullptr;
+  }
+  return status;
 }
 
 Status WindowReader::Fill(const std::vector<int>& channels, SampleWindow& out) {

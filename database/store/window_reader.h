@@ -25,6 +25,9 @@ class WindowReader {
   /// Clip time of a chunk's first sample, and of the end of its last.
   TimeRange RangeOf(const ChunkEntry& entry) const;
   bool uneven() const { return uneven_; }
+  /// An open blob holds a read transaction, which would keep a recorder's log from being emptied:
+  /// for a clip that is still being written, it is closed after every read.
+  void CloseAfterEachRead() { close_after_read_ = true; }
 
  private:
   struct Piece {
@@ -36,6 +39,7 @@ class WindowReader {
   Status LoadIndex();
   Result<std::span<const uint8_t>> Frame(int i);
   Status AddPiece(const ChunkEntry& entry, TimeRange range, bool whole);
+  Status Finish(Status status);
   Status Fill(const std::vector<int>& channels, recording::SampleWindow& out);
   Status FillValues(const Piece& piece, size_t at, size_t stride, bool origins,
                     recording::SampleWindow& out);
@@ -50,6 +54,7 @@ class WindowReader {
   ClipTimes times_;
   int64_t host_start_ns_;
   bool uneven_;
+  bool close_after_read_ = false;
   ChunkLayout layout_;
   ChunkDecoder decoder_;
   BlobHandle blob_;
