@@ -1,0 +1,480 @@
+// What the store promises when the world fails (reference/storage.md, section 5): killed processes,
+// power cuts, full disks, flipped bits, hostile files, readers that hold the log. Numbers are
+// printed; HANDHOLD_FAULT_FULL=1 runs the whole counts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "database/store/clip_reader.h"
+#include "database/store/clip_writer.h"
+#include "database/store/sqlite.h"
+#include "tests/database/store/clip_fixture.h"
+#include "tests/fault/fault_vfs.h"
+
+namespace handhold::store {
+namespace {
+
+using recording::SampleBlock;
+using recording::SampleWindow;
+
+int Count(int short_form, int full) {
+  return std::getenv("HANDHOLD_FAULT_FULL") != nullptr ? full : short_form;
+}
+
+/// Sample i of channel c: anything can be checked without knowing what came before. On the grid, so
+/// exact.
+double ValueAt(int64_t i, int c) {
+  return static_cast<double>((i * 7919 + c * 104'729) % 4001 - 2000);
+}
+
+SampleBlock BlockAt(int64_t first, int count) {
+  SampleBlock block;
+  block.stream_id = 1;
+  block.first_index = block.first_counter = first;
+  block.count = count;
+  for (int c = 0; c < 6; ++c) {
+    for (int i = 0; i < count; ++i) block.values.push_back(ValueAt(first + i, c));
+  }
+  return block;
+}
+
+recording::StreamInfo KiloHertz() {
+  recording::StreamInfo info = ForceStream(true);
+  info.rate = {1000, 1};
+  return info;
+}
+
+/// Opens, reads everything, compares with ValueAt; answers the number of samples, or -1 with a
+/// failure recorded.
+int64_t Verify(const std::string& path) {
+  const auto reader = ClipReader::Open(path);
+  if (!reader) {
+    ADD_FAILURE() << reader.error().message;
+    return -1;
+  }
+  if ((*reader)->streams().empty()) return 0;
+  int64_t index = 0, wrong = 0;
+  const Status read = (*reader)->Stream(1, {}, [&](const SampleWindow& w) -> Status {
+    for (int i = 0; i < w.count(); ++i, ++index) {
+      for (int c = 0; c < 6; ++c) wrong += w.value(c, i) == ValueAt(index, c) ? 0 : 1;
+      wrong += w.counters[static_cast<size_t>(i)] == index ? 0 : 1;
+    }
+    return {};
+  });
+  EXPECT_TRUE(read) << read.error().message;
+  EXPECT_EQ(wrong, 0);
+  return index;
+}
+
+void RemoveClip(const std::string& path) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal", "-lock", ".part"})
+    std::filesystem::remove(path + suffix, ignored);
+}
+
+struct Shared {
+  std::atomic<int64_t> appended{0}, durable{0};
+  std::atomic<int> closing{0};
+};
+
+/// Records 10 ms blocks until it is killed, closing after `close_after` samples.
+[[noreturn]] void RecordUntilKilled(const std::string& path, int64_t close_after, Shared& shared) {
+  auto writer = ClipWriter::Create(path, {}, {});
+  if (!writer || !(*writer)->AddStream(KiloHertz())) _exit(3);
+  for (int64_t at = 0; at < close_after; at += 10) {
+    shared.appended = at + 10;
+    if (!(*writer)->Append(BlockAt(at, 10))) _exit(4);
+    shared.durable = (*writer)->durable().value()[0].durable_index;
+  }
+  shared.closing = 1;
+  if (!(*writer)->Close()) _exit(5);
+  shared.durable = close_after;
+  for (;;) pause();
+}
+
+TEST(Fault, KillNineLosesNothingThatWasAcknowledged) {
+  const TempDir dir;
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::mt19937_64 rng(1);
+  const int trials = Count(30, 1000);
+  int64_t worst_loss = 0, in_close = 0, unclean = 0, lost_acknowledged = 0, not_begun = 0;
+  for (int t = 0; t < trials; ++t) {
+    const std::string path = dir / "a.clip";
+    RemoveClip(path);
+    auto* shared = new (memory) Shared;
+    const int64_t close_after = t % 3 == 0 ? 500 : 1'000'000;
+    const pid_t child = fork();
+    if (child == 0) RecordUntilKilled(path, close_after, *shared);
+    const Timestamp deadline = HostNow() + Duration::Seconds(20);
+    while (shared->appended == 0 && HostNow() < deadline) usleep(200);
+    usleep(static_cast<useconds_t>(rng() % 60'000));
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the recorder ended by itself: " << WEXITSTATUS(status);
+    const int64_t appended = shared->appended, durable = shared->durable;
+    in_close += shared->closing.load();
+    if (appended == 0) {
+      ++not_begun;
+      continue;
+    }
+    const int64_t found = Verify(path);
+    unclean += found < 0 ? 1 : 0;
+    lost_acknowledged += std::max<int64_t>(0, durable - found);
+    worst_loss = std::max(worst_loss, appended - found);
+    const Status finished = FinishClip(path);
+    EXPECT_TRUE(finished) << finished.error().message;
+    EXPECT_EQ(Verify(path), found);
+    EXPECT_TRUE(ClipReader::Open(path).value()->Check().value().empty());
+  }
+  std::printf(
+      "kill -9: %d trials (%lld while closing, %lld before the first sample), %lld unclean, %lld "
+      "acknowledged samples lost, "
+      "worst loss %lld ms of signal\n",
+      trials, static_cast<long long>(in_close), static_cast<long long>(not_begun),
+      static_cast<long long>(unclean), static_cast<long long>(lost_acknowledged),
+      static_cast<long long>(worst_loss));
+  EXPECT_EQ(unclean, 0);
+  EXPECT_EQ(lost_acknowledged, 0);
+  EXPECT_LE(worst_loss, 150);
+  munmap(memory, sizeof(Shared));
+}
+
+TEST(Fault, PowerCutsLoseNothingThatWasAcknowledged) {
+  const TempDir dir;
+  auto& vfs = fault::FaultVfs::Get();
+  ClipWriterOptions options;
+  options.vfs = fault::FaultVfs::kName;
+  const std::string path = dir / "a.clip";
+  vfs.StartLog();
+  {
+    auto writer = ClipWriter::Create(path, {}, options).value();
+    ASSERT_TRUE(writer->AddStream(KiloHertz()));
+    std::mt19937_64 noise(3);
+    for (int64_t at = 0; at < 60'000; at += 100) {
+      ASSERT_TRUE(writer->Append(BlockAt(at, 100)));
+      vfs.Acknowledge(writer->durable().value()[0].durable_index);
+    }
+  }
+  const std::vector<fault::DiskEvent> log = vfs.TakeLog();
+  std::mt19937_64 rng(2);
+  const int images = Count(150, 10'000);
+  size_t first = 0;
+  while (first < log.size() && log[first].kind != fault::DiskEvent::Kind::kAcknowledged) ++first;
+  ASSERT_LT(first, log.size());
+  int64_t unclean = 0, lost_acknowledged = 0, worst_loss = 0;
+  for (int k = 0; k < images; ++k) {
+    const size_t cut = first + 1 + rng() % (log.size() - first);
+    int64_t acknowledged = 0;
+    for (size_t i = 0; i < cut; ++i) {
+      if (log[i].kind == fault::DiskEvent::Kind::kAcknowledged) acknowledged = log[i].offset;
+    }
+    const auto disk =
+        fault::FaultVfs::DiskAfter(log, cut, static_cast<fault::Survival>(k % 3), rng);
+    const std::string image = dir / "image.clip";
+    RemoveClip(image);
+    for (const auto& [name, bytes] : disk) {
+      const std::string suffix = name.substr(std::min(name.size(), path.size()));
+      std::ofstream(image + suffix, std::ios::binary)
+          .write(reinterpret_cast<const char*>(bytes.data()),
+                 static_cast<std::streamsize>(bytes.size()));
+    }
+    const int64_t found = Verify(image);
+    unclean += found < 0 ? 1 : 0;
+    lost_acknowledged += std::max<int64_t>(0, acknowledged - found);
+    worst_loss = std::max(worst_loss, acknowledged + 100 - found);
+  }
+  std::printf(
+      "power cut: %d images of %zu disk events (none, prefix, random 512 B sectors survive), %lld "
+      "unclean, %lld acknowledged "
+      "samples lost\n",
+      images, log.size(), static_cast<long long>(unclean),
+      static_cast<long long>(lost_acknowledged));
+  EXPECT_EQ(unclean, 0);
+  EXPECT_EQ(lost_acknowledged, 0);
+  EXPECT_LE(worst_loss, 100);
+
+  // The canary: with what was synced taken away too, the harness must see a loss.
+  std::vector<fault::DiskEvent> lying = log;
+  std::erase_if(lying,
+                [](const fault::DiskEvent& e) { return e.kind == fault::DiskEvent::Kind::kSync; });
+  const auto empty = fault::FaultVfs::DiskAfter(lying, lying.size(), fault::Survival::kNone, rng);
+  ASSERT_TRUE(empty.contains(path));
+  EXPECT_TRUE(empty.at(path).empty()) << "a disk that never syncs keeps nothing";
+}
+
+TEST(Fault, AFullDiskIsReportedKeepsWhatIsCommittedAndRecordingResumes) {
+  const TempDir dir;
+  auto& vfs = fault::FaultVfs::Get();
+  ClipWriterOptions options;
+  options.vfs = fault::FaultVfs::kName;
+  std::mt19937_64 rng(4);
+  const int trials = Count(20, 300);
+  int64_t refused_blocks = 0;
+  for (int t = 0; t < trials; ++t) {
+    const std::string path = dir / "a.clip";
+    RemoveClip(path);
+    vfs.budget = -1;
+    auto writer = ClipWriter::Create(path, {}, options).value();
+    ASSERT_TRUE(writer->AddStream(KiloHertz()));
+    int64_t at = 0;
+    for (; at < 2000; at += 50) ASSERT_TRUE(writer->Append(BlockAt(at, 50)));
+    vfs.budget = static_cast<int64_t>(rng() % 60'000);
+    Status full;
+    while ((full = writer->Append(BlockAt(at, 50))) && at < 1'000'000) at += 50;
+    ASSERT_FALSE(full);
+    EXPECT_EQ(full.error().code, ErrorCode::kIo);
+    EXPECT_THAT(full.error().message, ::testing::HasSubstr("free space"));
+    const int64_t durable = writer->durable().value()[0].durable_index;
+    EXPECT_GE(Verify(path), durable) << "the file is readable while the disk is full";
+    for (int again = 0; again < 3; ++again) {
+      refused_blocks += writer->Append(BlockAt(at, 50)) ? 0 : 1;
+    }
+    vfs.budget = -1;
+    const int64_t resumed = at;
+    for (; at < resumed + 500; at += 50)
+      ASSERT_TRUE(writer->Append(BlockAt(at, 50)))
+          << "space is back; nothing of a refused block was taken";
+    const Status closed = writer->Close();
+    ASSERT_TRUE(closed) << closed.error().message;
+    EXPECT_EQ(Verify(path), at);
+  }
+  std::printf("full disk: %d trials, %lld blocks refused while full, 0 samples lost\n", trials,
+              static_cast<long long>(refused_blocks));
+}
+
+TEST(Fault, ClosingOnAFullDiskKeepsTheRecording) {
+  const TempDir dir;
+  auto& vfs = fault::FaultVfs::Get();
+  ClipWriterOptions options;
+  options.vfs = fault::FaultVfs::kName;
+  vfs.budget = -1;
+  auto writer = ClipWriter::Create(dir / "a.clip", {}, options).value();
+  ASSERT_TRUE(writer->AddStream(KiloHertz()));
+  for (int64_t at = 0; at < 5000; at += 50) ASSERT_TRUE(writer->Append(BlockAt(at, 50)));
+  vfs.budget = 150'000;  // enough to empty the log, not for a second file
+  EXPECT_FALSE(writer->Close());
+  vfs.budget = -1;
+  EXPECT_EQ(Verify(dir / "a.clip"), 5000);
+  EXPECT_FALSE(std::filesystem::exists(dir / "a.clip.part"))
+      << "the half-made copy gives its space back";
+  const Status closed = writer->Close();
+  ASSERT_TRUE(closed) << closed.error().message;
+  EXPECT_EQ(Verify(dir / "a.clip"), 5000);
+}
+
+/// Everything a reader answers, for comparison after damage.
+struct Answer {
+  std::optional<Error> refused;
+  recording::ClipInfo info;
+  std::vector<recording::StreamInfo> streams;
+  std::vector<recording::Event> events;
+  std::vector<recording::Gap> gaps;
+  recording::QualityRecord quality;
+  std::vector<recording::ClockMap> clocks;
+  std::vector<SampleWindow> windows;
+};
+
+Answer Ask(const std::string& path, const ClipReaderOptions& options = {}) {
+  Answer a;
+  const auto reader = ClipReader::Open(path, options);
+  if (!reader) {
+    a.refused = reader.error();
+    return a;
+  }
+  a.info = (*reader)->info();
+  a.streams = (*reader)->streams();
+  a.events = (*reader)->events();
+  a.gaps = (*reader)->gaps();
+  a.quality = (*reader)->quality();
+  for (const recording::StreamInfo& stream : a.streams) {
+    a.clocks.push_back((*reader)->clock_map(stream.id));
+    Result<SampleWindow> window = (*reader)->ReadAll(stream.id);
+    const auto zones = (*reader)->Zones(stream.id);
+    if (!window || !zones) {
+      a.refused = window ? zones.error() : window.error();
+    } else {
+      a.windows.push_back(*std::move(window));
+    }
+  }
+  return a;
+}
+
+bool SameWindow(const SampleWindow& a, const SampleWindow& b) {
+  return a.times == b.times && a.counters == b.counters && a.point_counts == b.point_counts &&
+         a.texts == b.texts && a.origins == b.origins && a.values.size() == b.values.size() &&
+         (a.values.empty() ||
+          std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(double)) == 0);
+}
+
+bool SameAnswer(const Answer& a, const Answer& b) {
+  return a.info == b.info && a.streams == b.streams && a.events == b.events && a.gaps == b.gaps &&
+         a.quality == b.quality && a.clocks == b.clocks && a.windows.size() == b.windows.size() &&
+         std::equal(a.windows.begin(), a.windows.end(), b.windows.begin(), SameWindow);
+}
+
+void WriteBytes(const std::string& path, const std::vector<uint8_t>& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+std::vector<uint8_t> ReadBytes(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::vector<uint8_t>(std::istreambuf_iterator<char>(in), {});
+}
+
+TEST(Fault, NoFlippedBitChangesAValueUnnoticed) {
+  const TempDir dir;
+  FixtureOptions fixture;
+  fixture.seconds = 4;
+  fixture.markers = 2;
+  ASSERT_TRUE(WriteClip(MakeClip(21, fixture), dir / "good.clip", {}));
+  const Answer truth = Ask(dir / "good.clip");
+  ASSERT_FALSE(truth.refused);
+  const std::vector<uint8_t> good = ReadBytes(dir / "good.clip");
+  std::mt19937_64 rng(6);
+  const int trials = Count(200, 10'000);
+  int detected = 0, harmless = 0, silent = 0, located = 0, salvaged = 0;
+  for (int t = 0; t < trials; ++t) {
+    std::vector<uint8_t> bytes = good;
+    const size_t at = rng() % bytes.size();
+    bytes[at] ^= static_cast<uint8_t>(1u << (rng() % 8));
+    WriteBytes(dir / "bad.clip", bytes);
+    const Answer answer = Ask(dir / "bad.clip");
+    if (answer.refused) {
+      ++detected;
+      Issues damage;
+      ClipReaderOptions options;
+      options.damage = &damage;
+      const auto reader = ClipReader::Open(dir / "bad.clip", options);
+      if (!reader) continue;  // the file's own header
+      ++salvaged;
+      Result<Issues> issues = (*reader)->Check();
+      ASSERT_TRUE(issues);
+      issues->insert(issues->end(), damage.begin(), damage.end());
+      EXPECT_FALSE(issues->empty())
+          << "byte " << at
+          << " was refused, but a check finds nothing: " << answer.refused->message;
+      located += std::any_of(issues->begin(), issues->end(),
+                             [](const Issue& i) { return !i.where.empty(); })
+                     ? 1
+                     : 0;
+    } else if (SameAnswer(answer, truth)) {
+      ++harmless;
+    } else {
+      ++silent;
+      ADD_FAILURE() << "flip in byte " << at << " changed an answer unnoticed";
+    }
+  }
+  std::printf(
+      "bit flips: %d, detected %d (located %d of %d that still open), harmless %d, unnoticed %d\n",
+      trials, detected, located, salvaged, harmless, silent);
+  EXPECT_EQ(silent, 0);
+  EXPECT_EQ(located, salvaged);
+}
+
+TEST(Fault, HostileFilesAreRefusedOrReadNeverMore) {
+  const TempDir dir;
+  FixtureOptions fixture;
+  fixture.seconds = 2;
+  fixture.markers = 1;
+  ASSERT_TRUE(WriteClip(MakeClip(22, fixture), dir / "good.clip", {}));
+  const Answer truth = Ask(dir / "good.clip");
+  const std::vector<uint8_t> good = ReadBytes(dir / "good.clip");
+  std::mt19937_64 rng(7);
+  const int trials = Count(150, 3000);
+  int refused = 0, same = 0, silent = 0;
+  for (int t = 0; t < trials; ++t) {
+    std::vector<uint8_t> bytes = good;
+    const size_t sector = rng() % (bytes.size() / 512) * 512,
+                 page = rng() % (bytes.size() / 4096) * 4096;
+    switch (t % 5) {
+      case 0:
+        for (size_t i = 0; i < 512; ++i) bytes[sector + i] = static_cast<uint8_t>(rng());
+        break;
+      case 1:
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(page), 4096, uint8_t{0});
+        break;
+      case 2:
+        bytes.resize(rng() % bytes.size());
+        break;
+      case 3:
+        std::copy_n(good.begin() + static_cast<std::ptrdiff_t>(rng() % (good.size() / 4096) * 4096),
+                    4096, bytes.begin() + static_cast<std::ptrdiff_t>(page));
+        break;
+      default:
+        for (int k = 0; k < 20; ++k) bytes[rng() % bytes.size()] = static_cast<uint8_t>(rng());
+    }
+    WriteBytes(dir / "bad.clip", bytes);
+    ClipReaderOptions options;
+    options.untrusted = t % 2 == 0;
+    const Answer answer = Ask(dir / "bad.clip", options);
+    refused += answer.refused ? 1 : 0;
+    if (answer.refused) {
+      Issues damage;
+      ClipReaderOptions salvage;
+      salvage.damage = &damage;
+      if (const auto reader = ClipReader::Open(dir / "bad.clip", salvage))
+        (void)(*reader)->Check().has_value();
+      EXPECT_EQ(ReadBytes(dir / "bad.clip"), bytes) << "reading must not write";
+    } else if (SameAnswer(answer, truth)) {
+      ++same;
+    } else {
+      ++silent;
+      ADD_FAILURE() << "trial " << t << " changed an answer unnoticed";
+    }
+  }
+  std::printf("hostile files: %d, refused %d, same answers %d, unnoticed %d\n", trials, refused,
+              same, silent);
+}
+
+TEST(Fault, AReaderThatHoldsTheLogIsNamedAndItsReleaseEmptiesIt) {
+  const TempDir dir;
+  const std::string path = dir / "a.clip";
+  ClipWriterOptions options;
+  options.lossless = true;
+  auto writer = ClipWriter::Create(path, {}, options).value();
+  recording::StreamInfo info = KiloHertz();
+  for (recording::Channel& channel : info.channels) channel.quantum = 0;
+  ASSERT_TRUE(writer->AddStream(info));
+  std::mt19937_64 rng(8);
+  int64_t at = 0;
+  const auto record = [&](int blocks) {
+    for (int b = 0; b < blocks; ++b, at += 500) {
+      SampleBlock block = BlockAt(at, 500);
+      for (double& v : block.values) v = std::generate_canonical<double, 53>(rng);
+      ASSERT_TRUE(writer->Append(block));
+    }
+  };
+  record(10);
+  const auto clip = ClipReader::Open(path).value();  // an ordinary reader, between its reads
+  EXPECT_GT(clip->ReadAll(1).value().count(), 0);
+  record(1500);  // about 33 MB
+  EXPECT_LT(writer->health().log_bytes, 64 << 20);
+  EXPECT_EQ(writer->health().log_held_by, "") << "a reader between reads holds nothing";
+  Database holder = Database::Open(path, {}).value();
+  ASSERT_TRUE(holder.Execute("BEGIN"));
+  ASSERT_TRUE(holder.QueryInteger("SELECT count(*) FROM chunk"));
+  record(1500);
+  const int64_t held = writer->health().log_bytes;
+  EXPECT_GT(held, 20 << 20);
+  const Timestamp deadline = HostNow() + Duration::Seconds(20);
+  while (writer->health().log_held_by.empty() && HostNow() < deadline) record(1);
+  EXPECT_EQ(writer->health().log_held_by, "a reader in this process");
+  ASSERT_TRUE(holder.Execute("COMMIT"));
+  while (writer->health().log_bytes > (20 << 20) && HostNow() < deadline) record(1);
+  std::printf("log: %.1f MB while held, %.1f MB after\n", static_cast<double>(held) / 1e6,
+              static_cast<double>(writer->health().log_bytes) / 1e6);
+  EXPECT_LT(writer->health().log_bytes, 20 << 20);
+}
+
+}  // namespace
+}  // namespace handhold::store
