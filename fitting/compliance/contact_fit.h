@@ -29,8 +29,8 @@ struct ContactFitOptions {
   double threshold_N = 0.3;           ///< contact points are missing below this normal force
   double cutoff_Hz = 300.0;           ///< zero-phase, of the force
   double pose_cutoff_Hz = 40.0;       ///< zero-phase, of the angles inside J (and of their derivatives): never of the fitted angles
-  /// Adds M a + h - tau_gravity(onset): what inertia and the change of gravity's lever contribute to eq. 2's torque. Reported as
-  /// inertia_share either way it is set; the torques carry it only when true.
+  /// Subtracts M a + h - g(onset) from eq. 2's torque: what inertia and the change of gravity's lever take of it before it reaches the
+  /// joints' springs (h holds gravity; g(onset) is what the hand held before). Its share is reported as inertia_share either way.
   bool correct_inertia_and_gravity = false;
   geometry::Vec3 gravity_W = {0, 0, -9.81};
 };

@@ -53,7 +53,7 @@ inline model::Skeleton EveryJoint() {
     draft.bodies.push_back(body);
     for (int m = 0; m < 3; ++m) {
       draft.markers.push_back({std::string(row.name) + "." + std::to_string(m), k + 1,
-                               geometry::Vec3(0.02 + 0.01 * u(random), 0.015 * u(random), 0.015 * u(random))});
+                               geometry::Vec3(0.02 + 0.01 * u(random), 0.015 * u(random), 0.015 * u(random)), {}});
     }
     ++k;
   }

@@ -1,0 +1,227 @@
+#include "fitting/compliance/contact_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <optional>
+
+#include "database/geometry/shape.h"
+#include "database/model/dynamics.h"
+#include "database/model/kinematics.h"
+#include "fitting/compliance/smooth_pose.h"
+
+namespace handhold::fitting {
+namespace {
+
+using geometry::Vec3;
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+struct SurfaceHit {
+  Vec3 p_W, normal_W;
+};
+
+/// Walks from the hand's side against the force until the surface is met: steps of the distance never jump over it.
+std::optional<SurfaceHit> MeetSurface(const std::vector<geometry::PosedShape>& shapes, const geometry::RigidTransform& X_WP, const Vec3& near_W,
+                                      const Vec3& direction_W) {
+  const geometry::RigidTransform X_PW = X_WP.Inverse();
+  const Vec3 step_P = -(X_PW.R * direction_W);
+  Vec3 p_P = X_PW * near_W;
+  for (int i = 0; i < 40; ++i) {  // back out until outside
+    if (geometry::SignedDistanceToUnion(shapes, p_P).point.distance_m > 1e-3) break;
+    p_P -= 0.005 * step_P;
+  }
+  double travelled = 0.0;
+  for (int i = 0; i < 300 && travelled < 0.3; ++i) {
+    const geometry::UnionPoint at = geometry::SignedDistanceToUnion(shapes, p_P);
+    if (at.point.distance_m < 1e-7) return SurfaceHit{X_WP * p_P, X_WP.R * at.point.normal_S};
+    p_P += at.point.distance_m * step_P;
+    travelled += at.point.distance_m;
+  }
+  return std::nullopt;
+}
+
+int TouchingBody(const model::Skeleton& skeleton, const std::string& name) {
+  if (!name.empty()) return skeleton.FindBody(name);
+  for (const model::NamedFrame& frame : skeleton.frames()) {
+    if (frame.name.size() >= 3 && frame.name.compare(frame.name.size() - 3, 3, "tip") == 0) return frame.body;
+  }
+  return skeleton.body_count() - 1;
+}
+
+std::string TaskAt(const recording::ClipSource& clip, Timestamp t) {
+  for (const char* kind : {"stroke", "take"}) {
+    for (const recording::Event& e : clip.events()) {
+      if (e.kind == kind && e.clip_time <= t && t < e.clip_time + e.length) return e.text;
+    }
+  }
+  return clip.info().task;
+}
+
+double Percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0.0;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+std::string Seconds(Timestamp t) { return FormatSeconds(t - Timestamp()); }
+
+class ContactFitter {
+ public:
+  ContactFitter(const model::Skeleton& skeleton, const artefact::PoseTrack& pose, const model::Prop& surface,
+                const geometry::RigidTransform& X_WP, const ContactFitOptions& options, int body)
+      : skeleton_(skeleton), pose_(pose), surface_(surface), X_WP_(X_WP), options_(options), body_(body), kinematics_(skeleton) {
+    for (const model::PropShape& s : surface.shapes) shapes_.push_back({s.shape, s.X_PS});
+    for (const model::BodyShape& s : skeleton.body(body).shapes) tip_.push_back({s.shape, s.X_BS});
+  }
+
+  Result<ContactFit> Fit(const recording::ClipSource& clip, const ForceSignal& force) {
+    HANDHOLD_ASSIGN(smooth_, SmoothPoseTrack(skeleton_, pose_, options_.pose_cutoff_Hz));
+    HANDHOLD_ASSIGN(const WrenchWindow wrench, force.ReadAt(pose_.times, options_.cutoff_Hz));
+    Prepare(clip, force);
+    std::vector<double> offsets, torsions;
+    for (Eigen::Index k = 0; k < pose_.q.cols(); ++k) {
+      if (fit_.track.phase[static_cast<size_t>(k)] < 0 || !wrench.f_onHand_W.col(k).allFinite()) continue;
+      Frame(k, wrench, &offsets, &torsions);
+    }
+    CorrectInertia();
+    fit_.summary.point_offset_p95_m = Percentile(offsets, 0.95);
+    fit_.summary.torsion_p95_Nm = Percentile(torsions, 0.95);
+    return std::move(fit_);
+  }
+
+ private:
+  void Prepare(const recording::ClipSource& clip, const ForceSignal& force) {
+    artefact::ContactTrack& track = fit_.track;
+    const auto frames = pose_.q.cols();
+    track.times = pose_.times;
+    track.f_onHand_W.setZero(3, frames);
+    track.p_WC.setConstant(3, frames, kMissing);
+    track.normal_W.setConstant(3, frames, kMissing);
+    track.point_offset_m.setConstant(frames, kMissing);
+    track.tau_Nm.setZero(skeleton_.nv(), frames);
+    track.phase.assign(static_cast<size_t>(frames), -1);
+    fit_.summary.touches = static_cast<int>(force.touches().size());
+    fit_.summary.knocks = force.knock_count();
+    std::vector<double> sds;
+    for (const Touch& touch : force.touches()) {
+      sds.push_back(touch.onset_sd.seconds());
+      fit_.summary.peak_force_N = std::max(fit_.summary.peak_force_N, touch.peak_N);
+      const auto first = std::lower_bound(pose_.times.begin(), pose_.times.end(), touch.onset) - pose_.times.begin();
+      const auto last = std::lower_bound(pose_.times.begin(), pose_.times.end(), touch.release) - pose_.times.begin();
+      if (first == last) {
+        fit_.summary.issues.push_back({Seconds(touch.onset), Severity::kWarning, "a touch without any fitted pose: left out"});
+        continue;
+      }
+      const int index = static_cast<int>(track.phases.size());
+      for (auto k = first; k < last; ++k) track.phase[static_cast<size_t>(k)] = index;
+      artefact::ContactPhase phase;
+      phase.body = body_;
+      phase.surface = surface_.name;
+      phase.onset = touch.onset;
+      phase.onset_sd = touch.onset_sd;
+      phase.release = touch.release;
+      phase.release_sd = touch.release_sd;
+      phase.peak_force_N = touch.peak_N;
+      phase.task = TaskAt(clip, touch.onset);
+      track.phases.push_back(phase);
+    }
+    fit_.summary.onset_sd_median_s = Percentile(sds, 0.5);
+  }
+
+  void Frame(Eigen::Index k, const WrenchWindow& wrench, std::vector<double>* offsets, std::vector<double>* torsions) {
+    artefact::ContactTrack& track = fit_.track;
+    const Vec3 f = wrench.f_onHand_W.col(k), m = wrench.m_onHand_W.col(k);
+    track.f_onHand_W.col(k) = f;
+    model::ComputeJacobian(skeleton_, smooth_.q.col(k), &kinematics_);
+    for (int j = 0; j < skeleton_.nv(); ++j) {
+      if (!skeleton_.DofMovesBody(j, body_)) continue;
+      const auto twist = kinematics_.J_W.col(j);
+      track.tau_Nm(j, k) = twist.head<3>().dot(m) + twist.tail<3>().dot(f);
+    }
+    if (!(wrench.normal_N[k] >= options_.threshold_N)) return;
+    // The wrench axis: m = p x f + (moment along f); the point of it next to the origin is f x m / |f|^2.
+    const double f2 = f.squaredNorm();
+    const Vec3 axis = f / std::sqrt(f2);
+    const Vec3 tip_W = kinematics_.X_WB[static_cast<size_t>(body_)].p;
+    const Vec3 foot = f.cross(m) / f2;
+    const Vec3 near = foot + axis * axis.dot(tip_W - foot) + 0.03 * axis;
+    const std::optional<SurfaceHit> hit = MeetSurface(shapes_, X_WP_, near, axis);
+    if (!hit) {
+      if (fit_.summary.issues.size() < 100) {
+        fit_.summary.issues.push_back({Seconds(track.times[static_cast<size_t>(k)]), Severity::kWarning,
+                                       "the wrench axis does not meet '" + surface_.name + "': no contact point"});
+      }
+      return;
+    }
+    track.p_WC.col(k) = hit->p_W;
+    track.normal_W.col(k) = hit->normal_W;
+    torsions->push_back(std::abs(axis.dot(m - hit->p_W.cross(f))));
+    if (tip_.empty()) return;
+    model::ComputePoses(skeleton_, pose_.q.col(k), &kinematics_);
+    const geometry::RigidTransform X_BW = kinematics_.X_WB[static_cast<size_t>(body_)].Inverse();
+    track.point_offset_m[k] = geometry::SignedDistanceToUnion(tip_, X_BW * hit->p_W).point.distance_m;
+    offsets->push_back(std::abs(track.point_offset_m[k]));
+  }
+
+  void CorrectInertia() {
+    artefact::ContactTrack& track = fit_.track;
+    const int nv = skeleton_.nv();
+    model::DynamicsData data(skeleton_);
+    Eigen::VectorXd torque(nv), before(nv), own = Eigen::VectorXd::Zero(nv), all = Eigen::VectorXd::Zero(nv);
+    int phase = -1;
+    for (Eigen::Index k = 0; k < pose_.q.cols(); ++k) {
+      const int p = track.phase[static_cast<size_t>(k)];
+      if (p < 0) continue;
+      const Eigen::VectorXd q = smooth_.q.col(k), v = smooth_.v.col(k), a = smooth_.a.col(k);
+      if (p != phase) model::GravityTorque<double>(skeleton_, q, options_.gravity_W, &data, before);
+      phase = p;
+      model::InverseDynamics<double>(skeleton_, q, v, a, options_.gravity_W, &data, torque);
+      const Eigen::VectorXd correction = torque - before;
+      own += correction.cwiseAbs2();
+      all += track.tau_Nm.col(k).cwiseAbs2();
+      if (options_.correct_inertia_and_gravity) track.tau_Nm.col(k) -= correction;
+    }
+    track.inertia_share = Eigen::VectorXd::Zero(nv);
+    for (int j = 0; j < nv; ++j) {
+      if (all[j] > 0) track.inertia_share[j] = std::sqrt(own[j] / all[j]);
+    }
+  }
+
+  const model::Skeleton& skeleton_;
+  const artefact::PoseTrack& pose_;
+  const model::Prop& surface_;
+  const geometry::RigidTransform& X_WP_;
+  const ContactFitOptions& options_;
+  int body_;
+  model::KinematicsData kinematics_;
+  std::vector<geometry::PosedShape> shapes_, tip_;
+  SmoothPoses smooth_;
+  ContactFit fit_;
+};
+
+}  // namespace
+
+std::string ContactFitSummary::Brief() const {
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "contact: %d touches, %d knocks, peak %.2f N, onset sd %.2f ms (median), point to fingertip %.2f mm (p95)", touches, knocks,
+                peak_force_N, 1e3 * onset_sd_median_s, 1e3 * point_offset_p95_m);
+  return text;
+}
+
+Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+                              const model::Prop& surface, const geometry::RigidTransform& X_WP, const ContactFitOptions& options) {
+  if (pose.q.rows() != skeleton.nq() || pose.dof_names != skeleton.dof_names()) {
+    return Error{ErrorCode::kInvalid, "contact: the pose track belongs to another skeleton than '" + skeleton.name() + "'"};
+  }
+  if (surface.shapes.empty()) return Error{ErrorCode::kInvalid, "contact: prop '" + surface.name + "' has no shape to touch"};
+  const int body = TouchingBody(skeleton, options.body);
+  if (body < 1) return Error{ErrorCode::kNotFound, "contact: skeleton '" + skeleton.name() + "' has no body '" + options.body + "'"};
+  HANDHOLD_ASSIGN(const ForceSignal force, ForceSignal::Open(clip, options.force_sensor, options.touch));
+  return ContactFitter(skeleton, pose, surface, X_WP, options, body).Fit(clip, force);
+}
+
+}  // namespace handhold::fitting

@@ -1,0 +1,97 @@
+#include "fitting/skeleton/pose_fit.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/hands.h"
+#include "tests/support/marker_motion.h"
+
+namespace handhold::fitting {
+namespace {
+
+using test_support::EveryJoint;
+using test_support::MarkerClip;
+using test_support::SmoothMotion;
+
+auto Seen() {
+  return [](int, int) { return false; };
+}
+
+double WorstError(const model::Skeleton& hand, const SmoothMotion& motion, const artefact::PoseTrack& track) {
+  double worst = 0;
+  for (int k = 0; k < track.frame_count(); ++k) {
+    const Eigen::VectorXd truth = motion.At(track.times[static_cast<size_t>(k)].seconds());
+    worst = std::max(worst, hand.Difference(truth, track.q.col(k)).cwiseAbs().maxCoeff());
+  }
+  return worst;
+}
+
+TEST(PoseFitTest, FollowsTheHandFromAColdStartAndTellsItsNoise) {
+  const model::Skeleton hand = EveryJoint();
+  const SmoothMotion motion(hand, 0.5, 1);
+  const auto clip = MarkerClip(hand, [&](double t) { return motion.At(t); }, 400, 5e-5, 1, Seen());
+  auto fit = FitPose(clip, hand, {.contacts = {{Timestamp::FromSeconds(0.3), Timestamp::FromSeconds(0.4)}}});
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_EQ(fit->summary.fitted, 400);
+  EXPECT_NEAR(fit->summary.marker_sd_m, 5e-5, 3e-6);
+  EXPECT_LT(WorstError(hand, motion, fit->track), 0.04);
+  EXPECT_EQ(fit->track.dof_names, hand.dof_names());
+  // Whole information from 150 ms before to 150 ms after the contact.
+  EXPECT_EQ(fit->track.information.begin()->first, 75);
+  EXPECT_EQ(fit->track.information.rbegin()->first, 275);
+  EXPECT_NEAR(fit->track.information.at(100).diagonal()[3] / fit->track.information_diagonal(3, 100), 1.0, 1e-9);
+  EXPECT_NE(fit->summary.Brief().find("400 of 400"), std::string::npos);
+}
+
+TEST(PoseFitTest, OcclusionIsBridgedAndNamed) {
+  const model::Skeleton hand = EveryJoint();
+  const SmoothMotion motion(hand, 0.4, 2);
+  auto hidden = [](int frame, int marker) { return (frame >= 100 && frame < 140 && marker >= 12) || (frame > 200 && frame < 260 && marker == 1); };
+  const auto clip = MarkerClip(hand, [&](double t) { return motion.At(t); }, 300, 5e-5, 2, hidden);
+  auto fit = FitPose(clip, hand);
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_EQ(fit->summary.fitted, 300);
+  EXPECT_EQ(fit->summary.frames_underdetermined, 40);
+  const int c = hand.v_index(hand.FindBody("c"));
+  EXPECT_EQ(fit->track.information_diagonal(c, 120), 0.0);
+  EXPECT_GT(fit->track.information_diagonal(c, 99), 0.0);
+  EXPECT_GT(fit->track.information_diagonal(c, 230), 0.0);
+  ASSERT_EQ(fit->summary.issues.size(), 1u);
+  EXPECT_NE(fit->summary.issues[0].what.find("j.c.flex"), std::string::npos) << fit->summary.issues[0].what;
+  EXPECT_NE(fit->summary.issues[0].what.find("c.1"), std::string::npos);
+  EXPECT_TRUE(std::isnan(fit->track.marker_residual_m(13, 120)));
+}
+
+TEST(PoseFitTest, AGhostIsLeftOut) {
+  const model::Skeleton hand = EveryJoint();
+  const SmoothMotion motion(hand, 0.4, 3);
+  auto clip = MarkerClip(hand, [&](double t) { return motion.At(t); }, 120, 5e-5, 3, Seen());
+  auto window = clip.ReadAll(1);
+  recording::Clip haunted(recording::ClipInfo{});
+  const int id = haunted.AddStream(clip.streams()[0], recording::ClockMap::Identity());
+  recording::SampleBlock block;
+  block.stream_id = id;
+  block.count = 120;
+  block.values = window->values;
+  for (int i = 50; i < 60; ++i) block.value(3 * 7, i) += 0.03;
+  haunted.Append(block);
+  auto fit = FitPose(haunted, hand);
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_EQ(fit->summary.outliers, 10);
+  EXPECT_LT(WorstError(hand, motion, fit->track), 0.04);
+}
+
+TEST(PoseFitTest, WhatCannotBeFittedIsRefusedByName) {
+  const model::Skeleton hand = EveryJoint();
+  const SmoothMotion motion(hand, 0.4, 3);
+  EXPECT_EQ(FitPose(recording::Clip(recording::ClipInfo{}), hand).error().code, ErrorCode::kNotFound);
+  const auto blind = MarkerClip(hand, [&](double t) { return motion.At(t); }, 20, 5e-5, 3, [](int, int m) { return m >= 9; });
+  auto fit = FitPose(blind, hand);
+  ASSERT_FALSE(fit);
+  EXPECT_EQ(fit.error().code, ErrorCode::kUnidentifiable);
+  EXPECT_NE(fit.error().message.find("j.b.flex"), std::string::npos) << fit.error().message;
+}
+
+}  // namespace
+}  // namespace handhold::fitting
