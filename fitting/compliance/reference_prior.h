@@ -1,6 +1,6 @@
 /// How much free movement bends within a window: the prior of the dynamic estimator's reference polynomials.
 ///
-/// Learned from stretches without contact. Tests: tests/fitting/compliance/reference_prior_test.cc.
+/// Learned from stretches without contact. Tests: tests/fitting/compliance/dynamic_estimator_test.cc.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@
 #include "database/artefact/pose_track.h"
 #include "database/base/result.h"
 #include "database/base/time.h"
+#include "database/model/skeleton.h"
 
 namespace handhold::fitting {
 
@@ -24,8 +25,9 @@ struct ReferencePrior {
 };
 
 /// From all windows of `free` stretches in which the hand moves (mean speed above the median window's), each fitted with degrees 0 .. `degree`; the variance
-/// that measurement noise alone would give is subtracted. Fails with kUnidentifiable when fewer than 20 windows are free.
-Result<ReferencePrior> LearnReferencePrior(const artefact::PoseTrack& pose, const std::vector<TimeRange>& free, Duration window, int degree);
+/// that measurement noise alone would give is subtracted (down to a fifth of the whole: a prior too loose is harmless, one too tight is not). Fails with kUnidentifiable when fewer than 20 windows are free.
+Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+                                           const std::vector<TimeRange>& free, Duration window, int degree);
 
 /// The stretches of `range` outside `busy` ranges widened by `margin` on both sides.
 std::vector<TimeRange> FreeStretches(TimeRange range, std::vector<TimeRange> busy, Duration margin);

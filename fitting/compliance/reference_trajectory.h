@@ -2,7 +2,7 @@
 ///
 /// theta_r = theta - C tau (eq. 1), and beside it theta_r = theta - d with d from the dynamics of deviation.h. Do not mix: the
 /// first has absorbed damping and wants quasi-static replay; the second wants the damped one. Free of contact both are theta. Between contact phases
-/// the C of the nearest phase holds. Tests: tests/fitting/compliance/reference_trajectory_test.cc.
+/// the C of the nearest phase holds. Tests: tests/fitting/compliance/dynamic_estimator_test.cc.
 #pragma once
 
 #include <map>

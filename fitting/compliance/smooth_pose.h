@@ -1,7 +1,7 @@
 /// A pose track smoothed in time, for Jacobians and for inertia: never for the angles that compliance is fitted to.
 ///
 /// Filtering fitted angles at 20 Hz costs 70 % of the compliance of a middle joint (reference study, "Traps"); inside J(theta) 25 to 60 Hz is
-/// right. Test: tests/fitting/compliance/smooth_pose_test.cc.
+/// right. Test: contact_fit_test.cc, dynamic_estimator_test.cc.
 #pragma once
 
 #include <Eigen/Core>

@@ -17,9 +17,10 @@ namespace handhold::test_support {
 
 /// Parameters given as blocks; `manifolds` may hold nulls (flat space). Relative error along tangent directions at most `tolerance`.
 inline ::testing::AssertionResult GradientIsRight(const ceres::CostFunction& cost, std::vector<const ceres::Manifold*> manifolds,
-                                                  const std::vector<Eigen::VectorXd>& blocks, double tolerance = 1e-6) {
+                                                  const std::vector<Eigen::VectorXd>& blocks, double tolerance = 1e-6,
+                                                  double relative_step = 1e-3) {
   ceres::NumericDiffOptions options;
-  options.ridders_relative_initial_step_size = 1e-3;
+  options.ridders_relative_initial_step_size = relative_step;
   ceres::GradientChecker checker(&cost, &manifolds, options);
   std::vector<const double*> pointers;
   for (const Eigen::VectorXd& b : blocks) pointers.push_back(b.data());

@@ -31,7 +31,9 @@ TEST(PoseFitTest, FollowsTheHandFromAColdStartAndTellsItsNoise) {
   const model::Skeleton hand = EveryJoint();
   const SmoothMotion motion(hand, 0.5, 1);
   const auto clip = MarkerClip(hand, [&](double t) { return motion.At(t); }, 400, 5e-5, 1, Seen());
-  auto fit = FitPose(clip, hand, {.contacts = {{Timestamp::FromSeconds(0.3), Timestamp::FromSeconds(0.4)}}});
+  PoseFitOptions options;
+  options.contacts = {{Timestamp::FromSeconds(0.3), Timestamp::FromSeconds(0.4)}};
+  auto fit = FitPose(clip, hand, options);
   ASSERT_TRUE(fit) << fit.error().message;
   EXPECT_EQ(fit->summary.fitted, 400);
   EXPECT_NEAR(fit->summary.marker_sd_m, 5e-5, 3e-6);

@@ -1,0 +1,148 @@
+#include "fitting/residual/calibration_residual.h"
+
+#include "database/base/check.h"
+#include "database/geometry/rotation.h"
+
+namespace handhold::fitting {
+namespace {
+
+using geometry::Mat3;
+using geometry::Vec3;
+using model::JointType;
+
+/// Two unit vectors across `axis`.
+Eigen::Matrix3Xd Across(const Vec3& axis) {
+  Eigen::Index smallest = 0;
+  axis.cwiseAbs().minCoeff(&smallest);
+  const Vec3 a = axis.cross(Vec3(Vec3::Unit(smallest))).normalized();
+  Eigen::Matrix3Xd m(3, 2);
+  m << a, axis.cross(a).normalized();
+  return m;
+}
+
+}  // namespace
+
+CalibrationModel::CalibrationModel(const model::Skeleton& template_skeleton, int tip_frame)
+    : template_(template_skeleton), tip_frame_(tip_frame) {
+  auto add = [&](const std::string& name, char kind) {
+    names_.push_back(name);
+    kinds_.push_back(kind);
+  };
+  for (int b = 1; b < template_.body_count(); ++b) {
+    const model::Joint& joint = template_.body(b).joint;
+    if (joint.type == JointType::kFixed || joint.type == JointType::kFree) continue;
+    JointParameters p;
+    p.body = b;
+    p.first = size();
+    p.omega.resize(3, 0);
+    p.v = Eigen::Matrix3d::Identity();
+    if (joint.type == JointType::kHinge) p.v = Across(joint.axes[0]);
+    if (joint.type != JointType::kBall) p.omega = Across(joint.axes[0]);
+    for (Eigen::Index k = 0; k < p.omega.cols(); ++k) add(joint.name + ".axis." + std::to_string(k + 1), 'a');
+    for (Eigen::Index k = 0; k < p.v.cols(); ++k) add(joint.name + ".centre." + std::to_string(k + 1), 'c');
+    joints_.push_back(std::move(p));
+  }
+  marker_parameter_ = size();
+  for (const model::MarkerAttachment& marker : template_.markers()) {
+    for (const char* c : {".x", ".y", ".z"}) add(marker.name + c, 'm');
+  }
+  tip_parameter_ = size();
+  if (tip_frame_ >= 0) {
+    for (const char* c : {".x", ".y", ".z"}) add(template_.frames()[static_cast<size_t>(tip_frame_)].name + c, 't');
+  }
+}
+
+const model::Skeleton& CalibrationModel::At(const Eigen::VectorXd& x) const {
+  CHECK_EQ(x.size(), size());
+  if (!built_.empty() && x == x_) return built_.front();
+  model::SkeletonDraft draft = template_.draft();
+  for (const JointParameters& p : joints_) {
+    geometry::RigidTransform& X = draft.bodies[static_cast<size_t>(p.body - 1)].joint.X_PJp;
+    const Eigen::Index turns = p.omega.cols();
+    const Vec3 omega = p.omega * x.segment(p.first, turns), v = p.v * x.segment(p.first + turns, p.v.cols());
+    X.p += X.R * v;
+    X.R = X.R * geometry::Exp<double>(omega);
+  }
+  for (size_t m = 0; m < draft.markers.size(); ++m) draft.markers[m].p_BM += x.segment<3>(marker_parameter(static_cast<int>(m)));
+  if (tip_frame_ >= 0) draft.frames[static_cast<size_t>(tip_frame_)].X_BF.p += x.segment<3>(tip_parameter_);
+  auto built = model::Skeleton::Build(std::move(draft));
+  CHECK(built.has_value());
+  built_.clear();
+  built_.push_back(*std::move(built));
+  x_ = x;
+  return built_.front();
+}
+
+void CalibrationModel::PointDerivative(const Eigen::VectorXd& x, const model::KinematicsData& data, int body, const Vec3& p_W,
+                                       Eigen::Ref<Eigen::MatrixXd> out) const {
+  const model::Skeleton& hand = At(x);
+  for (const JointParameters& p : joints_) {
+    int b = body;
+    while (b > p.body) b = hand.body(b).parent;
+    if (b != p.body) continue;
+    const geometry::RigidTransform& X_WP = data.X_WB[static_cast<size_t>(hand.body(b).parent)];
+    const geometry::RigidTransform X_WJ = X_WP * hand.body(b).joint.X_PJp;
+    const Mat3 R_template = X_WP.R * template_.body(b).joint.X_PJp.R;
+    const Eigen::Index turns = p.omega.cols();
+    if (turns > 0) {
+      const Vec3 omega = p.omega * x.segment(p.first, turns);
+      const Mat3 right = geometry::LeftJacobian(-omega);
+      out.middleCols(p.first, turns) += -geometry::Skew<double>(p_W - X_WJ.p) * X_WJ.R * right * p.omega;
+    }
+    out.middleCols(p.first + turns, p.v.cols()) += R_template * p.v;
+  }
+}
+
+CalibrationResidual::CalibrationResidual(const CalibrationModel& calibration, const Eigen::Matrix3Xd& z_WM, double marker_sd_m)
+    : calibration_(calibration), z_WM_(z_WM), weight_(1.0 / marker_sd_m) {
+  CHECK_GT(marker_sd_m, 0);
+  CHECK_EQ(static_cast<size_t>(z_WM.cols()), calibration.template_skeleton().markers().size());
+  set_num_residuals(3 * static_cast<int>(z_WM.cols()));
+  mutable_parameter_block_sizes()->push_back(calibration.size());
+  mutable_parameter_block_sizes()->push_back(calibration.template_skeleton().nq());
+}
+
+void CalibrationResidual::EvaluateTangent(const Eigen::VectorXd& x, const Eigen::VectorXd& q, Eigen::VectorXd* r, Eigen::MatrixXd* J_x,
+                                          Eigen::MatrixXd* J_v) const {
+  const model::Skeleton& hand = calibration_.At(x);
+  model::KinematicsData data(hand);
+  model::ComputeJacobian(hand, q, &data);
+  const Eigen::Index rows = 3 * z_WM_.cols();
+  r->setZero(rows);
+  if (J_x != nullptr) J_x->setZero(rows, calibration_.size());
+  if (J_v != nullptr) J_v->setZero(rows, hand.nv());
+  for (Eigen::Index m = 0; m < z_WM_.cols(); ++m) {
+    if (!z_WM_.col(m).allFinite()) continue;
+    const model::MarkerAttachment& marker = hand.markers()[static_cast<size_t>(m)];
+    const geometry::RigidTransform& X_WB = data.X_WB[static_cast<size_t>(marker.body)];
+    const Vec3 p_W = X_WB * marker.p_BM;
+    r->segment<3>(3 * m) = weight_ * (p_W - z_WM_.col(m));
+    if (J_x != nullptr) {
+      calibration_.PointDerivative(x, data, marker.body, p_W, J_x->middleRows(3 * m, 3));
+      J_x->block<3, 3>(3 * m, calibration_.marker_parameter(static_cast<int>(m))) = X_WB.R;
+      J_x->middleRows(3 * m, 3) *= weight_;
+    }
+    if (J_v == nullptr) continue;
+    for (int j = 0; j < hand.nv(); ++j) {
+      if (!hand.DofMovesBody(j, marker.body)) continue;
+      const auto twist = data.J_W.col(j);
+      J_v->block<3, 1>(3 * m, j) = weight_ * (Vec3(twist.tail<3>()) + Vec3(twist.head<3>()).cross(p_W));
+    }
+  }
+}
+
+bool CalibrationResidual::Evaluate(double const* const* parameters, double* residuals, double** jacobians) const {
+  const model::Skeleton& hand = calibration_.template_skeleton();
+  const Eigen::VectorXd x = Eigen::Map<const Eigen::VectorXd>(parameters[0], calibration_.size());
+  const Eigen::VectorXd q = Eigen::Map<const Eigen::VectorXd>(parameters[1], hand.nq());
+  Eigen::VectorXd r;
+  Eigen::MatrixXd J_x, J_v;
+  EvaluateTangent(x, q, &r, &J_x, &J_v);
+  Eigen::Map<Eigen::VectorXd>(residuals, r.size()) = r;
+  if (jacobians == nullptr) return true;
+  if (jacobians[0] != nullptr) Eigen::Map<RowMajorMatrix>(jacobians[0], r.size(), x.size()) = J_x;
+  if (jacobians[1] != nullptr) Eigen::Map<RowMajorMatrix>(jacobians[1], r.size(), hand.nq()) = J_v * MinusJacobian(hand, q);
+  return true;
+}
+
+}  // namespace handhold::fitting

@@ -1,0 +1,120 @@
+/// Onset, point and torque of contact against a finger simulated by other code.
+#include "fitting/compliance/contact_fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "fitting/skeleton/pose_fit.h"
+#include "tests/support/finger_take.h"
+
+namespace handhold::fitting {
+namespace {
+
+using test_support::FingerTake;
+using test_support::Joints;
+using test_support::MakeTake;
+
+test_support::TakePlan Small(int contact_strokes) {
+  test_support::TakePlan plan;
+  plan.free_strokes = 1;
+  plan.contact_strokes = contact_strokes;
+  return plan;
+}
+
+artefact::PoseTrack PoseOf(const FingerTake& take) {
+  PoseFitOptions options;
+  options.method = PoseMethod::kFast;
+  auto fit = FitPose(take.clip, take.skeleton, options);
+  EXPECT_TRUE(fit) << fit.error().message;
+  return fit->track;
+}
+
+TEST(ContactFitTest, OnsetPointAndTorqueAreThoseOfTheSimulation) {
+  const FingerTake take = MakeTake({});
+  const artefact::PoseTrack pose = PoseOf(take);
+  auto fit = FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate);
+  ASSERT_TRUE(fit) << fit.error().message;
+  const artefact::ContactTrack& track = fit->track;
+  ASSERT_EQ(track.phases.size(), take.onset_s.size());
+  const test_support::PlanarFinger finger;
+  for (size_t p = 0; p < track.phases.size(); ++p) {
+    EXPECT_NEAR(track.phases[p].onset.seconds(), take.onset_s[p], 0.002) << p;
+    EXPECT_EQ(track.phases[p].task, "exploring");
+    EXPECT_EQ(track.phases[p].body, 4);
+  }
+  std::vector<double> point_errors;
+  Joints error2 = Joints::Zero(), peak = Joints::Zero();
+  int count = 0;
+  for (size_t k = 0; k < track.times.size(); ++k) {
+    const auto i = static_cast<Eigen::Index>(k);
+    if (track.phase[k] < 0) {
+      EXPECT_EQ(track.f_onHand_W.col(i).norm(), 0.0);
+      continue;
+    }
+    const Joints tau = finger.ContactJacobian(take.theta[k]).transpose() * take.force[k];
+    error2 += (track.tau_Nm.col(i) - tau).cwiseAbs2();
+    peak = peak.cwiseMax(tau.cwiseAbs());
+    ++count;
+    if (!std::isfinite(track.p_WC(0, i))) continue;
+    point_errors.push_back(std::hypot(track.p_WC(0, i) - finger.Tip(take.theta[k]).x(), track.p_WC(1, i)));
+    EXPECT_NEAR(track.normal_W(2, i), 1.0, 1e-9);
+    EXPECT_NEAR(track.p_WC(2, i), -0.075, 1e-6);
+  }
+  ASSERT_GT(point_errors.size(), 300u);
+  std::sort(point_errors.begin(), point_errors.end());
+  EXPECT_LE(point_errors[point_errors.size() * 95 / 100], 0.001);
+  for (int j = 0; j < 4; ++j) EXPECT_LE(std::sqrt(error2[j] / count), 0.05 * peak[j]) << j;
+  EXPECT_LE(fit->summary.point_offset_p95_m, 0.001);
+  // The palm is heavy: inertia takes a visible share of the wrist's torque, and it is said.
+  EXPECT_GT(track.inertia_share[0], 0.01);
+}
+
+TEST(ContactFitTest, PressingDownExtendsTheKnuckle) {
+  const FingerTake take = MakeTake(Small(1));
+  auto fit = FitContact(take.clip, take.skeleton, PoseOf(take), take.plate, take.X_WPlate);
+  ASSERT_TRUE(fit) << fit.error().message;
+  ASSERT_EQ(fit->track.phases.size(), 1u);
+  // Axis (0, -1, 0): positive lifts, so extension is positive here.
+  EXPECT_GT(fit->track.tau_Nm.row(1).maxCoeff(), 0.02);
+  EXPECT_GT(fit->track.f_onHand_W.row(2).maxCoeff(), 0.5);
+  EXPECT_GT(fit->track.f_onHand_W.row(2).minCoeff(), -0.1);
+}
+
+TEST(ContactFitTest, AWrongSignOfTheSensorIsNoContactAtAll) {
+  test_support::TakePlan plan = Small(2);
+  plan.sensor_sign = -1;
+  const FingerTake take = MakeTake(plan);
+  auto fit = FitContact(take.clip, take.skeleton, PoseOf(take), take.plate, take.X_WPlate);
+  EXPECT_TRUE(!fit || fit->track.phases.size() != 2u || fit->summary.issues.size() > 50) << "a plate that pulls must not pass for one that pushes";
+}
+
+TEST(ContactFitTest, InertiaIsTakenAwayOnlyWhenAskedFor) {
+  const FingerTake take = MakeTake(Small(1));
+  const artefact::PoseTrack pose = PoseOf(take);
+  ContactFitOptions options;
+  options.gravity_W.setZero();
+  auto plain = FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate, options);
+  options.correct_inertia_and_gravity = true;
+  auto corrected = FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate, options);
+  ASSERT_TRUE(plain && corrected);
+  EXPECT_EQ(plain->track.inertia_share, corrected->track.inertia_share);
+  EXPECT_GT((plain->track.tau_Nm - corrected->track.tau_Nm).row(0).norm(), 0.0);
+  EXPECT_NE(plain->summary.Brief().find("1 touches"), std::string::npos);
+}
+
+TEST(ContactFitTest, WrongInputsAreNamed) {
+  const FingerTake take = MakeTake(Small(1));
+  const artefact::PoseTrack pose = PoseOf(take);
+  ContactFitOptions options;
+  options.body = "thumb";
+  EXPECT_EQ(FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate, options).error().code, ErrorCode::kNotFound);
+  options = {};
+  options.force_sensor = "table";
+  EXPECT_EQ(FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate, options).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(FitContact(take.clip, take.skeleton, pose, model::Prop{}, take.X_WPlate).error().code, ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace handhold::fitting

@@ -1,0 +1,183 @@
+/// The whole way from markers and a wrench to compliance and reference, against a finger simulated by other code.
+#include "fitting/compliance/dynamic_estimator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "fitting/compliance/contact_fit.h"
+#include "fitting/compliance/paper_estimator.h"
+#include "fitting/compliance/reference_trajectory.h"
+#include "fitting/skeleton/pose_fit.h"
+#include "tests/support/finger_take.h"
+
+namespace handhold::fitting {
+namespace {
+
+using test_support::FingerTake;
+using test_support::MakeTake;
+using test_support::TakePlan;
+
+struct Chain {
+  FingerTake take;
+  artefact::PoseTrack pose;
+  artefact::ContactTrack contact;
+};
+
+Chain Run(const TakePlan& plan) {
+  Chain chain{MakeTake(plan), {}, {}};
+  PoseFitOptions options;
+  options.method = PoseMethod::kFast;
+  auto pose = FitPose(chain.take.clip, chain.take.skeleton, options);
+  EXPECT_TRUE(pose) << pose.error().message;
+  chain.pose = pose->track;
+  auto contact = FitContact(chain.take.clip, chain.take.skeleton, chain.pose, chain.take.plate, chain.take.X_WPlate);
+  EXPECT_TRUE(contact) << contact.error().message;
+  chain.contact = contact->track;
+  return chain;
+}
+
+TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
+  TakePlan plan;
+  plan.free_strokes = 8;
+  plan.contact_strokes = 14;
+  plan.force_late_s = 0.0005;
+  const Chain chain = Run(plan);
+  auto fit = FitDynamicCompliance(chain.take.clip, chain.take.skeleton, chain.pose, chain.contact);
+  ASSERT_TRUE(fit) << fit.error().message;
+  ASSERT_EQ(fit->fits.size(), 1u);
+  const artefact::ComplianceFit& answer = fit->fits[0];
+  EXPECT_EQ(answer.task, "exploring");
+  EXPECT_GE(answer.events_used, 12);
+  EXPECT_NEAR(answer.time_shift_s.value(), 0.0005, 3e-4);
+  EXPECT_NEAR(answer.inertia_scale.value(), 1.0, 0.06);
+  EXPECT_NEAR(answer.time_constant_s.value(), 0.014, 0.002);
+  for (int j = 0; j < 4; ++j) {
+    const artefact::JointCompliance& joint = answer.joints[static_cast<size_t>(j)];
+    const double truth = plan.impedance.compliance_rad_per_Nm[j];
+    if (j < 2) EXPECT_TRUE(joint.compliance_rad_per_Nm) << joint.dof << ": " << joint.refusal;
+    if (!joint.compliance_rad_per_Nm) {
+      EXPECT_FALSE(joint.refusal.empty());
+      continue;
+    }
+    EXPECT_LT(std::abs(std::log(*joint.compliance_rad_per_Nm / truth)), j < 2 ? 0.10 : 0.2) << joint.dof;
+    EXPECT_LT(std::abs(std::log(*joint.compliance_rad_per_Nm / truth)), 3.5 * joint.sd_log) << joint.dof;
+  }
+  for (const artefact::ComplianceFit::Event& e : answer.events) {
+    EXPECT_TRUE(std::isnan(e.compliance_rad_per_Nm[3])) << "the end joint is refused for any single event";
+  }
+}
+
+TEST(DynamicEstimatorTest, ATakeWithoutContactIsUnidentifiable) {
+  TakePlan plan;
+  plan.contact_strokes = 0;
+  const Chain chain = Run(plan);
+  auto fit = FitDynamicCompliance(chain.take.clip, chain.take.skeleton, chain.pose, chain.contact);
+  ASSERT_FALSE(fit);
+  EXPECT_EQ(fit.error().code, ErrorCode::kUnidentifiable);
+}
+
+double Degrees(double rad) { return rad * 57.29577951308232; }
+
+/// Median over phases of the RMS error of theta_r, wrist and MP, from 50 ms after onset to release, degrees.
+double ReferenceError(const Chain& chain, const Eigen::MatrixXd& reference) {
+  std::vector<double> errors;
+  for (size_t p = 0; p < chain.contact.phases.size(); ++p) {
+    double sum = 0;
+    int n = 0;
+    for (size_t k = 0; k < chain.contact.times.size(); ++k) {
+      if (chain.contact.phase[k] != static_cast<int>(p) || chain.contact.times[k] < chain.contact.phases[p].onset + Duration::Milliseconds(50)) continue;
+      for (int j = 0; j < 2; ++j) sum += std::pow(reference(j, static_cast<Eigen::Index>(k)) - chain.take.theta_free[k][j], 2);
+      n += 2;
+    }
+    if (n > 0) errors.push_back(Degrees(std::sqrt(sum / n)));
+  }
+  std::sort(errors.begin(), errors.end());
+  return errors[errors.size() / 2];
+}
+
+TEST(ReferenceTrajectoryTest, ComesBackWithTheTrueComplianceAndNotWithTwiceIt) {
+  TakePlan plan;
+  plan.free_strokes = 2;
+  plan.contact_strokes = 6;
+  const Chain chain = Run(plan);
+  artefact::ComplianceFit truth;
+  truth.estimator = "dynamic";
+  truth.task = "exploring";
+  truth.time_constant_s = 0.014;
+  for (int j = 0; j < 4; ++j) {
+    truth.joints.push_back({});
+    truth.joints.back().dof = chain.take.skeleton.dof_names()[static_cast<size_t>(j)];
+    truth.joints.back().compliance_rad_per_Nm = plan.impedance.compliance_rad_per_Nm[j];
+  }
+  auto made = MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {truth});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_LE(ReferenceError(chain, made->trajectory.q_reference), 0.75);
+  EXPECT_LE(ReferenceError(chain, made->trajectory.q_reference_dynamic), 0.3);
+  EXPECT_GT(ReferenceError(chain, chain.pose.q), 0.75) << "theta_r := theta must fail";
+  for (const double factor : {0.5, 2.0}) {
+    ReferenceTrajectoryOptions options;
+    options.compliance_factor = factor;
+    auto wrong = MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {truth}, options);
+    ASSERT_TRUE(wrong);
+    EXPECT_GT(ReferenceError(chain, wrong->trajectory.q_reference), 0.75) << factor;
+  }
+  // Continuous where contact begins and ends: no step beyond what one frame of torque can do.
+  EXPECT_LT(made->summary.onset_jump_rad, 0.02);
+  EXPECT_LT(made->summary.release_jump_rad, 0.02);
+  EXPECT_GT(made->summary.extrapolation_median_rad, 0.0);
+}
+
+TEST(ReferenceTrajectoryTest, RefusedJointsStayRefusedUnlessAssumedByName) {
+  TakePlan plan;
+  plan.free_strokes = 1;
+  plan.contact_strokes = 2;
+  const Chain chain = Run(plan);
+  artefact::ComplianceFit fit;
+  fit.estimator = "dynamic";
+  fit.task = "exploring";
+  for (int j = 0; j < 4; ++j) {
+    fit.joints.push_back({});
+    fit.joints.back().dof = chain.take.skeleton.dof_names()[static_cast<size_t>(j)];
+    if (j < 3) fit.joints.back().compliance_rad_per_Nm = 0.5;
+    if (j == 3) fit.joints.back().refusal = "not determined";
+  }
+  auto plain = MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit});
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_TRUE(std::isnan(plain->trajectory.compliance_rad_per_Nm(3, 10)));
+  EXPECT_EQ((plain->trajectory.q_reference.row(3) - chain.pose.q.row(3)).norm(), 0.0) << "theta_r is theta where C is refused";
+  EXPECT_EQ(plain->summary.refused, std::vector<std::string>{"R.index.dip.flex"});
+  ReferenceTrajectoryOptions options;
+  options.assume_compliance = Table1Exploring(chain.take.skeleton);
+  ASSERT_EQ(options.assume_compliance.size(), 4u);
+  auto assumed = MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit}, options);
+  ASSERT_TRUE(assumed);
+  EXPECT_EQ(assumed->trajectory.compliance_rad_per_Nm(3, 10), 2.0052);
+  EXPECT_EQ(assumed->trajectory.compliance_rad_per_Nm(0, 10), 0.5) << "a fitted value is never replaced";
+  EXPECT_EQ(assumed->trajectory.assumed[3], 1);
+  EXPECT_EQ(assumed->trajectory.assumed[0], 0);
+  options.assume_compliance = {{"R.index.pipp.flex", 1.0}};
+  EXPECT_EQ(MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit}, options).error().code, ErrorCode::kInvalid);
+}
+
+TEST(PaperEstimatorTest, StraightFingerEventsAreDiscardedWithTheReason) {
+  TakePlan plan;
+  plan.free_strokes = 1;
+  plan.contact_strokes = 4;
+  plan.postures_deg = {test_support::StraightPosture()};
+  const Chain chain = Run(plan);
+  auto fits = FitPaperCompliance(chain.take.skeleton, chain.pose, chain.contact);
+  ASSERT_TRUE(fits) << fits.error().message;
+  ASSERT_EQ(fits->size(), 1u);
+  int negative = 0;
+  for (const auto& d : fits->front().discarded) {
+    EXPECT_FALSE(d.reason.empty());
+    negative += d.reason.find("Fig. 8") != std::string::npos;
+    if (d.reason.find("Fig. 8") != std::string::npos) EXPECT_LT(d.value_rad_per_Nm, 0.0);
+  }
+  EXPECT_GT(negative, 0) << "extrapolation at a straight finger suggests negative compliance";
+}
+
+}  // namespace
+}  // namespace handhold::fitting
