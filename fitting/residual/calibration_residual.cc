@@ -93,6 +93,61 @@ void CalibrationModel::PointDerivative(const Eigen::VectorXd& x, const model::Ki
   }
 }
 
+void CalibrationModel::MoveContents(int body, const Vec3& omega, const Vec3& t, Eigen::Ref<Eigen::VectorXd> g) const {
+  auto moved = [&](const Vec3& p) { return Vec3(omega.cross(p) + t); };
+  for (size_t m = 0; m < template_.markers().size(); ++m) {
+    const model::MarkerAttachment& marker = template_.markers()[m];
+    if (marker.body == body) g.segment<3>(marker_parameter(static_cast<int>(m))) += moved(marker.p_BM);
+  }
+  if (tip_frame_ >= 0) {
+    const model::NamedFrame& tip = template_.frames()[static_cast<size_t>(tip_frame_)];
+    if (tip.body == body) g.segment<3>(tip_parameter_) += moved(tip.X_BF.p);
+  }
+  for (int child = body + 1; child < template_.body_count(); ++child) {
+    if (template_.body(child).parent != body) continue;
+    const model::Joint& joint = template_.body(child).joint;
+    if (joint.type == JointType::kFree) continue;   // its own coordinates take any motion over
+    const Vec3 turn = joint.X_PJp.R.transpose() * omega, shift = joint.X_PJp.R.transpose() * moved(joint.X_PJp.p);
+    Vec3 rest = shift;   // what no parameter of the joint takes: everything further out must follow
+    for (const JointParameters& p : joints_) {
+      if (p.body != child) continue;
+      g.segment(p.first, p.omega.cols()) += p.omega.transpose() * turn;
+      g.segment(p.first + p.omega.cols(), p.v.cols()) += p.v.transpose() * shift;
+      rest -= p.v * (p.v.transpose() * shift);
+    }
+    const geometry::RigidTransform& X_BJc = joint.X_BJc;
+    if (joint.type == JointType::kFixed) {
+      const Vec3 turn_B = X_BJc.R * turn;
+      MoveContents(child, turn_B, X_BJc.R * shift - turn_B.cross(X_BJc.p), g);
+    } else if (rest.norm() > 0) {   // along a hinge's axis, which its rotation does not turn
+      MoveContents(child, Vec3::Zero(), X_BJc.R * rest, g);
+    }
+  }
+}
+
+Eigen::MatrixXd CalibrationModel::GaugeDirections() const {
+  std::vector<Eigen::VectorXd> directions;
+  auto add = [&](int body, const Vec3& omega, const Vec3& t) {
+    directions.push_back(Eigen::VectorXd::Zero(size()));
+    MoveContents(body, omega, t, directions.back());
+  };
+  for (int b = 1; b < template_.body_count(); ++b) {
+    const model::Joint& joint = template_.body(b).joint;
+    auto turn = [&](const Vec3& axis_J) {   // about the joint
+      const Vec3 axis = joint.X_BJc.R * axis_J;
+      add(b, axis, -axis.cross(joint.X_BJc.p));
+    };
+    if (joint.type == JointType::kHinge) turn(joint.axes[0]);
+    if (joint.type == JointType::kUniversal) turn(joint.axes[1]);
+    if (joint.type != JointType::kBall && joint.type != JointType::kFree) continue;
+    for (int k = 0; k < 3; ++k) turn(Vec3::Unit(k));
+    for (int k = 0; k < 3 && joint.type == JointType::kFree; ++k) add(b, Vec3::Zero(), Vec3::Unit(k));
+  }
+  Eigen::MatrixXd out(size(), static_cast<Eigen::Index>(directions.size()));
+  for (size_t k = 0; k < directions.size(); ++k) out.col(static_cast<Eigen::Index>(k)) = directions[k];
+  return out;
+}
+
 CalibrationResidual::CalibrationResidual(const CalibrationModel& calibration, const Eigen::Matrix3Xd& z_WM, double marker_sd_m)
     : calibration_(calibration), z_WM_(z_WM), weight_(1.0 / marker_sd_m) {
   CHECK_GT(marker_sd_m, 0);

@@ -2,8 +2,8 @@
 ///
 /// Parameters are small changes of a template. Joint j has up to six: a twist d = (omega, v) in its parent-side frame Jp,
 ///   R_PJp = R_template Exp(omega),   p_PJp = p_template + R_template v,
-/// restricted to directions that data can show (gauges are left out): hinge: omega and v across its axis; universal: omega across its first axis,
-/// v; ball: v; fixed and free: none. A marker has three, p_BM = template + d; so does the fingertip's centre. For a point p of a body outboard of joint j
+/// restricted to directions that the pose cannot take over: hinge: omega and v across its axis; universal: omega across its first axis,
+/// v; ball: v; fixed and free: none. What is left of gauges (turning all that sits on a body about its joint) is listed by GaugeDirections. A marker has three, p_BM = template + d; so does the fingertip's centre. For a point p of a body outboard of joint j
 ///   dp/dv = R_WP R_template,     dp/domega = -[p - p_WJ] R_WJp J_r(omega)
 /// and dp/dq as in marker_residual.h. Test: tests/fitting/residual/calibration_residual_test.cc.
 #pragma once
@@ -38,6 +38,9 @@ class CalibrationModel {
   /// dp_W/dx (3 x size, added to zeros) of a point of `body` at p_W, after ComputePoses of At(x) at some q.
   void PointDerivative(const Eigen::VectorXd& x, const model::KinematicsData& data, int body, const geometry::Vec3& p_W,
                        Eigen::Ref<Eigen::MatrixXd> out) const;
+  /// Directions of x, at x = 0, that only move joint zeros: no marker, in no pose, sees them. One per hinge and universal, 3 per ball, 6 per
+  /// free joint. Columns.
+  Eigen::MatrixXd GaugeDirections() const;
   /// First parameter of marker m.
   int marker_parameter(int m) const { return marker_parameter_ + 3 * m; }
 
@@ -46,6 +49,9 @@ class CalibrationModel {
     int body = 0, first = 0;
     Eigen::Matrix3Xd omega, v;   ///< bases, columns are parameters
   };
+  /// Adds to `g` the parameters' change when everything on `body` moves by p += omega x p + t (in the body's frame).
+  void MoveContents(int body, const geometry::Vec3& omega, const geometry::Vec3& t, Eigen::Ref<Eigen::VectorXd> g) const;
+
   const model::Skeleton& template_;
   int tip_frame_, tip_parameter_ = 0, marker_parameter_ = 0;
   std::vector<JointParameters> joints_;

@@ -9,6 +9,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 
 #include "database/geometry/shape.h"
 #include "database/model/kinematics.h"
@@ -404,10 +405,17 @@ Result<model::Skeleton> Follow(const model::Skeleton& fitted, const model::Skele
   return model::Skeleton::Build(std::move(draft));
 }
 
-void NameUndetermined(const Adjustment& adjustment, const std::vector<std::string>& names, SkeletonFitSummary* summary) {
-  // In units of the priors: eigenvalue = how much the data say over what the prior says.
+void NameUndetermined(const Adjustment& adjustment, const CalibrationModel& calibration, const std::vector<std::string>& names,
+                      SkeletonFitSummary* summary) {
+  // In units of the priors: eigenvalue = how much the data say over what the prior says. Gauges are conventions, not findings: set aside.
   const Eigen::VectorXd sd = adjustment.prior_precision().cwiseSqrt().cwiseInverse();
-  const Eigen::MatrixXd relative = sd.asDiagonal() * adjustment.data_information() * sd.asDiagonal() / std::max(1e-12, adjustment.noise_scale());
+  Eigen::MatrixXd relative = sd.asDiagonal() * adjustment.data_information() * sd.asDiagonal() / std::max(1e-12, adjustment.noise_scale());
+  Eigen::MatrixXd gauges = Eigen::MatrixXd::Zero(relative.rows(), calibration.GaugeDirections().cols());
+  gauges.topRows(calibration.size()) = calibration.GaugeDirections();
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(sd.cwiseInverse().asDiagonal() * gauges);
+  const Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(relative.rows(), qr.rank());
+  const Eigen::MatrixXd rest = Eigen::MatrixXd::Identity(relative.rows(), relative.rows()) - q * q.transpose();
+  relative = (rest * relative * rest + 1e6 * q * q.transpose()).eval();
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(relative);
   for (Eigen::Index k = 0; k < relative.rows(); ++k) {
     if (eigen.eigenvalues()[k] > 9.0) break;
@@ -531,7 +539,7 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip, const model::
   summary.covariance = information.ldlt().solve(Eigen::MatrixXd::Identity(information.rows(), information.cols()));
   summary.gauges = {"the zero of every joint angle is the template's", "a hinge's origin keeps the template's place along its axis",
                     "a ball's and a free joint's orientation zero is the template's"};
-  NameUndetermined(adjustment, summary.parameter_names, &summary);
+  NameUndetermined(adjustment, calibration, summary.parameter_names, &summary);
   // Copied: the calibration keeps only the last hand it built.
   const model::Skeleton fitted = calibration.At(adjustment.x());
   ListLengths(fitted, template_skeleton, tip, summary.covariance, calibration, adjustment, &summary);

@@ -61,7 +61,7 @@ struct SkeletonFitSummary {
   double marker_sd_m = 0.0;           ///< one axis, from the residual and its degrees of freedom
   std::vector<std::string> parameter_names;   ///< "mp.centre.x", "mp.axis.1", "R.IND.PRX.1.y", "index.tip.x": in the body's frame
   Eigen::VectorXd parameter_change;   ///< fitted - template, m or rad
-  Eigen::MatrixXd covariance;         ///< of the parameters, weak priors included
+  Eigen::MatrixXd covariance;         ///< of the parameters, weak priors included: along gauges the prior alone
   std::vector<SegmentLength> lengths;
   std::vector<std::string> gauges;        ///< conventions, in words
   std::vector<std::string> undetermined;  ///< directions the data leave open, each naming its largest parameters

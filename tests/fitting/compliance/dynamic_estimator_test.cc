@@ -25,7 +25,7 @@ struct Chain {
   artefact::ContactTrack contact;
 };
 
-Chain Run(const TakePlan& plan) {
+Chain RunChain(const TakePlan& plan) {
   Chain chain{MakeTake(plan), {}, {}};
   PoseFitOptions options;
   options.method = PoseMethod::kFast;
@@ -43,7 +43,7 @@ TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
   plan.free_strokes = 8;
   plan.contact_strokes = 14;
   plan.force_late_s = 0.0005;
-  const Chain chain = Run(plan);
+  const Chain chain = RunChain(plan);
   auto fit = FitDynamicCompliance(chain.take.clip, chain.take.skeleton, chain.pose, chain.contact);
   ASSERT_TRUE(fit) << fit.error().message;
   ASSERT_EQ(fit->fits.size(), 1u);
@@ -56,7 +56,9 @@ TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
   for (int j = 0; j < 4; ++j) {
     const artefact::JointCompliance& joint = answer.joints[static_cast<size_t>(j)];
     const double truth = plan.impedance.compliance_rad_per_Nm[j];
-    if (j < 2) EXPECT_TRUE(joint.compliance_rad_per_Nm) << joint.dof << ": " << joint.refusal;
+    if (j < 2) {
+      EXPECT_TRUE(joint.compliance_rad_per_Nm) << joint.dof << ": " << joint.refusal;
+    }
     if (!joint.compliance_rad_per_Nm) {
       EXPECT_FALSE(joint.refusal.empty());
       continue;
@@ -72,7 +74,7 @@ TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
 TEST(DynamicEstimatorTest, ATakeWithoutContactIsUnidentifiable) {
   TakePlan plan;
   plan.contact_strokes = 0;
-  const Chain chain = Run(plan);
+  const Chain chain = RunChain(plan);
   auto fit = FitDynamicCompliance(chain.take.clip, chain.take.skeleton, chain.pose, chain.contact);
   ASSERT_FALSE(fit);
   EXPECT_EQ(fit.error().code, ErrorCode::kUnidentifiable);
@@ -101,7 +103,7 @@ TEST(ReferenceTrajectoryTest, ComesBackWithTheTrueComplianceAndNotWithTwiceIt) {
   TakePlan plan;
   plan.free_strokes = 2;
   plan.contact_strokes = 6;
-  const Chain chain = Run(plan);
+  const Chain chain = RunChain(plan);
   artefact::ComplianceFit truth;
   truth.estimator = "dynamic";
   truth.task = "exploring";
@@ -133,7 +135,7 @@ TEST(ReferenceTrajectoryTest, RefusedJointsStayRefusedUnlessAssumedByName) {
   TakePlan plan;
   plan.free_strokes = 1;
   plan.contact_strokes = 2;
-  const Chain chain = Run(plan);
+  const Chain chain = RunChain(plan);
   artefact::ComplianceFit fit;
   fit.estimator = "dynamic";
   fit.task = "exploring";
@@ -166,7 +168,7 @@ TEST(PaperEstimatorTest, StraightFingerEventsAreDiscardedWithTheReason) {
   plan.free_strokes = 1;
   plan.contact_strokes = 4;
   plan.postures_deg = {test_support::StraightPosture()};
-  const Chain chain = Run(plan);
+  const Chain chain = RunChain(plan);
   auto fits = FitPaperCompliance(chain.take.skeleton, chain.pose, chain.contact);
   ASSERT_TRUE(fits) << fits.error().message;
   ASSERT_EQ(fits->size(), 1u);
@@ -174,7 +176,9 @@ TEST(PaperEstimatorTest, StraightFingerEventsAreDiscardedWithTheReason) {
   for (const auto& d : fits->front().discarded) {
     EXPECT_FALSE(d.reason.empty());
     negative += d.reason.find("Fig. 8") != std::string::npos;
-    if (d.reason.find("Fig. 8") != std::string::npos) EXPECT_LT(d.value_rad_per_Nm, 0.0);
+    if (d.reason.find("Fig. 8") != std::string::npos) {
+      EXPECT_LT(d.value_rad_per_Nm, 0.0);
+    }
   }
   EXPECT_GT(negative, 0) << "extrapolation at a straight finger suggests negative compliance";
 }

@@ -1,6 +1,9 @@
 #include "fitting/residual/calibration_residual.h"
 
 #include <cmath>
+#include <cstdlib>
+
+#include <Eigen/QR>
 
 #include <gtest/gtest.h>
 
@@ -44,12 +47,32 @@ TEST(CalibrationResidualTest, ModelsTheChangedHandAsAnIndependentCompositionDoes
   EXPECT_GT(r.norm(), 1);
 }
 
-TEST(CalibrationResidualTest, GaugesAreNoParameters) {
+TEST(CalibrationResidualTest, ParametersLeaveOutWhatThePoseTakesOver) {
   const model::Skeleton hand = EveryJoint();
   const CalibrationModel calibration(hand, -1);
   // ball 3, universal 2 + 3, two hinges 2 + 2 each; 15 markers.
   EXPECT_EQ(calibration.size(), 3 + 5 + 4 + 4 + 45);
   EXPECT_EQ(calibration.names()[0], "j.palm.centre.1");
+}
+
+TEST(CalibrationResidualTest, NoMarkerInNoPoseSeesAGauge) {
+  const model::Skeleton hand = EveryJoint();
+  const CalibrationModel calibration(hand, -1);
+  const Eigen::MatrixXd gauges = calibration.GaugeDirections();
+  ASSERT_EQ(gauges.cols(), 6 + 3 + 1 + 1 + 1);
+  const Eigen::Matrix3Xd z = Eigen::Matrix3Xd::Zero(3, static_cast<Eigen::Index>(hand.markers().size()));
+  const CalibrationResidual residual(calibration, z, 1.0);
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    Eigen::VectorXd r;
+    Eigen::MatrixXd J_x, J_v;
+    residual.EvaluateTangent(Eigen::VectorXd::Zero(calibration.size()), RandomPose(hand, 0.6, seed), &r, &J_x, &J_v);
+    for (Eigen::Index k = 0; k < gauges.cols(); ++k) {
+      const Eigen::VectorXd moved = J_x * gauges.col(k);
+      const Eigen::VectorXd v = J_v.colPivHouseholderQr().solve(moved);
+      EXPECT_GT(moved.norm(), 1e-4) << k;
+      EXPECT_NEAR((moved - J_v * v).norm(), 0, 1e-9) << "gauge " << k << ", pose " << seed;
+    }
+  }
 }
 
 }  // namespace
