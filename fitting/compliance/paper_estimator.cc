@@ -84,16 +84,18 @@ PaperEstimate EstimateByExtrapolation(std::span<const double> time_s, std::span<
   e.angle_slope = theta_after->coefficient[1] - theta_before->coefficient[1];
   e.torque_slope = tau_after->coefficient[1];
   const double angle_sd = std::hypot(theta_after->SlopeSd(), theta_before->SlopeSd());
-  if (std::abs(e.torque_slope) <= options.undetermined_sd * tau_after->SlopeSd() || e.torque_slope == 0) {
+  const double torque_sd = tau_after->SlopeSd();
+  if (e.torque_slope == 0) {
     e.discarded = "torque slope not told from 0";
     return e;
   }
   e.compliance_rad_per_Nm = e.angle_slope / e.torque_slope;
-  const double relative_torque = tau_after->SlopeSd() / std::abs(e.torque_slope);
-  e.sd_rad_per_Nm = std::hypot(angle_sd / std::abs(e.torque_slope), e.compliance_rad_per_Nm * relative_torque);
+  e.sd_rad_per_Nm = std::hypot(angle_sd, e.compliance_rad_per_Nm * torque_sd) / std::abs(e.torque_slope);
   if (e.compliance_rad_per_Nm < 0) {
     e.discarded = "negative: extrapolation suggests a joint that moves against its torque (Fig. 8)";
-  } else if (e.compliance_rad_per_Nm <= options.undetermined_sd * e.sd_rad_per_Nm) {
+  } else if (std::abs(e.torque_slope) <= options.undetermined_sd * torque_sd) {
+    e.discarded = "torque slope not told from 0";
+  } else if (std::abs(e.angle_slope) <= options.undetermined_sd * angle_sd) {
     e.discarded = "angle slope not told from its extrapolation";
   }
   return e;

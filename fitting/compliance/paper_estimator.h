@@ -25,7 +25,9 @@ struct PaperEstimatorOptions {
   Duration after = Duration::Milliseconds(30);    ///< window that begins `skip` after it
   Duration skip;                                  ///< 0 in the paper
   int degree = 1;                                 ///< 1 or 2: "linear or quadratic depending on data quality"
-  double undetermined_sd = 2.0;                   ///< a slope within this many standard deviations of 0 is not told from 0
+  /// A slope within this many standard deviations of 0 is not told from 0. The sd is that of the polynomial's own misfit, which in the first
+  /// 30 ms is the impact rather than noise: 2 would leave no exploring event at all.
+  double undetermined_sd = 1.0;
 };
 
 /// One joint's answer to one event: a value, or the reason why none.

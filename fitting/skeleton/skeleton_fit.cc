@@ -26,7 +26,7 @@ using recording::SampleWindow;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTipPriorSd_m = 0.02, kRadiusPriorSd_m = 0.001;
 constexpr double kAxisPointSd_m = 3e-4, kSurfaceSd_m = 1e-4;   ///< how well the wrench axis and the surface are known
-constexpr double kPosePriorSd = 1.0;
+constexpr double kPosePriorSd = 100.0;   ///< for regularity only: starting poses come from the wrong template
 
 /// One frame of the adjustment; `contact` set: the fingertip rests on the surface.
 struct Frame {
@@ -87,7 +87,7 @@ class Adjustment {
   Status Solve() {
     double damping = 1e-3;
     double cost = Cost(y_, Poses());
-    for (int iteration = 0; iteration < 60; ++iteration) {
+    for (int iteration = 0; iteration < 200; ++iteration) {
       Linearise();
       bool accepted = false;
       for (int attempt = 0; attempt < 10 && !accepted; ++attempt) {
@@ -97,26 +97,32 @@ class Adjustment {
         const Eigen::VectorXd next = y_ + step;
         const double next_cost = Cost(next, poses);
         if (next_cost < cost) {
-          const bool done = cost - next_cost < 1e-7 * cost;
+          const bool done = cost - next_cost < 1e-6 * cost;
           y_ = next;
           for (size_t f = 0; f < frames_.size(); ++f) frames_[f].q = poses[f];
           cost = next_cost;
           damping = std::max(damping * 0.1, 1e-9);
           accepted = true;
-          if (done) return Finish();
+          if (done) return Done();
         } else {
           damping *= 10;
         }
       }
-      if (!accepted) return Finish();
+      if (!accepted) return Done();
     }
-    return Error{ErrorCode::kNotConverged, "the skeleton fit did not settle in 60 iterations: is the template this hand's?"};
+    return Error{ErrorCode::kNotConverged, "the skeleton fit did not settle in 200 iterations: is the template this hand's?"};
   }
 
   Eigen::VectorXd x() const { return y_.head(calibration_.size()); }
   double radius_change() const { return HasTip() ? y_[y_.size() - 1] : 0.0; }
   const Eigen::MatrixXd& data_information() const { return information_; }   ///< poses eliminated, no priors
   const Eigen::VectorXd& prior_precision() const { return precision_; }
+  const std::vector<Frame>& frames() const { return frames_; }
+  /// What the data say about small changes of the hand as it is now, without moving it.
+  const Eigen::MatrixXd& InformationHere() {
+    Finish();
+    return information_;
+  }
   double noise_scale() const { return noise_scale_; }   ///< variance found over variance assumed
   double marker_rms_m() const { return marker_rms_m_; }
   bool HasTip() const { return calibration_.tip_frame() >= 0; }
@@ -233,7 +239,13 @@ class Adjustment {
     }
   }
 
-  Status Finish() {
+  Status Done() {
+    Finish();
+    return {};
+  }
+
+  void Finish() {
+    markers_seen_ = 0.0;
     Linearise();
     information_ = H_yy_;
     for (const Blocks& b : blocks_) information_ -= b.H_qy.transpose() * b.H_qq.ldlt().solve(b.H_qy);
@@ -249,7 +261,6 @@ class Adjustment {
     }
     noise_scale_ = squares / std::max(1.0, rows - static_cast<double>(y_.size()));
     marker_rms_m_ = options_.marker_sd_m * std::sqrt(squares / std::max(1.0, markers_seen_));
-    return {};
   }
 
   const CalibrationModel& calibration_;
@@ -405,11 +416,11 @@ Result<model::Skeleton> Follow(const model::Skeleton& fitted, const model::Skele
   return model::Skeleton::Build(std::move(draft));
 }
 
-void NameUndetermined(const Adjustment& adjustment, const CalibrationModel& calibration, const std::vector<std::string>& names,
-                      SkeletonFitSummary* summary) {
+void NameUndetermined(const Adjustment& adjustment, const CalibrationModel& calibration, double noise_scale,
+                      const std::vector<std::string>& names, SkeletonFitSummary* summary) {
   // In units of the priors: eigenvalue = how much the data say over what the prior says. Gauges are conventions, not findings: set aside.
   const Eigen::VectorXd sd = adjustment.prior_precision().cwiseSqrt().cwiseInverse();
-  Eigen::MatrixXd relative = sd.asDiagonal() * adjustment.data_information() * sd.asDiagonal() / std::max(1e-12, adjustment.noise_scale());
+  Eigen::MatrixXd relative = sd.asDiagonal() * adjustment.data_information() * sd.asDiagonal() / std::max(1e-12, noise_scale);
   Eigen::MatrixXd gauges = Eigen::MatrixXd::Zero(relative.rows(), calibration.GaugeDirections().cols());
   gauges.topRows(calibration.size()) = calibration.GaugeDirections();
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(sd.cwiseInverse().asDiagonal() * gauges);
@@ -534,15 +545,18 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip, const model::
   summary.parameter_change.resize(static_cast<Eigen::Index>(summary.parameter_names.size()));
   summary.parameter_change.head(calibration.size()) = adjustment.x();
   if (adjustment.HasTip()) summary.parameter_change[summary.parameter_change.size() - 1] = adjustment.radius_change();
-  Eigen::MatrixXd information = adjustment.data_information() / std::max(1e-12, adjustment.noise_scale());
-  information.diagonal() += adjustment.prior_precision();
+  // Judged about the fitted hand, where the gauges are exact; copied, as the calibration keeps only the last hand it built.
+  const model::Skeleton fitted = calibration.At(adjustment.x());
+  const CalibrationModel local(fitted, calibration.tip_frame());
+  Adjustment about(local, options, tip_radius_m + adjustment.radius_change());
+  for (const Frame& f : adjustment.frames()) about.Add(f);
+  Eigen::MatrixXd information = about.InformationHere() / std::max(1e-12, adjustment.noise_scale());
+  information.diagonal() += about.prior_precision();
   summary.covariance = information.ldlt().solve(Eigen::MatrixXd::Identity(information.rows(), information.cols()));
   summary.gauges = {"the zero of every joint angle is the template's", "a hinge's origin keeps the template's place along its axis",
                     "a ball's and a free joint's orientation zero is the template's"};
-  NameUndetermined(adjustment, calibration, summary.parameter_names, &summary);
-  // Copied: the calibration keeps only the last hand it built.
-  const model::Skeleton fitted = calibration.At(adjustment.x());
-  ListLengths(fitted, template_skeleton, tip, summary.covariance, calibration, adjustment, &summary);
+  NameUndetermined(about, local, adjustment.noise_scale(), summary.parameter_names, &summary);
+  ListLengths(fitted, template_skeleton, tip, summary.covariance, local, about, &summary);
   if (options.require_all && !summary.undetermined.empty()) {
     return Error{ErrorCode::kUnidentifiable, "skeleton fit: not determined: " + summary.undetermined.front()};
   }
