@@ -14,10 +14,14 @@ namespace {
 using geometry::Vec3;
 using geometry::Vec6;
 
-// Two unit vectors that complete n to an orthonormal frame.
-void TangentFrame(const Vec3& n, Vec3* t1, Vec3* t2) {
-  const Vec3 axis = std::abs(n.z()) < 0.9 ? Vec3::UnitZ() : Vec3::UnitX();
-  *t1 = n.cross(axis).normalized();
+// Unit vectors that complete n to an orthonormal frame, the first along `slip` where that has a tangential part.
+void TangentFrame(const Vec3& n, const Vec3& slip, Vec3* t1, Vec3* t2) {
+  const Vec3 along = slip - n * n.dot(slip);
+  if (along.norm() > 1e-3 * slip.norm() && along.norm() > 1e-12) {
+    *t1 = along.normalized();
+  } else {
+    *t1 = n.cross(std::abs(n.z()) < 0.9 ? Vec3::UnitZ() : Vec3::UnitX()).normalized();
+  }
   *t2 = n.cross(*t1);
 }
 
@@ -44,9 +48,16 @@ InteractionStepper::InteractionStepper(const model::Skeleton& skeleton, StepOpti
   CHECK_GE(options_.root_compliance_m_per_N, 0.0);
 }
 
+const InteractionStepper::Memory* InteractionStepper::Remember(int feature) const {
+  for (const Memory& m : memory_) {
+    if (m.feature == feature) return &m;
+  }
+  return nullptr;
+}
+
 void InteractionStepper::Reset() {
   root_offset_W_.setZero();
-  last_forces_.clear();
+  memory_.clear();
 }
 
 void InteractionStepper::Assemble(const HandStep& hand, const ContactSet& contacts,
@@ -114,7 +125,11 @@ void InteractionStepper::BuildLcp(const ContactSet& contacts) {
   for (Eigen::Index i = 0; i < n; ++i) {
     const Contact& c = contacts[static_cast<size_t>(i)];
     Vec3 t1, t2;
-    TangentFrame(c.normal_W, &t1, &t2);
+    // A polyhedral cone is exact only along its own directions: one of them is laid along the slip of the last step, or,
+    // at a new contact, along where the point would go without friction.
+    const Memory* last = Remember(c.feature);
+    const Vec3 free_motion = u_.segment<3>(3 * i);
+    TangentFrame(c.normal_W, last != nullptr && last->slip_W.norm() > 1e-9 ? last->slip_W : free_motion, &t1, &t2);
     D_.block<3, 1>(3 * i, i * per) = c.normal_W;
     for (Eigen::Index j = 0; j < options_.sides; j += 2) {
       const double angle = kPi * static_cast<double>(j) / static_cast<double>(options_.sides);
@@ -176,15 +191,11 @@ Result<StepResult> InteractionStepper::Step(const HandStep& hand, const ContactS
   StepResult result;
   result.lcp = SolveLcp(M_, q_lcp_, options_.lcp, &lcp_workspace_, &z_);
   const auto n = static_cast<Eigen::Index>(contacts.size());
-  const auto last_force = [&](int feature) -> Vec3 {
-    for (const auto& [f, force] : last_forces_) {
-      if (f == feature) return force;
-    }
-    return Vec3::Zero();
-  };
-  Eigen::VectorXd f_last(3 * n);
-  for (Eigen::Index i = 0; i < n; ++i)
-    f_last.segment<3>(3 * i) = last_force(contacts[static_cast<size_t>(i)].feature);
+  Eigen::VectorXd f_last = Eigen::VectorXd::Zero(3 * n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Memory* last = Remember(contacts[static_cast<size_t>(i)].feature);
+    if (last != nullptr) f_last.segment<3>(3 * i) = last->f_onHand_W;
+  }
   if (result.lcp.outcome == LcpOutcome::kSolved) {
     f_.noalias() = D_ * z_.head(n * (options_.sides + 1));
   } else {
@@ -202,15 +213,16 @@ Result<StepResult> InteractionStepper::Step(const HandStep& hand, const ContactS
   result.q = skeleton_.Integrate(q_target_, dq);
   AdvanceBodies(contacts, bodies);
   root_offset_W_.setZero();
-  last_forces_.clear();
+  memory_.clear();
   for (Eigen::Index i = 0; i < n; ++i) {
     const Contact& c = contacts[static_cast<size_t>(i)];
     ContactForce force;
     force.f_onHand_W = f_.segment<3>(3 * i);
     const Vec3 du = motion.segment<3>(3 * i);
-    force.slip_m_per_s = (du - c.normal_W * c.normal_W.dot(du)).norm() / options_.step_s;
+    const Vec3 slip_W = du - c.normal_W * c.normal_W.dot(du);
+    force.slip_m_per_s = slip_W.norm() / options_.step_s;
     root_offset_W_ += options_.root_compliance_m_per_N * force.f_onHand_W;
-    last_forces_.emplace_back(c.feature, force.f_onHand_W);
+    memory_.push_back({c.feature, force.f_onHand_W, slip_W});
     result.forces.push_back(force);
   }
   return result;

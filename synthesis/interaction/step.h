@@ -96,7 +96,13 @@ class InteractionStepper {
   model::KinematicsData kinematics_;
   geometry::Vec3 root_offset_W_ = geometry::Vec3::Zero();  ///< displacement of the compliant root,
                                                            ///< root compliance x total force
-  std::vector<std::pair<int, geometry::Vec3>> last_forces_;  ///< by feature
+  struct Memory {  ///< of a contact, from the step before
+    int feature = 0;
+    geometry::Vec3 f_onHand_W = geometry::Vec3::Zero();
+    geometry::Vec3 slip_W = geometry::Vec3::Zero();  ///< tangential motion over the step
+  };
+  const Memory* Remember(int feature) const;
+  std::vector<Memory> memory_;
   // Of the step in progress: stacked 3 rows per contact.
   Eigen::MatrixXd J_;  ///< block column of J_i (eq. 4)
   Eigen::VectorXd effective_compliance_, q_target_, dq_;
