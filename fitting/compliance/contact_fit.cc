@@ -22,8 +22,10 @@ struct SurfaceHit {
   Vec3 p_W, normal_W;
 };
 
-/// Walks from the hand's side against the force until the surface is met: steps of the distance never jump over it.
-std::optional<SurfaceHit> MeetSurface(const std::vector<geometry::PosedShape>& shapes, const geometry::RigidTransform& X_WP, const Vec3& near_W,
+/// Walks from the hand's side against the force until the surface is met: steps of the distance
+/// never jump over it.
+std::optional<SurfaceHit> MeetSurface(const std::vector<geometry::PosedShape>& shapes,
+                                      const geometry::RigidTransform& X_WP, const Vec3& near_W,
                                       const Vec3& direction_W) {
   const geometry::RigidTransform X_PW = X_WP.Inverse();
   const Vec3 step_P = -(X_PW.R * direction_W);
@@ -45,7 +47,8 @@ std::optional<SurfaceHit> MeetSurface(const std::vector<geometry::PosedShape>& s
 int TouchingBody(const model::Skeleton& skeleton, const std::string& name) {
   if (!name.empty()) return skeleton.FindBody(name);
   for (const model::NamedFrame& frame : skeleton.frames()) {
-    if (frame.name.size() >= 3 && frame.name.compare(frame.name.size() - 3, 3, "tip") == 0) return frame.body;
+    if (frame.name.size() >= 3 && frame.name.compare(frame.name.size() - 3, 3, "tip") == 0)
+      return frame.body;
   }
   return skeleton.body_count() - 1;
 }
@@ -61,7 +64,8 @@ std::string TaskAt(const recording::ClipSource& clip, Timestamp t) {
 
 double Percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0.0;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }
@@ -70,9 +74,16 @@ std::string Seconds(Timestamp t) { return FormatSeconds(t - Timestamp()); }
 
 class ContactFitter {
  public:
-  ContactFitter(const model::Skeleton& skeleton, const artefact::PoseTrack& pose, const model::Prop& surface,
-                const geometry::RigidTransform& X_WP, const ContactFitOptions& options, int body)
-      : skeleton_(skeleton), pose_(pose), surface_(surface), X_WP_(X_WP), options_(options), body_(body), kinematics_(skeleton) {
+  ContactFitter(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+                const model::Prop& surface, const geometry::RigidTransform& X_WP,
+                const ContactFitOptions& options, int body)
+      : skeleton_(skeleton),
+        pose_(pose),
+        surface_(surface),
+        X_WP_(X_WP),
+        options_(options),
+        body_(body),
+        kinematics_(skeleton) {
     for (const model::PropShape& s : surface.shapes) shapes_.push_back({s.shape, s.X_PS});
     for (const model::BodyShape& s : skeleton.body(body).shapes) tip_.push_back({s.shape, s.X_BS});
   }
@@ -83,7 +94,8 @@ class ContactFitter {
     Prepare(clip, force);
     std::vector<double> offsets, torsions;
     for (Eigen::Index k = 0; k < pose_.q.cols(); ++k) {
-      if (fit_.track.phase[static_cast<size_t>(k)] < 0 || !wrench.f_onHand_W.col(k).allFinite()) continue;
+      if (fit_.track.phase[static_cast<size_t>(k)] < 0 || !wrench.f_onHand_W.col(k).allFinite())
+        continue;
       Frame(k, wrench, &offsets, &torsions);
     }
     CorrectInertia();
@@ -109,10 +121,13 @@ class ContactFitter {
     for (const Touch& touch : force.touches()) {
       sds.push_back(touch.onset_sd.seconds());
       fit_.summary.peak_force_N = std::max(fit_.summary.peak_force_N, touch.peak_N);
-      const auto first = std::lower_bound(pose_.times.begin(), pose_.times.end(), touch.onset) - pose_.times.begin();
-      const auto last = std::lower_bound(pose_.times.begin(), pose_.times.end(), touch.release) - pose_.times.begin();
+      const auto first = std::lower_bound(pose_.times.begin(), pose_.times.end(), touch.onset) -
+                         pose_.times.begin();
+      const auto last = std::lower_bound(pose_.times.begin(), pose_.times.end(), touch.release) -
+                        pose_.times.begin();
       if (first == last) {
-        fit_.summary.issues.push_back({Seconds(touch.onset), Severity::kWarning, "a touch without any fitted pose: left out"});
+        fit_.summary.issues.push_back({Seconds(touch.onset), Severity::kWarning,
+                                       "a touch without any fitted pose: left out"});
         continue;
       }
       const int index = static_cast<int>(track.phases.size());
@@ -131,7 +146,8 @@ class ContactFitter {
     fit_.summary.onset_sd_median_s = Percentile(sds, 0.5);
   }
 
-  void Frame(Eigen::Index k, const WrenchWindow& wrench, std::vector<double>* offsets, std::vector<double>* torsions) {
+  void Frame(Eigen::Index k, const WrenchWindow& wrench, std::vector<double>* offsets,
+             std::vector<double>* torsions) {
     artefact::ContactTrack& track = fit_.track;
     const Vec3 f = wrench.f_onHand_W.col(k), m = wrench.m_onHand_W.col(k);
     track.f_onHand_W.col(k) = f;
@@ -142,7 +158,8 @@ class ContactFitter {
       track.tau_Nm(j, k) = twist.head<3>().dot(m) + twist.tail<3>().dot(f);
     }
     if (!(wrench.normal_N[k] >= options_.threshold_N)) return;
-    // The wrench axis: m = p x f + (moment along f); the point of it next to the origin is f x m / |f|^2.
+    // The wrench axis: m = p x f + (moment along f); the point of it next to the origin is f x m /
+    // |f|^2.
     const double f2 = f.squaredNorm();
     const Vec3 axis = f / std::sqrt(f2);
     const Vec3 tip_W = kinematics_.X_WB[static_cast<size_t>(body_)].p;
@@ -151,8 +168,9 @@ class ContactFitter {
     const std::optional<SurfaceHit> hit = MeetSurface(shapes_, X_WP_, near, axis);
     if (!hit) {
       if (fit_.summary.issues.size() < 100) {
-        fit_.summary.issues.push_back({Seconds(track.times[static_cast<size_t>(k)]), Severity::kWarning,
-                                       "the wrench axis does not meet '" + surface_.name + "': no contact point"});
+        fit_.summary.issues.push_back(
+            {Seconds(track.times[static_cast<size_t>(k)]), Severity::kWarning,
+             "the wrench axis does not meet '" + surface_.name + "': no contact point"});
       }
       return;
     }
@@ -162,7 +180,8 @@ class ContactFitter {
     if (tip_.empty()) return;
     model::ComputePoses(skeleton_, pose_.q.col(k), &kinematics_);
     const geometry::RigidTransform X_BW = kinematics_.X_WB[static_cast<size_t>(body_)].Inverse();
-    track.point_offset_m[k] = geometry::SignedDistanceToUnion(tip_, X_BW * hit->p_W).point.distance_m;
+    track.point_offset_m[k] =
+        geometry::SignedDistanceToUnion(tip_, X_BW * hit->p_W).point.distance_m;
     offsets->push_back(std::abs(track.point_offset_m[k]));
   }
 
@@ -170,7 +189,8 @@ class ContactFitter {
     artefact::ContactTrack& track = fit_.track;
     const int nv = skeleton_.nv();
     model::DynamicsData data(skeleton_);
-    Eigen::VectorXd torque(nv), before(nv), own = Eigen::VectorXd::Zero(nv), all = Eigen::VectorXd::Zero(nv);
+    Eigen::VectorXd torque(nv), before(nv), own = Eigen::VectorXd::Zero(nv),
+                                            all = Eigen::VectorXd::Zero(nv);
     int phase = -1;
     for (Eigen::Index k = 0; k < pose_.q.cols(); ++k) {
       const int p = track.phase[static_cast<size_t>(k)];
@@ -207,20 +227,28 @@ class ContactFitter {
 std::string ContactFitSummary::Brief() const {
   char text[256];
   std::snprintf(text, sizeof text,
-                "contact: %d touches, %d knocks, peak %.2f N, onset sd %.2f ms (median), point to fingertip %.2f mm (p95)", touches, knocks,
-                peak_force_N, 1e3 * onset_sd_median_s, 1e3 * point_offset_p95_m);
+                "contact: %d touches, %d knocks, peak %.2f N, onset sd %.2f ms (median), point to "
+                "fingertip %.2f mm (p95)",
+                touches, knocks, peak_force_N, 1e3 * onset_sd_median_s, 1e3 * point_offset_p95_m);
   return text;
 }
 
-Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
-                              const model::Prop& surface, const geometry::RigidTransform& X_WP, const ContactFitOptions& options) {
+Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Skeleton& skeleton,
+                              const artefact::PoseTrack& pose, const model::Prop& surface,
+                              const geometry::RigidTransform& X_WP,
+                              const ContactFitOptions& options) {
   if (pose.q.rows() != skeleton.nq() || pose.dof_names != skeleton.dof_names()) {
-    return Error{ErrorCode::kInvalid, "contact: the pose track belongs to another skeleton than '" + skeleton.name() + "'"};
+    return Error{ErrorCode::kInvalid, "contact: the pose track belongs to another skeleton than '" +
+                                          skeleton.name() + "'"};
   }
-  if (surface.shapes.empty()) return Error{ErrorCode::kInvalid, "contact: prop '" + surface.name + "' has no shape to touch"};
+  if (surface.shapes.empty())
+    return Error{ErrorCode::kInvalid, "contact: prop '" + surface.name + "' has no shape to touch"};
   const int body = TouchingBody(skeleton, options.body);
-  if (body < 1) return Error{ErrorCode::kNotFound, "contact: skeleton '" + skeleton.name() + "' has no body '" + options.body + "'"};
-  HANDHOLD_ASSIGN(const ForceSignal force, ForceSignal::Open(clip, options.force_sensor, options.touch));
+  if (body < 1)
+    return Error{ErrorCode::kNotFound,
+                 "contact: skeleton '" + skeleton.name() + "' has no body '" + options.body + "'"};
+  HANDHOLD_ASSIGN(const ForceSignal force,
+                  ForceSignal::Open(clip, options.force_sensor, options.touch));
   return ContactFitter(skeleton, pose, surface, X_WP, options, body).Fit(clip, force);
 }
 

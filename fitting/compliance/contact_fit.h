@@ -1,8 +1,10 @@
-/// Where and how hard the hand touched a known surface, and the joint torques that follow (Kry & Pai eqs. 2 and 4).
+/// Where and how hard the hand touched a known surface, and the joint torques that follow (Kry &
+/// Pai eqs. 2 and 4).
 ///
-/// The sensor measures a wrench; a single touch without torsion lies on its axis, so the contact point is where that axis meets
-/// the known surface. The fitted fingertip, which had no part in that, checks it. Signs: forces here act on the hand
-/// (recording::ForceOnHand). Tests: tests/fitting/compliance/contact_fit_test.cc.
+/// The sensor measures a wrench; a single touch without torsion lies on its axis, so the contact
+/// point is where that axis meets the known surface. The fitted fingertip, which had no part in
+/// that, checks it. Signs: forces here act on the hand (recording::ForceOnHand). Tests:
+/// tests/fitting/compliance/contact_fit_test.cc.
 #pragma once
 
 #include <string>
@@ -23,38 +25,45 @@ namespace handhold::fitting {
 inline constexpr int kContactFitVersion = 1;
 
 struct ContactFitOptions {
-  std::string force_sensor;           ///< empty: the clip's first
-  std::string body;                   ///< of the skeleton, that touches; empty: the body of the first frame whose name ends in "tip"
+  std::string force_sensor;  ///< empty: the clip's first
+  std::string body;  ///< of the skeleton, that touches; empty: the body of the first frame whose
+                     ///< name ends in "tip"
   TouchOptions touch;
-  double threshold_N = 0.3;           ///< contact points are missing below this normal force
-  double cutoff_Hz = 300.0;           ///< zero-phase, of the force
-  double pose_cutoff_Hz = 40.0;       ///< zero-phase, of the angles inside J (and of their derivatives): never of the fitted angles
-  /// Subtracts M a + h - g(onset) from eq. 2's torque: what inertia and the change of gravity's lever take of it before it reaches the
-  /// joints' springs (h holds gravity; g(onset) is what the hand held before). Its share is reported as inertia_share either way.
+  double threshold_N = 0.3;      ///< contact points are missing below this normal force
+  double cutoff_Hz = 300.0;      ///< zero-phase, of the force
+  double pose_cutoff_Hz = 40.0;  ///< zero-phase, of the angles inside J (and of their derivatives):
+                                 ///< never of the fitted angles
+  /// Subtracts M a + h - g(onset) from eq. 2's torque: what inertia and the change of gravity's
+  /// lever take of it before it reaches the joints' springs (h holds gravity; g(onset) is what the
+  /// hand held before). Its share is reported as inertia_share either way.
   bool correct_inertia_and_gravity = false;
   geometry::Vec3 gravity_W = {0, 0, -9.81};
 };
 
 struct ContactFitSummary {
   int touches = 0;
-  int knocks = 0;                     ///< disturbances that are not touches
+  int knocks = 0;  ///< disturbances that are not touches
   double onset_sd_median_s = 0.0;
   double peak_force_N = 0.0;
-  double point_offset_p95_m = 0.0;    ///< wrench's point to fitted fingertip surface
-  double torsion_p95_Nm = 0.0;        ///< moment along the force that no single frictional point carries
-  Issues issues;                      ///< touches outside the pose track, points off the surface, ...
+  double point_offset_p95_m = 0.0;  ///< wrench's point to fitted fingertip surface
+  double torsion_p95_Nm = 0.0;  ///< moment along the force that no single frictional point carries
+  Issues issues;                ///< touches outside the pose track, points off the surface, ...
   std::string Brief() const;
 };
 
 struct ContactFit {
-  artefact::ContactTrack track;       ///< provenance left to the caller
+  artefact::ContactTrack track;  ///< provenance left to the caller
   ContactFitSummary summary;
 };
 
-/// `X_WP`: where the prop stands. Each phase's task is the text of the "stroke" event it began in, else of the "take" event, else the
-/// clip's task. Outside phases force and torque are 0 and points missing; the torque is that of the whole wrench, so that it does not
-/// fail where a weak force leaves the point open. Fails with kNotFound, kInvalid, or as reading failed. No touch is an answer, not a failure.
-Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
-                              const model::Prop& surface, const geometry::RigidTransform& X_WP, const ContactFitOptions& options = {});
+/// `X_WP`: where the prop stands. Each phase's task is the text of the "stroke" event it began in,
+/// else of the "take" event, else the clip's task. Outside phases force and torque are 0 and points
+/// missing; the torque is that of the whole wrench, so that it does not fail where a weak force
+/// leaves the point open. Fails with kNotFound, kInvalid, or as reading failed. No touch is an
+/// answer, not a failure.
+Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Skeleton& skeleton,
+                              const artefact::PoseTrack& pose, const model::Prop& surface,
+                              const geometry::RigidTransform& X_WP,
+                              const ContactFitOptions& options = {});
 
 }  // namespace handhold::fitting

@@ -9,7 +9,8 @@
 //   M (3 r_{k+1} - R) / (2h) + T (3 e_{k+1} - E) / (2h) + e_{k+1} = tau_{k+1}
 // and so, times 4 h^2,
 //   (9 M C + 6 h T + 4 h^2) e_{k+1} = 4 h^2 tau_{k+1} + (3 M C + 2 h T) E + 2 h M R.
-// The matrix is regular for any C >= 0; where C = 0, e is the torque behind a first-order lag T and d = C e stays 0.
+// The matrix is regular for any C >= 0; where C = 0, e is the torque behind a first-order lag T and
+// d = C e stays 0.
 namespace handhold::fitting {
 namespace {
 
@@ -33,8 +34,8 @@ struct StepMatrices {
 
 }  // namespace
 
-Eigen::MatrixXd SimulateDeviation(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& tau_Nm, double step_s,
-                                  const DeviationParameters& parameters) {
+Eigen::MatrixXd SimulateDeviation(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& tau_Nm,
+                                  double step_s, const DeviationParameters& parameters) {
   const Eigen::Index n = tau_Nm.rows();
   CHECK_EQ(mass.rows(), n);
   CHECK_EQ(parameters.compliance_rad_per_Nm.size(), n);
@@ -42,7 +43,8 @@ Eigen::MatrixXd SimulateDeviation(const Eigen::MatrixXd& mass, const Eigen::Matr
   CHECK_GT(step_s, 0);
   const StepMatrices step(mass, step_s, parameters);
   Eigen::MatrixXd d(n, tau_Nm.cols());
-  Eigen::VectorXd e = Eigen::VectorXd::Zero(n), e_before = e, rate = e, rate_before = e, history(n), rates(n), next(n);
+  Eigen::VectorXd e = Eigen::VectorXd::Zero(n), e_before = e, rate = e, rate_before = e, history(n),
+                  rates(n), next(n);
   for (Eigen::Index k = 0; k < tau_Nm.cols(); ++k) {
     history = 4 * e - e_before;
     rates = 4 * rate - rate_before;
@@ -60,14 +62,18 @@ Eigen::MatrixXd SimulateDeviation(const Eigen::MatrixXd& mass, const Eigen::Matr
 
 DeviationStepper::DeviationStepper(int n) { d_.setZero(n), Reset(); }
 
-void DeviationStepper::Reset() { e_ = e_before_ = rate_ = rate_before_ = d_ = Eigen::VectorXd::Zero(d_.size()); }
+void DeviationStepper::Reset() {
+  e_ = e_before_ = rate_ = rate_before_ = d_ = Eigen::VectorXd::Zero(d_.size());
+}
 
-const Eigen::VectorXd& DeviationStepper::Step(const Eigen::MatrixXd& mass, const Eigen::VectorXd& tau_Nm, double step_s,
+const Eigen::VectorXd& DeviationStepper::Step(const Eigen::MatrixXd& mass,
+                                              const Eigen::VectorXd& tau_Nm, double step_s,
                                               const DeviationParameters& parameters) {
   const StepMatrices step(mass, step_s, parameters);
   const Eigen::VectorXd history = 4 * e_ - e_before_;
   const Eigen::VectorXd rates = 4 * rate_ - rate_before_;
-  const Eigen::VectorXd next = step.from_tau * tau_Nm + step.from_e * history + step.from_rate * rates;
+  const Eigen::VectorXd next =
+      step.from_tau * tau_Nm + step.from_e * history + step.from_rate * rates;
   rate_before_ = rate_;
   rate_ = parameters.compliance_rad_per_Nm.cwiseProduct(3 * next - history) / (2 * step_s);
   e_before_ = e_;

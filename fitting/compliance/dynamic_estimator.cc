@@ -30,8 +30,10 @@ std::string Format(const char* format, double a, double b = 0.0) {
 /// Turns contact phases into events of plain numbers.
 class EventMaker {
  public:
-  EventMaker(const model::Skeleton& skeleton, const artefact::PoseTrack& pose, const artefact::ContactTrack& contact, const ForceSignal& force,
-             const SmoothPoses& smooth, const DynamicEstimatorOptions& options, std::vector<int> dofs)
+  EventMaker(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+             const artefact::ContactTrack& contact, const ForceSignal& force,
+             const SmoothPoses& smooth, const DynamicEstimatorOptions& options,
+             std::vector<int> dofs)
       : skeleton_(skeleton),
         pose_(pose),
         contact_(contact),
@@ -45,12 +47,14 @@ class EventMaker {
   /// Fails with kUnidentifiable and the reason when the event cannot be used.
   Result<ComplianceEvent> Make(int p) {
     const artefact::ContactPhase& phase = contact_.phases[static_cast<size_t>(p)];
-    const auto first = Index(phase.onset - options_.before), last = Index(phase.onset + options_.after);
+    const auto first = Index(phase.onset - options_.before),
+               last = Index(phase.onset + options_.after);
     ComplianceEvent event;
     event.phase = p;
     for (size_t other = 0; other < contact_.phases.size(); ++other) {
       const Timestamp release = contact_.phases[other].release;
-      if (static_cast<int>(other) != p && release > phase.onset - options_.before && release <= phase.onset) {
+      if (static_cast<int>(other) != p && release > phase.onset - options_.before &&
+          release <= phase.onset) {
         return Refused("another contact ends within the window before the onset");
       }
     }
@@ -61,13 +65,15 @@ class EventMaker {
     const double expected = (options_.before + options_.after).seconds() * FrameRate();
     const auto at_onset = Index(phase.onset);
     if (static_cast<double>(frames.size()) < 0.8 * expected || at_onset >= pose_.q.cols()) {
-      return Refused(Format("only %.0f of %.0f frames with a whole information matrix around the onset", static_cast<double>(frames.size()),
-                            expected));
+      return Refused(
+          Format("only %.0f of %.0f frames with a whole information matrix around the onset",
+                 static_cast<double>(frames.size()), expected));
     }
     FillAngles(phase.onset, frames, at_onset, &event);
     HANDHOLD_TRY(FillTorque(phase, &event));
     Eigen::MatrixXd mass(skeleton_.nv(), skeleton_.nv());
-    model::MassMatrix<double>(skeleton_, Eigen::VectorXd(smooth_.q.col(at_onset)), &dynamics_, mass);
+    model::MassMatrix<double>(skeleton_, Eigen::VectorXd(smooth_.q.col(at_onset)), &dynamics_,
+                              mass);
     event.mass = mass(dofs_, dofs_);
     return event;
   }
@@ -75,16 +81,21 @@ class EventMaker {
  private:
   static Error Refused(std::string why) { return {ErrorCode::kUnidentifiable, std::move(why)}; }
 
-  Eigen::Index Index(Timestamp t) const { return std::lower_bound(pose_.times.begin(), pose_.times.end(), t) - pose_.times.begin(); }
+  Eigen::Index Index(Timestamp t) const {
+    return std::lower_bound(pose_.times.begin(), pose_.times.end(), t) - pose_.times.begin();
+  }
 
   double FrameRate() const {
     std::vector<int64_t> steps;
-    for (size_t k = 1; k < pose_.times.size(); ++k) steps.push_back((pose_.times[k] - pose_.times[k - 1]).ns());
-    std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2), steps.end());
+    for (size_t k = 1; k < pose_.times.size(); ++k)
+      steps.push_back((pose_.times[k] - pose_.times[k - 1]).ns());
+    std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
+                     steps.end());
     return 1e9 / static_cast<double>(steps[steps.size() / 2]);
   }
 
-  void FillAngles(Timestamp onset, const std::vector<Eigen::Index>& frames, Eigen::Index at_onset, ComplianceEvent* event) {
+  void FillAngles(Timestamp onset, const std::vector<Eigen::Index>& frames, Eigen::Index at_onset,
+                  ComplianceEvent* event) {
     const auto count = static_cast<Eigen::Index>(frames.size());
     event->frame_s.resize(count);
     event->theta_rad.resize(static_cast<Eigen::Index>(dofs_.size()), count);
@@ -113,7 +124,9 @@ class EventMaker {
     const double end = options_.after.seconds() + options_.time_shift_search_s + 0.012;
     const int steps = static_cast<int>(std::ceil((end - event->tau_begin_s) / options_.step_s)) + 1;
     std::vector<Timestamp> query;
-    for (int k = 0; k < steps; ++k) query.push_back(phase.onset + Duration::FromSeconds(event->tau_begin_s + k * options_.step_s));
+    for (int k = 0; k < steps; ++k)
+      query.push_back(phase.onset +
+                      Duration::FromSeconds(event->tau_begin_s + k * options_.step_s));
     HANDHOLD_ASSIGN(const WrenchWindow wrench, force_.ReadAt(query, options_.cutoff_Hz));
     event->tau_Nm.setZero(static_cast<Eigen::Index>(dofs_.size()), steps);
     int missing = 0;
@@ -124,14 +137,20 @@ class EventMaker {
         ++missing;
         continue;
       }
-      const Eigen::Index next = std::clamp<Eigen::Index>(Index(query[static_cast<size_t>(k)]), 1, pose_.q.cols() - 1);
+      const Eigen::Index next =
+          std::clamp<Eigen::Index>(Index(query[static_cast<size_t>(k)]), 1, pose_.q.cols() - 1);
       if (next != held) {
         before = Twists(next - 1);
         after = Twists(next);
         held = next;
       }
-      const double span = (pose_.times[static_cast<size_t>(next)] - pose_.times[static_cast<size_t>(next - 1)]).seconds();
-      const double u = std::clamp((query[static_cast<size_t>(k)] - pose_.times[static_cast<size_t>(next - 1)]).seconds() / span, 0.0, 1.0);
+      const double span =
+          (pose_.times[static_cast<size_t>(next)] - pose_.times[static_cast<size_t>(next - 1)])
+              .seconds();
+      const double u = std::clamp(
+          (query[static_cast<size_t>(k)] - pose_.times[static_cast<size_t>(next - 1)]).seconds() /
+              span,
+          0.0, 1.0);
       Eigen::Matrix<double, 6, 1> w;
       w << wrench.m_onHand_W.col(k), wrench.f_onHand_W.col(k);
       event->tau_Nm.col(k) = ((1 - u) * before + u * after).transpose() * w;
@@ -160,38 +179,46 @@ class EventMaker {
 /// Fits one task's events and applies the refusal rule.
 class TaskFitter {
  public:
-  TaskFitter(const model::Skeleton& skeleton, const DynamicEstimatorOptions& options, const PooledOptions& pooled, std::vector<int> dofs)
+  TaskFitter(const model::Skeleton& skeleton, const DynamicEstimatorOptions& options,
+             const PooledOptions& pooled, std::vector<int> dofs)
       : skeleton_(skeleton), options_(options), pooled_(pooled), dofs_(std::move(dofs)) {}
 
-  void Fit(std::vector<ComplianceEvent> events, artefact::ComplianceFit* fit, DynamicEstimatorSummary* summary) {
+  void Fit(std::vector<ComplianceEvent> events, artefact::ComplianceFit* fit,
+           DynamicEstimatorSummary* summary) {
     const size_t given = events.size();
     std::optional<PooledFit> pool;
     PooledResult best;
     for (int round = 0; round < 4; ++round) {
       pool.emplace(events, pooled_);
-      best = pool->Solve(round == 0 ? pool->FindStart(options_.time_shift_search_s) : best.parameters);
+      best =
+          pool->Solve(round == 0 ? pool->FindStart(options_.time_shift_search_s) : best.parameters);
       if (!DropBadEvents(best, &events, fit) || events.empty()) break;
     }
     summary->used += static_cast<int>(events.size());
     fit->events_used = static_cast<int>(events.size());
     if (events.empty()) {
       RefuseAll("no event is explained by the model (chi-square per degree of freedom above " +
-                    Format("%.1f", options_.refusal.max_event_chi2_per_dof) + " in all " + std::to_string(given) + ")",
+                    Format("%.1f", options_.refusal.max_event_chi2_per_dof) + " in all " +
+                    std::to_string(given) + ")",
                 fit);
       return;
     }
     Describe(best, fit);
     PooledParameters own_start = best.parameters;
-    own_start.log_time_constant = Eigen::VectorXd::Constant(Joints(), best.parameters.log_time_constant[0]);
+    own_start.log_time_constant =
+        Eigen::VectorXd::Constant(Joints(), best.parameters.log_time_constant[0]);
     const PooledResult own = pool->Solve(own_start);
-    for (int i = 0; i < Joints(); ++i) fit->joints[static_cast<size_t>(dofs_[static_cast<size_t>(i)])] = Judge(*pool, best, own, i);
+    for (int i = 0; i < Joints(); ++i)
+      fit->joints[static_cast<size_t>(dofs_[static_cast<size_t>(i)])] = Judge(*pool, best, own, i);
     Eigen::VectorXd own_log(Joints()), own_sd(Joints());
-    for (int i = 0; i < Joints(); ++i) own_log[i] = own.parameters.log_compliance[i], own_sd[i] = own.sd_log(i);
+    for (int i = 0; i < Joints(); ++i)
+      own_log[i] = own.parameters.log_compliance[i], own_sd[i] = own.sd_log(i);
     summary->log_compliance_own_T.push_back(own_log);
     summary->sd_own_T.push_back(own_sd);
     if (!best.converged) summary->notes.push_back(fit->task + ": the pooled fit did not converge");
     if (best.chi2_per_dof > options_.refusal.max_fit_chi2_per_dof) {
-      RefuseAll(Format("the model does not explain the events: chi-square per degree of freedom %.2f above %.2f (reflex, segment lengths, clock?)",
+      RefuseAll(Format("the model does not explain the events: chi-square per degree of freedom "
+                       "%.2f above %.2f (reflex, segment lengths, clock?)",
                        best.chi2_per_dof, options_.refusal.max_fit_chi2_per_dof),
                 fit);
     }
@@ -206,7 +233,8 @@ class TaskFitter {
       joint.dof = skeleton_.dof_names()[static_cast<size_t>(j)];
       joint.compliance_rad_per_Nm.reset();
       joint.refusal = why;
-      if (joint.upper_rad_per_Nm <= 0) joint.upper_rad_per_Nm = std::numeric_limits<double>::infinity();
+      if (joint.upper_rad_per_Nm <= 0)
+        joint.upper_rad_per_Nm = std::numeric_limits<double>::infinity();
     }
   }
 
@@ -219,15 +247,17 @@ class TaskFitter {
     return floors[std::min(static_cast<size_t>(Joints() - 1 - i), floors.size() - 1)];
   }
 
-  bool DropBadEvents(const PooledResult& result, std::vector<ComplianceEvent>* events, artefact::ComplianceFit* fit) const {
+  bool DropBadEvents(const PooledResult& result, std::vector<ComplianceEvent>* events,
+                     artefact::ComplianceFit* fit) const {
     std::vector<ComplianceEvent> kept;
     for (size_t e = 0; e < events->size(); ++e) {
       const double chi2 = result.event_chi2_per_dof[static_cast<Eigen::Index>(e)];
       if (chi2 <= options_.refusal.max_event_chi2_per_dof) {
         kept.push_back((*events)[e]);
       } else {
-        fit->discarded.push_back({(*events)[e].phase, "", kNone, Format("chi-square per degree of freedom %.2f above %.2f", chi2,
-                                                                         options_.refusal.max_event_chi2_per_dof)});
+        fit->discarded.push_back({(*events)[e].phase, "", kNone,
+                                  Format("chi-square per degree of freedom %.2f above %.2f", chi2,
+                                         options_.refusal.max_event_chi2_per_dof)});
       }
     }
     const bool dropped = kept.size() < events->size();
@@ -239,8 +269,10 @@ class TaskFitter {
     fit->joints.resize(static_cast<size_t>(skeleton_.nv()));
     for (int j = 0; j < skeleton_.nv(); ++j) {
       fit->joints[static_cast<size_t>(j)].dof = skeleton_.dof_names()[static_cast<size_t>(j)];
-      fit->joints[static_cast<size_t>(j)].refusal = "does not move the touching body: no torque reaches it";
-      fit->joints[static_cast<size_t>(j)].upper_rad_per_Nm = std::numeric_limits<double>::infinity();
+      fit->joints[static_cast<size_t>(j)].refusal =
+          "does not move the touching body: no torque reaches it";
+      fit->joints[static_cast<size_t>(j)].upper_rad_per_Nm =
+          std::numeric_limits<double>::infinity();
     }
     const auto last = best.covariance.rows() - 1;
     fit->time_constant_s = std::exp(best.parameters.log_time_constant[0]);
@@ -259,7 +291,8 @@ class TaskFitter {
 
   double UpperBound(const PooledFit& pool, const PooledResult& best, int i) const {
     double low = std::max(best.parameters.log_compliance[i], std::log(1e-4)), high = low + 0.5;
-    while (high < std::log(100.0) && Rise(pool, best, i, high) < options_.refusal.rigid_chi2) low = high, high += 1.0;
+    while (high < std::log(100.0) && Rise(pool, best, i, high) < options_.refusal.rigid_chi2)
+      low = high, high += 1.0;
     if (high >= std::log(100.0)) return std::numeric_limits<double>::infinity();
     for (int k = 0; k < 5; ++k) {
       const double middle = 0.5 * (low + high);
@@ -268,7 +301,8 @@ class TaskFitter {
     return std::exp(high);
   }
 
-  artefact::JointCompliance Judge(const PooledFit& pool, const PooledResult& best, const PooledResult& own, int i) const {
+  artefact::JointCompliance Judge(const PooledFit& pool, const PooledResult& best,
+                                  const PooledResult& own, int i) const {
     artefact::JointCompliance joint;
     joint.dof = skeleton_.dof_names()[static_cast<size_t>(dofs_[static_cast<size_t>(i)])];
     const double log_c = best.parameters.log_compliance[i];
@@ -276,17 +310,24 @@ class TaskFitter {
     joint.lower_rad_per_Nm = std::exp(log_c - 1.96 * joint.sd_log);
     joint.upper_rad_per_Nm = std::exp(log_c + 1.96 * joint.sd_log);
     const double rise = Rise(pool, best, i, kLogRigid);
-    const double apart = std::abs(own.parameters.log_compliance[i] - log_c) / std::hypot(own.sd_log(i), Floor(i));
+    const double apart =
+        std::abs(own.parameters.log_compliance[i] - log_c) / std::hypot(own.sd_log(i), Floor(i));
     if (rise < options_.refusal.rigid_chi2) {
       joint.lower_rad_per_Nm = 0.0;
       joint.upper_rad_per_Nm = UpperBound(pool, best, i);
-      joint.refusal = Format("not told from 0: a rigid joint costs a chi-square of %.1f, less than %.2f", rise, options_.refusal.rigid_chi2);
+      joint.refusal =
+          Format("not told from 0: a rigid joint costs a chi-square of %.1f, less than %.2f", rise,
+                 options_.refusal.rigid_chi2);
     } else if (!(joint.sd_log < options_.refusal.max_sd_log)) {
-      joint.refusal = Format("sd(log C) is %.2f, not below %.2f: its torque and motion follow those of other joints in these events", joint.sd_log,
-                             options_.refusal.max_sd_log);
+      joint.refusal = Format(
+          "sd(log C) is %.2f, not below %.2f: its torque and motion follow those of other joints "
+          "in these events",
+          joint.sd_log, options_.refusal.max_sd_log);
     } else if (apart > options_.refusal.shared_time_constant_sd) {
-      joint.refusal = Format("one time constant for all joints and one per joint differ by %.1f sd, more than %.1f: the shared one is wrong", apart,
-                             options_.refusal.shared_time_constant_sd);
+      joint.refusal = Format(
+          "one time constant for all joints and one per joint differ by %.1f sd, more than %.1f: "
+          "the shared one is wrong",
+          apart, options_.refusal.shared_time_constant_sd);
     } else {
       joint.compliance_rad_per_Nm = std::exp(log_c);
     }
@@ -296,15 +337,18 @@ class TaskFitter {
   void KeepCovariance(const PooledResult& best, artefact::ComplianceFit* fit) const {
     std::vector<int> accepted;
     for (int i = 0; i < Joints(); ++i) {
-      if (fit->joints[static_cast<size_t>(dofs_[static_cast<size_t>(i)])].compliance_rad_per_Nm) accepted.push_back(i);
+      if (fit->joints[static_cast<size_t>(dofs_[static_cast<size_t>(i)])].compliance_rad_per_Nm)
+        accepted.push_back(i);
     }
     fit->covariance_log = best.covariance(accepted, accepted);
     for (size_t a = 0; a < accepted.size(); ++a) {
-      fit->covariance_log(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(a)) += std::pow(Floor(accepted[a]), 2);
+      fit->covariance_log(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(a)) +=
+          std::pow(Floor(accepted[a]), 2);
     }
   }
 
-  void Singles(const PooledFit& pool, const PooledResult& best, artefact::ComplianceFit* fit, const std::vector<ComplianceEvent>& events) const {
+  void Singles(const PooledFit& pool, const PooledResult& best, artefact::ComplianceFit* fit,
+               const std::vector<ComplianceEvent>& events) const {
     for (size_t e = 0; e < events.size(); ++e) {
       const PooledResult single = pool.SolveEvent(static_cast<int>(e), best.parameters);
       artefact::ComplianceFit::Event event;
@@ -312,9 +356,13 @@ class TaskFitter {
       event.compliance_rad_per_Nm = Eigen::VectorXd::Constant(skeleton_.nv(), kNone);
       event.chi2_per_dof = single.event_chi2_per_dof[0];
       for (int i = 0; i < Joints(); ++i) {
-        // The end joint is never answered from one event: nothing in one posture tells it from its neighbour.
-        if (i == Joints() - 1 || std::hypot(single.sd_log(i), Floor(i)) >= options_.refusal.max_sd_log) continue;
-        event.compliance_rad_per_Nm[dofs_[static_cast<size_t>(i)]] = std::exp(single.parameters.log_compliance[i]);
+        // The end joint is never answered from one event: nothing in one posture tells it from its
+        // neighbour.
+        if (i == Joints() - 1 ||
+            std::hypot(single.sd_log(i), Floor(i)) >= options_.refusal.max_sd_log)
+          continue;
+        event.compliance_rad_per_Nm[dofs_[static_cast<size_t>(i)]] =
+            std::exp(single.parameters.log_compliance[i]);
       }
       fit->events.push_back(std::move(event));
     }
@@ -332,51 +380,63 @@ std::vector<int> FittedDofs(const model::Skeleton& skeleton, int body) {
   for (int b = 1; b < skeleton.body_count(); ++b) {
     if (skeleton.body(b).joint.type == model::JointType::kFree) continue;
     for (int k = 0; k < skeleton.body(b).joint.nv(); ++k) {
-      if (skeleton.DofMovesBody(skeleton.v_index(b) + k, body)) dofs.push_back(skeleton.v_index(b) + k);
+      if (skeleton.DofMovesBody(skeleton.v_index(b) + k, body))
+        dofs.push_back(skeleton.v_index(b) + k);
     }
   }
   return dofs;
 }
 
-Result<ReferencePrior> PriorFor(const model::Skeleton& skeleton, const artefact::PoseTrack& pose, const artefact::ContactTrack& contact,
+Result<ReferencePrior> PriorFor(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+                                const artefact::ContactTrack& contact,
                                 const DynamicEstimatorOptions& options) {
   if (!options.reference_prior.empty()) {
-    if (options.reference_prior.variance.rows() != skeleton.nv() || options.reference_prior.variance.cols() != options.prior_degree + 1) {
-      return Error{ErrorCode::kInvalid, "the reference prior was learned for another skeleton or degree"};
+    if (options.reference_prior.variance.rows() != skeleton.nv() ||
+        options.reference_prior.variance.cols() != options.prior_degree + 1) {
+      return Error{ErrorCode::kInvalid,
+                   "the reference prior was learned for another skeleton or degree"};
     }
     return options.reference_prior;
   }
   std::vector<TimeRange> busy;
   for (const artefact::ContactPhase& p : contact.phases) busy.push_back({p.onset, p.release});
   const TimeRange all{pose.times.front(), pose.times.back()};
-  return LearnReferencePrior(skeleton, pose, FreeStretches(all, busy, Duration::Milliseconds(120)), options.before + options.after,
-                             options.prior_degree);
+  return LearnReferencePrior(skeleton, pose, FreeStretches(all, busy, Duration::Milliseconds(120)),
+                             options.before + options.after, options.prior_degree);
 }
 
 }  // namespace
 
 std::string DynamicEstimatorSummary::Brief() const {
-  std::string text = "compliance: " + std::to_string(used) + " of " + std::to_string(events) + " events used";
+  std::string text =
+      "compliance: " + std::to_string(used) + " of " + std::to_string(events) + " events used";
   for (const std::string& note : notes) text += "; " + note;
   return text;
 }
 
-Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip, const model::Skeleton& skeleton,
-                                               const artefact::PoseTrack& pose, const artefact::ContactTrack& contact,
+Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip,
+                                               const model::Skeleton& skeleton,
+                                               const artefact::PoseTrack& pose,
+                                               const artefact::ContactTrack& contact,
                                                const DynamicEstimatorOptions& options) {
   if (pose.times != contact.times || pose.q.rows() != skeleton.nq() || pose.times.size() < 2) {
-    return Error{ErrorCode::kInvalid, "compliance: pose and contact tracks must share their times and skeleton"};
+    return Error{ErrorCode::kInvalid,
+                 "compliance: pose and contact tracks must share their times and skeleton"};
   }
-  if (!(options.step_s > 0) || options.prior_degree <= options.free_degree || options.free_degree < 0) {
-    return Error{ErrorCode::kInvalid, "compliance: step_s must be positive and prior_degree above free_degree"};
+  if (!(options.step_s > 0) || options.prior_degree <= options.free_degree ||
+      options.free_degree < 0) {
+    return Error{ErrorCode::kInvalid,
+                 "compliance: step_s must be positive and prior_degree above free_degree"};
   }
   DynamicCompliance out;
   out.summary.events = static_cast<int>(contact.phases.size());
   if (contact.phases.empty()) {
-    return Error{ErrorCode::kUnidentifiable, "compliance: the take holds no contact; nothing says how the hand gives way"};
+    return Error{ErrorCode::kUnidentifiable,
+                 "compliance: the take holds no contact; nothing says how the hand gives way"};
   }
   HANDHOLD_ASSIGN(const ForceSignal force, ForceSignal::Open(clip, options.force_sensor));
-  HANDHOLD_ASSIGN(const SmoothPoses smooth, SmoothPoseTrack(skeleton, pose, options.pose_cutoff_Hz));
+  HANDHOLD_ASSIGN(const SmoothPoses smooth,
+                  SmoothPoseTrack(skeleton, pose, options.pose_cutoff_Hz));
   HANDHOLD_ASSIGN(const ReferencePrior prior, PriorFor(skeleton, pose, contact, options));
   out.summary.notes.push_back("reference prior from " + prior.source);
 
@@ -412,7 +472,10 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
   TaskFitter fitter(skeleton, options, pooled, dofs);
   for (size_t f = 0; f < out.fits.size(); ++f) {
     if (events[f].empty()) {
-      fitter.RefuseAll("no usable event: " + (out.fits[f].discarded.empty() ? std::string() : out.fits[f].discarded.front().reason), &out.fits[f]);
+      fitter.RefuseAll("no usable event: " + (out.fits[f].discarded.empty()
+                                                  ? std::string()
+                                                  : out.fits[f].discarded.front().reason),
+                       &out.fits[f]);
     } else {
       fitter.Fit(std::move(events[f]), &out.fits[f], &out.summary);
     }

@@ -1,10 +1,14 @@
-/// Joint compliance from natural contact by a dynamic fit pooled over events: estimator E4 of the reference study.
+/// Joint compliance from natural contact by a dynamic fit pooled over events: estimator E4 of the
+/// reference study.
 ///
-/// Per event, the joint angles around an onset are explained as reference + deviation. The reference (what the hand would have done) is a
-/// polynomial: Legendre degrees 0-2 free, 3-9 with a prior variance learned from free movement. The deviation follows deviation.h. Angles are
-/// weighted by their information matrix, never filtered. Log C per joint, one log T, an inertia scale and a force-to-marker time shift are common to all
-/// events of a task; the polynomials are eliminated exactly. A joint is answered only when the data determine it (RefusalRule); else it is refused,
-/// with the direction that is missing. Traps and figures: reference/compliance-from-contact.md. Tests: dynamic_estimator_test.cc.
+/// Per event, the joint angles around an onset are explained as reference + deviation. The
+/// reference (what the hand would have done) is a polynomial: Legendre degrees 0-2 free, 3-9 with a
+/// prior variance learned from free movement. The deviation follows deviation.h. Angles are
+/// weighted by their information matrix, never filtered. Log C per joint, one log T, an inertia
+/// scale and a force-to-marker time shift are common to all events of a task; the polynomials are
+/// eliminated exactly. A joint is answered only when the data determine it (RefusalRule); else it
+/// is refused, with the direction that is missing. Traps and figures:
+/// reference/compliance-from-contact.md. Tests: dynamic_estimator_test.cc.
 #pragma once
 
 #include <string>
@@ -27,51 +31,62 @@ inline constexpr int kDynamicEstimatorVersion = 1;
 /// When a joint's value is given. All terms of sd in quadrature.
 struct RefusalRule {
   double max_sd_log = 0.12;
-  /// Model floor of sd(log C) by a joint's place on the way from the touching body's tip towards the root: last, one before, ...; the
-  /// last entry holds for all further ones. (DIP 7 %, PIP 5 %, MP and wrist 1 %.)
+  /// Model floor of sd(log C) by a joint's place on the way from the touching body's tip towards
+  /// the root: last, one before, ...; the last entry holds for all further ones. (DIP 7 %, PIP 5 %,
+  /// MP and wrist 1 %.)
   std::vector<double> floor_from_tip = {0.07, 0.05, 0.01};
-  double max_event_chi2_per_dof = 1.6;   ///< an event beyond is dropped and listed
-  double max_fit_chi2_per_dof = 1.35;    ///< a pooled fit beyond is refused whole: the model is wrong (reflex, lengths, clock)
-  double shared_time_constant_sd = 3.0;  ///< shared T and one T per joint may differ by this many sd
+  double max_event_chi2_per_dof = 1.6;  ///< an event beyond is dropped and listed
+  double max_fit_chi2_per_dof = 1.35;  ///< a pooled fit beyond is refused whole: the model is wrong
+                                       ///< (reflex, lengths, clock)
+  double shared_time_constant_sd = 3.0;  ///< shared T and one T per joint may differ by this many
+                                         ///< sd
   double rigid_chi2 = 3.84;              ///< C -> 0 may cost less than this: "not told from 0"
 };
 
 struct DynamicEstimatorOptions {
-  std::string force_sensor;              ///< empty: the clip's first
+  std::string force_sensor;  ///< empty: the clip's first
   Duration before = Duration::Milliseconds(100);
-  Duration after = Duration::Milliseconds(70);   ///< reflexes may begin later
-  Duration force_before = Duration::Milliseconds(20);   ///< force is taken as 0 earlier than this before the onset
+  Duration after = Duration::Milliseconds(70);         ///< reflexes may begin later
+  Duration force_before = Duration::Milliseconds(20);  ///< force is taken as 0 earlier than this
+                                                       ///< before the onset
   double step_s = 5e-4;
-  double cutoff_Hz = 300.0;              ///< zero-phase, of the force
-  double pose_cutoff_Hz = 40.0;          ///< zero-phase, of the angles inside J only
+  double cutoff_Hz = 300.0;      ///< zero-phase, of the force
+  double pose_cutoff_Hz = 40.0;  ///< zero-phase, of the angles inside J only
   int free_degree = 2;
   int prior_degree = 9;
-  double prior_variance_factor = 10.0;   ///< looser than learned: harmless; tighter biases the end joints
-  ReferencePrior reference_prior;        ///< learned elsewhere; empty: learned from this clip's free movement
-  double inertia_sd_log = 0.3;           ///< how far the skeleton's masses may be off; what single events propagate
-  double time_shift_sd_s = 0.002;        ///< how far clocks may be off; the data override it when pooled
-  double time_shift_search_s = 0.012;    ///< grid of starting values, both ways
-  bool single_events = true;             ///< also fit each event alone, for display
+  double prior_variance_factor = 10.0;  ///< looser than learned: harmless; tighter biases the end
+                                        ///< joints
+  ReferencePrior reference_prior;       ///< learned elsewhere; empty: learned from this clip's free
+                                        ///< movement
+  double inertia_sd_log = 0.3;     ///< how far the skeleton's masses may be off; what single events
+                                   ///< propagate
+  double time_shift_sd_s = 0.002;  ///< how far clocks may be off; the data override it when pooled
+  double time_shift_search_s = 0.012;  ///< grid of starting values, both ways
+  bool single_events = true;           ///< also fit each event alone, for display
   RefusalRule refusal;
 };
 
 struct DynamicEstimatorSummary {
   int events = 0, used = 0;
-  std::vector<std::string> notes;        ///< what was decided on the way: prior's source, shift grid, ...
-  /// Per task in order of the fits: log C with one T per joint, its sd, and the chi-square gained; NaN when not run.
+  std::vector<std::string> notes;  ///< what was decided on the way: prior's source, shift grid, ...
+  /// Per task in order of the fits: log C with one T per joint, its sd, and the chi-square gained;
+  /// NaN when not run.
   std::vector<Eigen::VectorXd> log_compliance_own_T, sd_own_T;
   std::string Brief() const;
 };
 
 struct DynamicCompliance {
-  std::vector<artefact::ComplianceFit> fits;   ///< one per task, estimator "dynamic"
+  std::vector<artefact::ComplianceFit> fits;  ///< one per task, estimator "dynamic"
   DynamicEstimatorSummary summary;
 };
 
-/// `pose` needs whole information matrices around the contacts of `contact`. Fails with kNotFound, kInvalid, kUnidentifiable (no event with
-/// enough frames: says what is missing). A refused joint is an answer. Cost: seconds for 50 events of a finger.
-Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip, const model::Skeleton& skeleton,
-                                               const artefact::PoseTrack& pose, const artefact::ContactTrack& contact,
+/// `pose` needs whole information matrices around the contacts of `contact`. Fails with kNotFound,
+/// kInvalid, kUnidentifiable (no event with enough frames: says what is missing). A refused joint
+/// is an answer. Cost: seconds for 50 events of a finger.
+Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip,
+                                               const model::Skeleton& skeleton,
+                                               const artefact::PoseTrack& pose,
+                                               const artefact::ContactTrack& contact,
                                                const DynamicEstimatorOptions& options = {});
 
 }  // namespace handhold::fitting

@@ -44,7 +44,8 @@ artefact::JointCompliance Answer(const std::string& dof, const Pool& pool) {
   const double c = tt > 0 ? ta / tt : 0.0;
   if (pool.angle.empty() || c <= 0) {
     joint.refusal = "no event gave a usable estimate:";
-    for (const auto& [reason, count] : pool.reasons) joint.refusal += " " + std::to_string(count) + " x " + reason + ";";
+    for (const auto& [reason, count] : pool.reasons)
+      joint.refusal += " " + std::to_string(count) + " x " + reason + ";";
     joint.upper_rad_per_Nm = std::numeric_limits<double>::infinity();
     return joint;
   }
@@ -65,7 +66,9 @@ artefact::JointCompliance Answer(const std::string& dof, const Pool& pool) {
 
 }  // namespace
 
-PaperEstimate EstimateByExtrapolation(std::span<const double> time_s, std::span<const double> theta_rad, std::span<const double> tau_Nm,
+PaperEstimate EstimateByExtrapolation(std::span<const double> time_s,
+                                      std::span<const double> theta_rad,
+                                      std::span<const double> tau_Nm,
                                       const PaperEstimatorOptions& options) {
   CHECK(time_s.size() == theta_rad.size() && time_s.size() == tau_Nm.size());
   PaperEstimate e;
@@ -90,7 +93,8 @@ PaperEstimate EstimateByExtrapolation(std::span<const double> time_s, std::span<
     return e;
   }
   e.compliance_rad_per_Nm = e.angle_slope / e.torque_slope;
-  e.sd_rad_per_Nm = std::hypot(angle_sd, e.compliance_rad_per_Nm * torque_sd) / std::abs(e.torque_slope);
+  e.sd_rad_per_Nm =
+      std::hypot(angle_sd, e.compliance_rad_per_Nm * torque_sd) / std::abs(e.torque_slope);
   if (e.compliance_rad_per_Nm < 0) {
     e.discarded = "negative: extrapolation suggests a joint that moves against its torque (Fig. 8)";
   } else if (std::abs(e.torque_slope) <= options.undetermined_sd * torque_sd) {
@@ -101,16 +105,20 @@ PaperEstimate EstimateByExtrapolation(std::span<const double> time_s, std::span<
   return e;
 }
 
-Result<std::vector<artefact::ComplianceFit>> FitPaperCompliance(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
-                                                                const artefact::ContactTrack& contact, const PaperEstimatorOptions& options) {
+Result<std::vector<artefact::ComplianceFit>> FitPaperCompliance(
+    const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+    const artefact::ContactTrack& contact, const PaperEstimatorOptions& options) {
   if (pose.times != contact.times || pose.q.rows() != skeleton.nq()) {
-    return Error{ErrorCode::kInvalid, "paper estimator: pose and contact tracks must share their times and skeleton"};
+    return Error{ErrorCode::kInvalid,
+                 "paper estimator: pose and contact tracks must share their times and skeleton"};
   }
-  if (options.degree < 1 || options.degree > 2) return Error{ErrorCode::kInvalid, "paper estimator: degree must be 1 or 2"};
+  if (options.degree < 1 || options.degree > 2)
+    return Error{ErrorCode::kInvalid, "paper estimator: degree must be 1 or 2"};
   const int nv = skeleton.nv();
   std::vector<artefact::ComplianceFit> fits;
   std::vector<std::vector<Pool>> pools;
-  const double reach = std::max(options.before.seconds(), options.skip.seconds() + options.after.seconds());
+  const double reach =
+      std::max(options.before.seconds(), options.skip.seconds() + options.after.seconds());
   for (size_t p = 0; p < contact.phases.size(); ++p) {
     const artefact::ContactPhase& phase = contact.phases[p];
     size_t which = 0;
@@ -123,9 +131,13 @@ Result<std::vector<artefact::ComplianceFit>> FitPaperCompliance(const model::Ske
     }
     artefact::ComplianceFit& fit = fits[which];
     const Duration window = Duration::FromSeconds(reach) + Duration::Milliseconds(1);
-    const auto first = std::lower_bound(pose.times.begin(), pose.times.end(), phase.onset - window) - pose.times.begin();
-    const auto last = std::upper_bound(pose.times.begin(), pose.times.end(), phase.onset + window) - pose.times.begin();
-    const auto touch = std::lower_bound(pose.times.begin(), pose.times.end(), phase.onset) - pose.times.begin();
+    const auto first =
+        std::lower_bound(pose.times.begin(), pose.times.end(), phase.onset - window) -
+        pose.times.begin();
+    const auto last = std::upper_bound(pose.times.begin(), pose.times.end(), phase.onset + window) -
+                      pose.times.begin();
+    const auto touch =
+        std::lower_bound(pose.times.begin(), pose.times.end(), phase.onset) - pose.times.begin();
     if (last - first < 4 || touch >= last) {
       fit.discarded.push_back({static_cast<int>(p), "", kNone, "too few frames around the onset"});
       continue;
@@ -142,10 +154,12 @@ Result<std::vector<artefact::ComplianceFit>> FitPaperCompliance(const model::Ske
     event.compliance_rad_per_Nm = Eigen::VectorXd::Constant(nv, kNone);
     bool any = false;
     for (int j = 0; j < nv; ++j) {
-      const PaperEstimate e = EstimateByExtrapolation(t, {theta.col(j).data(), t.size()}, {tau.col(j).data(), t.size()}, options);
+      const PaperEstimate e = EstimateByExtrapolation(t, {theta.col(j).data(), t.size()},
+                                                      {tau.col(j).data(), t.size()}, options);
       Pool& pool = pools[which][static_cast<size_t>(j)];
       if (!e.discarded.empty()) {
-        fit.discarded.push_back({static_cast<int>(p), skeleton.dof_names()[static_cast<size_t>(j)], e.compliance_rad_per_Nm, e.discarded});
+        fit.discarded.push_back({static_cast<int>(p), skeleton.dof_names()[static_cast<size_t>(j)],
+                                 e.compliance_rad_per_Nm, e.discarded});
         ++pool.reasons[e.discarded];
         continue;
       }
@@ -161,11 +175,14 @@ Result<std::vector<artefact::ComplianceFit>> FitPaperCompliance(const model::Ske
   for (size_t f = 0; f < fits.size(); ++f) {
     std::vector<double> variances;
     for (int j = 0; j < nv; ++j) {
-      fits[f].joints.push_back(Answer(skeleton.dof_names()[static_cast<size_t>(j)], pools[f][static_cast<size_t>(j)]));
+      fits[f].joints.push_back(
+          Answer(skeleton.dof_names()[static_cast<size_t>(j)], pools[f][static_cast<size_t>(j)]));
       const auto& joint = fits[f].joints.back();
       if (joint.compliance_rad_per_Nm) variances.push_back(joint.sd_log * joint.sd_log);
     }
-    fits[f].covariance_log = Eigen::Map<const Eigen::VectorXd>(variances.data(), static_cast<Eigen::Index>(variances.size())).asDiagonal();
+    fits[f].covariance_log = Eigen::Map<const Eigen::VectorXd>(
+                                 variances.data(), static_cast<Eigen::Index>(variances.size()))
+                                 .asDiagonal();
   }
   return fits;
 }

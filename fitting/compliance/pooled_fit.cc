@@ -24,17 +24,18 @@ const double kLowestLogCompliance = std::log(1e-6), kHighestLogCompliance = std:
 
 Eigen::MatrixXd SymmetricRoot(const Eigen::MatrixXd& w) {
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(w);
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal() * eigen.eigenvectors().transpose();
+  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal() *
+         eigen.eigenvectors().transpose();
 }
 
 /// One event with everything that does not depend on the common parameters done once.
 struct Prepared {
   ComplianceEvent event;
-  std::vector<Eigen::MatrixXd> root;   ///< of the information, per frame
+  std::vector<Eigen::MatrixXd> root;  ///< of the information, per frame
   Eigen::VectorXd whitened_theta;
-  Eigen::MatrixXd q;                   ///< thin Q of [whitened basis; prior rows]
+  Eigen::MatrixXd q;  ///< thin Q of [whitened basis; prior rows]
   Eigen::Index data_rows = 0, rows = 0;
-  double dof = 0.0;                    ///< of the data: rows less the trace of the hat matrix
+  double dof = 0.0;  ///< of the data: rows less the trace of the hat matrix
 };
 
 Prepared Prepare(ComplianceEvent event, const PooledOptions& options) {
@@ -49,7 +50,9 @@ Prepared Prepare(ComplianceEvent event, const PooledOptions& options) {
   p.whitened_theta.setZero(p.rows);
   const Eigen::VectorXd level = event.theta_rad.rowwise().mean();
   for (Eigen::Index k = 0; k < frames; ++k) {
-    const double x = 2 * (event.frame_s[k] - options.window_begin_s) / (options.window_end_s - options.window_begin_s) - 1;
+    const double x = 2 * (event.frame_s[k] - options.window_begin_s) /
+                         (options.window_end_s - options.window_begin_s) -
+                     1;
     const Eigen::VectorXd legendre = LegendreBasis(x, degree);
     p.root.push_back(SymmetricRoot(event.information[static_cast<size_t>(k)]));
     for (Eigen::Index j = 0; j < n; ++j) {
@@ -63,7 +66,8 @@ Prepared Prepare(ComplianceEvent event, const PooledOptions& options) {
       basis(row++, j * terms + k) = 1.0 / std::sqrt(std::max(options.prior_variance(j, k), 1e-16));
     }
   }
-  // Column pivoting orders directions by size; those that frames leave open (a joint unseen) are dropped.
+  // Column pivoting orders directions by size; those that frames leave open (a joint unseen) are
+  // dropped.
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(basis);
   qr.setThreshold(1e-9);
   p.q = qr.householderQ() * Eigen::MatrixXd::Identity(p.rows, qr.rank());
@@ -80,7 +84,9 @@ void Project(const Prepared& p, Eigen::VectorXd* r) {
 
 }  // namespace
 
-double PooledResult::sd_log(int joint) const { return std::sqrt(std::max(0.0, covariance(joint, joint))); }
+double PooledResult::sd_log(int joint) const {
+  return std::sqrt(std::max(0.0, covariance(joint, joint)));
+}
 
 struct PooledFit::Impl {
   PooledOptions options;
@@ -108,20 +114,24 @@ struct PooledFit::Impl {
     const PooledParameters value = Unpack(x);
     DeviationParameters deviation;
     deviation.compliance_rad_per_Nm = value.log_compliance.array().exp();
-    deviation.time_constant_s = value.log_time_constant.size() == 1
-                                    ? Eigen::VectorXd::Constant(n, std::exp(value.log_time_constant[0]))
-                                    : Eigen::VectorXd(value.log_time_constant.array().exp());
+    deviation.time_constant_s =
+        value.log_time_constant.size() == 1
+            ? Eigen::VectorXd::Constant(n, std::exp(value.log_time_constant[0]))
+            : Eigen::VectorXd(value.log_time_constant.array().exp());
     deviation.inertia_scale = std::exp(value.log_inertia);
-    const Eigen::MatrixXd d = SimulateDeviation(p.event.mass, p.event.tau_Nm, p.event.tau_step_s, deviation);
+    const Eigen::MatrixXd d =
+        SimulateDeviation(p.event.mass, p.event.tau_Nm, p.event.tau_step_s, deviation);
     Eigen::VectorXd r = p.whitened_theta;
     for (Eigen::Index k = 0; k < p.event.frame_s.size(); ++k) {
-      const double at = (p.event.frame_s[k] + value.shift_s - p.event.tau_begin_s) / p.event.tau_step_s;
+      const double at =
+          (p.event.frame_s[k] + value.shift_s - p.event.tau_begin_s) / p.event.tau_step_s;
       const auto i = static_cast<Eigen::Index>(std::floor(at));
       if (at <= 0) continue;
       const Eigen::Index last = d.cols() - 1;
       const double u = at - static_cast<double>(i);
       r.segment(k * n, n) -= p.root[static_cast<size_t>(k)] *
-                             (i >= last ? Eigen::VectorXd(d.col(last)) : Eigen::VectorXd((1 - u) * d.col(i) + u * d.col(i + 1)));
+                             (i >= last ? Eigen::VectorXd(d.col(last))
+                                        : Eigen::VectorXd((1 - u) * d.col(i) + u * d.col(i + 1)));
     }
     Project(p, &r);
     return r;
@@ -136,7 +146,8 @@ struct PooledFit::Impl {
   Eigen::VectorXd PriorPrecision(Eigen::Index size, double compliance_sd_log) const {
     Eigen::VectorXd w(size);
     w.head(n).setConstant(1 / (compliance_sd_log * compliance_sd_log));
-    w.segment(n, size - n - 2).setConstant(1 / (options.time_constant_sd_log * options.time_constant_sd_log));
+    w.segment(n, size - n - 2)
+        .setConstant(1 / (options.time_constant_sd_log * options.time_constant_sd_log));
     w[size - 2] = 1 / (options.inertia_sd_log * options.inertia_sd_log);
     w[size - 1] = std::pow(kShiftUnit_s / options.shift_sd_s, 2);
     return w;
@@ -147,16 +158,19 @@ struct PooledFit::Impl {
     Eigen::VectorXd g;
     double chi2 = 0.0;
     std::vector<Eigen::VectorXd> event_gradient;
-    std::vector<double> event_chi2;   ///< data rows only
+    std::vector<double> event_chi2;  ///< data rows only
   };
 
-  double Chi2(const std::vector<int>& used, const Eigen::VectorXd& x, double compliance_sd_log) const {
-    double chi2 = (x - PriorMean(x.size())).cwiseAbs2().dot(PriorPrecision(x.size(), compliance_sd_log));
+  double Chi2(const std::vector<int>& used, const Eigen::VectorXd& x,
+              double compliance_sd_log) const {
+    double chi2 =
+        (x - PriorMean(x.size())).cwiseAbs2().dot(PriorPrecision(x.size(), compliance_sd_log));
     for (const int e : used) chi2 += Residual(events[static_cast<size_t>(e)], x).squaredNorm();
     return chi2;
   }
 
-  Normal Linearise(const std::vector<int>& used, const Eigen::VectorXd& x, double compliance_sd_log) const {
+  Normal Linearise(const std::vector<int>& used, const Eigen::VectorXd& x,
+                   double compliance_sd_log) const {
     const Eigen::Index m = x.size();
     const Eigen::VectorXd w = PriorPrecision(m, compliance_sd_log);
     const Eigen::VectorXd off = x - PriorMean(m);
@@ -169,7 +183,8 @@ struct PooledFit::Impl {
       const Eigen::VectorXd r = Residual(p, x);
       Eigen::MatrixXd jacobian(p.rows, m);
       for (Eigen::Index i = 0; i < m; ++i) {
-        const double step = i == m - 1 ? 0.5 : 1e-3;  // the shift by one integration step, so that straight pieces do not show
+        const double step = i == m - 1 ? 0.5 : 1e-3;  // the shift by one integration step, so that
+                                                      // straight pieces do not show
         Eigen::VectorXd up = x, down = x;
         up[i] += step;
         down[i] -= step;
@@ -184,8 +199,8 @@ struct PooledFit::Impl {
     return normal;
   }
 
-  PooledResult Solve(const std::vector<int>& used, const PooledParameters& start, int fixed_joint, double compliance_sd_log,
-                     int max_iterations) const {
+  PooledResult Solve(const std::vector<int>& used, const PooledParameters& start, int fixed_joint,
+                     double compliance_sd_log, int max_iterations) const {
     Eigen::VectorXd x = Pack(start);
     PooledResult result;
     double damping = 1e-3;
@@ -225,7 +240,8 @@ struct PooledFit::Impl {
     return result;
   }
 
-  void Finish(const std::vector<int>& used, const Normal& normal, const Eigen::VectorXd& x, PooledResult* result) const {
+  void Finish(const std::vector<int>& used, const Normal& normal, const Eigen::VectorXd& x,
+              PooledResult* result) const {
     const Eigen::Index m = x.size();
     result->parameters = Unpack(x);
     const Eigen::VectorXd off = (x - PriorMean(m)).head(n) / options.compliance_sd_log;
@@ -246,16 +262,20 @@ struct PooledFit::Impl {
     if (used.size() > 2) {
       Eigen::MatrixXd meat = Eigen::MatrixXd::Zero(m, m);
       for (const Eigen::VectorXd& g : normal.event_gradient) meat += g * g.transpose();
-      const Eigen::MatrixXd sandwich = result->formal * meat * result->formal * (count / (count - 1));
+      const Eigen::MatrixXd sandwich =
+          result->formal * meat * result->formal * (count / (count - 1));
       // Keep the correlations of the formal one; widen where events scatter more than it says.
-      const Eigen::VectorXd widen = (sandwich.diagonal().array() / scaled.diagonal().array()).max(1.0).sqrt();
+      const Eigen::VectorXd widen =
+          (sandwich.diagonal().array() / scaled.diagonal().array()).max(1.0).sqrt();
       result->covariance = widen.asDiagonal() * scaled * widen.asDiagonal();
     }
-    result->chi2_inflation = result->covariance.diagonal().array() / result->formal.diagonal().array();
+    result->chi2_inflation =
+        result->covariance.diagonal().array() / result->formal.diagonal().array();
   }
 };
 
-PooledFit::PooledFit(std::vector<ComplianceEvent> events, const PooledOptions& options) : impl_(std::make_unique<Impl>()) {
+PooledFit::PooledFit(std::vector<ComplianceEvent> events, const PooledOptions& options)
+    : impl_(std::make_unique<Impl>()) {
   CHECK(!events.empty());
   impl_->options = options;
   impl_->n = events.front().theta_rad.rows();
@@ -279,11 +299,13 @@ int PooledFit::joint_count() const { return static_cast<int>(impl_->n); }
 PooledResult PooledFit::Solve(const PooledParameters& start, int fixed_joint) const {
   std::vector<int> all(impl_->events.size());
   std::iota(all.begin(), all.end(), 0);
-  return impl_->Solve(all, start, fixed_joint, impl_->options.compliance_sd_log, impl_->options.max_iterations);
+  return impl_->Solve(all, start, fixed_joint, impl_->options.compliance_sd_log,
+                      impl_->options.max_iterations);
 }
 
 PooledResult PooledFit::SolveEvent(int event, const PooledParameters& start) const {
-  return impl_->Solve({event}, start, -1, impl_->options.compliance_sd_log, impl_->options.max_iterations);
+  return impl_->Solve({event}, start, -1, impl_->options.compliance_sd_log,
+                      impl_->options.max_iterations);
 }
 
 PooledParameters PooledFit::Cold(int time_constants) const {
@@ -294,7 +316,8 @@ PooledParameters PooledFit::Cold(int time_constants) const {
 }
 
 PooledParameters PooledFit::FindStart(double search_s) const {
-  // Where a single event says little about a joint, a prior of a factor e about the typical value keeps it from running away.
+  // Where a single event says little about a joint, a prior of a factor e about the typical value
+  // keeps it from running away.
   const double single_sd_log = 1.0;
   const Eigen::Index m = impl_->n + 3;
   std::vector<int> all(impl_->events.size());
@@ -318,14 +341,17 @@ PooledParameters PooledFit::FindStart(double search_s) const {
   }
   const PooledParameters pooled = impl_->Unpack(precision.ldlt().solve(weighted));
   const double loose = impl_->options.compliance_sd_log;
-  return impl_->Chi2(all, impl_->Pack(pooled), loose) < impl_->Chi2(all, impl_->Pack(best), loose) ? pooled : best;
+  return impl_->Chi2(all, impl_->Pack(pooled), loose) < impl_->Chi2(all, impl_->Pack(best), loose)
+             ? pooled
+             : best;
 }
 
 double PooledFit::Chi2(const PooledParameters& parameters) const {
   std::vector<int> all(impl_->events.size());
   std::iota(all.begin(), all.end(), 0);
   const double typical = std::log(impl_->options.typical_compliance);
-  const double prior = (parameters.log_compliance.array() - typical).square().sum() / std::pow(impl_->options.compliance_sd_log, 2);
+  const double prior = (parameters.log_compliance.array() - typical).square().sum() /
+                       std::pow(impl_->options.compliance_sd_log, 2);
   return impl_->Chi2(all, impl_->Pack(parameters), impl_->options.compliance_sd_log) - prior;
 }
 

@@ -1,6 +1,8 @@
-/// How much free movement bends within a window: the prior of the dynamic estimator's reference polynomials.
+/// How much free movement bends within a window: the prior of the dynamic estimator's reference
+/// polynomials.
 ///
-/// Learned from stretches without contact. Tests: tests/fitting/compliance/dynamic_estimator_test.cc.
+/// Learned from stretches without contact. Tests:
+/// tests/fitting/compliance/dynamic_estimator_test.cc.
 #pragma once
 
 #include <string>
@@ -16,18 +18,23 @@
 namespace handhold::fitting {
 
 struct ReferencePrior {
-  /// Variance of the Legendre coefficient of each degree (column) and dof (row), rad^2, over windows of `window`.
+  /// Variance of the Legendre coefficient of each degree (column) and dof (row), rad^2, over
+  /// windows of `window`.
   Eigen::MatrixXd variance;
   Duration window;
-  int windows = 0;              ///< learned from
-  std::string source;           ///< for people
+  int windows = 0;     ///< learned from
+  std::string source;  ///< for people
   bool empty() const { return variance.size() == 0; }
 };
 
-/// From all windows of `free` stretches in which the hand moves (mean speed above the median window's), each fitted with degrees 0 .. `degree`; the variance
-/// that measurement noise alone would give is subtracted (down to a fifth of the whole: a prior too loose is harmless, one too tight is not). Fails with kUnidentifiable when fewer than 20 windows are free.
-Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
-                                           const std::vector<TimeRange>& free, Duration window, int degree);
+/// From all windows of `free` stretches in which the hand moves (mean speed above the median
+/// window's), each fitted with degrees 0 .. `degree`; the variance that measurement noise alone
+/// would give is subtracted (down to a fifth of the whole: a prior too loose is harmless, one too
+/// tight is not). Fails with kUnidentifiable when fewer than 20 windows are free.
+Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
+                                           const artefact::PoseTrack& pose,
+                                           const std::vector<TimeRange>& free, Duration window,
+                                           int degree);
 
 /// The stretches of `range` outside `busy` ranges widened by `margin` on both sides.
 std::vector<TimeRange> FreeStretches(TimeRange range, std::vector<TimeRange> busy, Duration margin);

@@ -17,14 +17,20 @@ using artefact::ComplianceFit;
 using artefact::InteractionTrajectory;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-const Duration kTaper = Duration::Milliseconds(6);   ///< torque fades in and out over this: noise at a phase's ends is no step of theta_r
+const Duration kTaper = Duration::Milliseconds(6);  ///< torque fades in and out over this: noise at
+                                                    ///< a phase's ends is no step of theta_r
 constexpr int kSubsteps = 4;
 
 class TrajectoryMaker {
  public:
-  TrajectoryMaker(const model::Skeleton& skeleton, const artefact::PoseTrack& pose, const artefact::ContactTrack& contact,
-                  const ReferenceTrajectoryOptions& options)
-      : skeleton_(skeleton), pose_(pose), contact_(contact), options_(options), frames_(pose.q.cols()), nv_(skeleton.nv()) {}
+  TrajectoryMaker(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+                  const artefact::ContactTrack& contact, const ReferenceTrajectoryOptions& options)
+      : skeleton_(skeleton),
+        pose_(pose),
+        contact_(contact),
+        options_(options),
+        frames_(pose.q.cols()),
+        nv_(skeleton.nv()) {}
 
   Result<ReferenceTrajectoryFit> Make(const std::vector<ComplianceFit>& fits) {
     InteractionTrajectory& t = out_.trajectory;
@@ -56,17 +62,20 @@ class TrajectoryMaker {
       if (skeleton_.FindDof(dof) < 0) {
         std::string names;
         for (const std::string& n : skeleton_.dof_names()) names += " " + n;
-        return Error{ErrorCode::kInvalid, "assumed compliance: no dof '" + dof + "'; there are:" + names};
+        return Error{ErrorCode::kInvalid,
+                     "assumed compliance: no dof '" + dof + "'; there are:" + names};
       }
       if (!(value >= 0) || !std::isfinite(value)) {
-        return Error{ErrorCode::kInvalid, "assumed compliance of '" + dof + "' must be a finite number of rad/Nm, not negative"};
+        return Error{ErrorCode::kInvalid, "assumed compliance of '" + dof +
+                                              "' must be a finite number of rad/Nm, not negative"};
       }
     }
     dynamic_ = !contact_.phases.empty();
     for (const artefact::ContactPhase& phase : contact_.phases) {
       const ComplianceFit* fit = Find(fits, phase.task);
       if (fit == nullptr) {
-        return Error{ErrorCode::kInvalid, "no fit of estimator '" + options_.estimator + "' for task '" + phase.task + "'"};
+        return Error{ErrorCode::kInvalid, "no fit of estimator '" + options_.estimator +
+                                              "' for task '" + phase.task + "'"};
       }
       Eigen::VectorXd c(nv_);
       for (int j = 0; j < nv_; ++j) {
@@ -110,7 +119,9 @@ class TrajectoryMaker {
       const Timestamp at = pose_.times[static_cast<size_t>(k)];
       auto distance = [&](size_t i) {
         const artefact::ContactPhase& phase = contact_.phases[i];
-        return at < phase.onset ? phase.onset - at : at > phase.release ? at - phase.release : Duration();
+        return at < phase.onset     ? phase.onset - at
+               : at > phase.release ? at - phase.release
+                                    : Duration();
       };
       while (p + 1 < contact_.phases.size() && distance(p + 1) <= distance(p)) ++p;
       nearest_[static_cast<size_t>(k)] = static_cast<int>(p);
@@ -119,13 +130,15 @@ class TrajectoryMaker {
     }
   }
 
-  /// tau of a frame, faded at its phase's ends; 0 where C is unknown, so that theta_r stays theta there.
+  /// tau of a frame, faded at its phase's ends; 0 where C is unknown, so that theta_r stays theta
+  /// there.
   Eigen::VectorXd Torque(Eigen::Index k) const {
     const int p = contact_.phase[static_cast<size_t>(k)];
     if (p < 0) return Eigen::VectorXd::Zero(nv_);
     const artefact::ContactPhase& phase = contact_.phases[static_cast<size_t>(p)];
     const Timestamp at = pose_.times[static_cast<size_t>(k)];
-    const double in = (at - phase.onset).seconds() / kTaper.seconds(), out = (phase.release - at).seconds() / kTaper.seconds();
+    const double in = (at - phase.onset).seconds() / kTaper.seconds(),
+                 out = (phase.release - at).seconds() / kTaper.seconds();
     return std::clamp(std::min(in, out), 0.0, 1.0) * contact_.tau_Nm.col(k);
   }
 
@@ -147,34 +160,42 @@ class TrajectoryMaker {
     model::DynamicsData data(skeleton_);
     Eigen::MatrixXd mass(nv_, nv_);
     DeviationStepper stepper(nv_);
-    Duration since = options_.settle;   // since the last frame in contact
+    Duration since = options_.settle;  // since the last frame in contact
     double step_s = 0.0;
     for (Eigen::Index k = 1; k < frames_; ++k) {
-      const double frame_s = (pose_.times[static_cast<size_t>(k)] - pose_.times[static_cast<size_t>(k - 1)]).seconds();
-      since = contact_.phase[static_cast<size_t>(k)] >= 0 ? Duration() : since + Duration::FromSeconds(frame_s);
+      const double frame_s =
+          (pose_.times[static_cast<size_t>(k)] - pose_.times[static_cast<size_t>(k - 1)]).seconds();
+      since = contact_.phase[static_cast<size_t>(k)] >= 0 ? Duration()
+                                                          : since + Duration::FromSeconds(frame_s);
       // A gap of frames, or rest again: the deviation starts anew from 0.
       if (since >= options_.settle || frame_s > 0.05) {
         stepper.Reset();
         step_s = 0.0;
         continue;
       }
-      if (step_s == 0.0) step_s = frame_s / kSubsteps;   // equal steps within a run; a clock's few ppm do not matter
+      if (step_s == 0.0)
+        step_s = frame_s / kSubsteps;  // equal steps within a run; a clock's few ppm do not matter
       const auto p = static_cast<size_t>(nearest_[static_cast<size_t>(k)]);
-      const DeviationParameters parameters{Known(phase_compliance_[p]), Eigen::VectorXd::Constant(nv_, phase_time_constant_[p]),
+      const DeviationParameters parameters{Known(phase_compliance_[p]),
+                                           Eigen::VectorXd::Constant(nv_, phase_time_constant_[p]),
                                            phase_inertia_[p]};
       model::MassMatrix<double>(skeleton_, Eigen::VectorXd(pose_.q.col(k)), &data, mass);
       const int count = std::max(1, static_cast<int>(std::lround(frame_s / step_s)));
       for (int s = 1; s <= count; ++s) {
-        stepper.Step(mass, ShiftedTorque(k, static_cast<double>(s) / count, frame_s, phase_shift_[p]), step_s, parameters);
+        stepper.Step(mass,
+                     ShiftedTorque(k, static_cast<double>(s) / count, frame_s, phase_shift_[p]),
+                     step_s, parameters);
       }
       t.q_reference_dynamic.col(k) = skeleton_.Integrate(pose_.q.col(k), -stepper.deviation());
     }
   }
 
-  /// Torque at the instant a share `u` of the way from frame k - 1 to k, the force's fitted lateness taken out.
+  /// Torque at the instant a share `u` of the way from frame k - 1 to k, the force's fitted
+  /// lateness taken out.
   Eigen::VectorXd ShiftedTorque(Eigen::Index k, double u, double frame_s, double shift_s) const {
     const double at = static_cast<double>(k - 1) + u + shift_s / frame_s;
-    const auto i = std::clamp<Eigen::Index>(static_cast<Eigen::Index>(std::floor(at)), 0, frames_ - 2);
+    const auto i =
+        std::clamp<Eigen::Index>(static_cast<Eigen::Index>(std::floor(at)), 0, frames_ - 2);
     const double v = std::clamp(at - static_cast<double>(i), 0.0, 1.0);
     return (1 - v) * Torque(i) + v * Torque(i + 1);
   }
@@ -186,7 +207,8 @@ class TrajectoryMaker {
     std::vector<double> all;
     for (Eigen::Index p = 0; p < phases; ++p) {
       const artefact::ContactPhase& phase = contact_.phases[static_cast<size_t>(p)];
-      const auto begin = Index(phase.onset - options_.extrapolation_from), touch = Index(phase.onset);
+      const auto begin = Index(phase.onset - options_.extrapolation_from),
+                 touch = Index(phase.onset);
       const auto end = Index(phase.onset + options_.extrapolation), release = Index(phase.release);
       Jump(touch, &out_.summary.onset_jump_rad);
       Jump(release, &out_.summary.release_jump_rad);
@@ -203,14 +225,16 @@ class TrajectoryMaker {
         double sum = 0;
         for (auto k = touch; k < end; ++k) {
           const double at = (pose_.times[static_cast<size_t>(k)] - phase.onset).seconds();
-          sum += std::pow(skeleton_.Difference(origin, t.q_reference.col(k))[j] - line->Value(at), 2);
+          sum +=
+              std::pow(skeleton_.Difference(origin, t.q_reference.col(k))[j] - line->Value(at), 2);
         }
         t.extrapolation_rms_rad(p, j) = std::sqrt(sum / static_cast<double>(end - touch));
         all.push_back(t.extrapolation_rms_rad(p, j));
       }
     }
     if (!all.empty()) {
-      std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+      std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2),
+                       all.end());
       out_.summary.extrapolation_median_rad = all[all.size() / 2];
     }
   }
@@ -219,11 +243,14 @@ class TrajectoryMaker {
   void Jump(Eigen::Index k, double* largest) const {
     if (k < 1 || k >= frames_) return;
     const Eigen::VectorXd own = skeleton_.Difference(pose_.q.col(k - 1), pose_.q.col(k));
-    const Eigen::VectorXd reference = skeleton_.Difference(out_.trajectory.q_reference.col(k - 1), out_.trajectory.q_reference.col(k));
+    const Eigen::VectorXd reference = skeleton_.Difference(out_.trajectory.q_reference.col(k - 1),
+                                                           out_.trajectory.q_reference.col(k));
     *largest = std::max(*largest, (reference - own).cwiseAbs().maxCoeff());
   }
 
-  Eigen::Index Index(Timestamp t) const { return std::lower_bound(pose_.times.begin(), pose_.times.end(), t) - pose_.times.begin(); }
+  Eigen::Index Index(Timestamp t) const {
+    return std::lower_bound(pose_.times.begin(), pose_.times.end(), t) - pose_.times.begin();
+  }
 
   const model::Skeleton& skeleton_;
   const artefact::PoseTrack& pose_;
@@ -242,21 +269,28 @@ class TrajectoryMaker {
 
 std::string ReferenceTrajectorySummary::Brief() const {
   char text[256];
-  std::snprintf(text, sizeof text, "reference: steps at onset %.4f, at release %.4f rad; against extrapolation %.4f rad (median); %d refused, %d assumed",
-                onset_jump_rad, release_jump_rad, extrapolation_median_rad, static_cast<int>(refused.size()), static_cast<int>(assumed.size()));
+  std::snprintf(text, sizeof text,
+                "reference: steps at onset %.4f, at release %.4f rad; against extrapolation %.4f "
+                "rad (median); %d refused, %d assumed",
+                onset_jump_rad, release_jump_rad, extrapolation_median_rad,
+                static_cast<int>(refused.size()), static_cast<int>(assumed.size()));
   return text;
 }
 
-Result<ReferenceTrajectoryFit> MakeInteractionTrajectory(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
-                                                         const artefact::ContactTrack& contact,
-                                                         const std::vector<artefact::ComplianceFit>& fits,
-                                                         const ReferenceTrajectoryOptions& options) {
-  if (pose.times != contact.times || pose.q.rows() != skeleton.nq() || contact.tau_Nm.rows() != skeleton.nv() || pose.times.size() < 2) {
-    return Error{ErrorCode::kInvalid, "reference trajectory: pose and contact tracks must share their times and skeleton"};
+Result<ReferenceTrajectoryFit> MakeInteractionTrajectory(
+    const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+    const artefact::ContactTrack& contact, const std::vector<artefact::ComplianceFit>& fits,
+    const ReferenceTrajectoryOptions& options) {
+  if (pose.times != contact.times || pose.q.rows() != skeleton.nq() ||
+      contact.tau_Nm.rows() != skeleton.nv() || pose.times.size() < 2) {
+    return Error{
+        ErrorCode::kInvalid,
+        "reference trajectory: pose and contact tracks must share their times and skeleton"};
   }
   for (const artefact::ComplianceFit& fit : fits) {
     if (static_cast<int>(fit.joints.size()) != skeleton.nv()) {
-      return Error{ErrorCode::kInvalid, "reference trajectory: a compliance fit belongs to another skeleton"};
+      return Error{ErrorCode::kInvalid,
+                   "reference trajectory: a compliance fit belongs to another skeleton"};
     }
   }
   return TrajectoryMaker(skeleton, pose, contact, options).Make(fits);
@@ -266,13 +300,15 @@ std::map<std::string, double> Table1Exploring(const model::Skeleton& skeleton) {
   const struct {
     const char* joint;
     double compliance_rad_per_Nm;
-  } table[] = {{"wrist", 0.3488}, {"mcp", 0.9882}, {"mp", 0.9882}, {"pip", 0.6715}, {"dip", 2.0052}};
+  } table[] = {
+      {"wrist", 0.3488}, {"mcp", 0.9882}, {"mp", 0.9882}, {"pip", 0.6715}, {"dip", 2.0052}};
   std::map<std::string, double> values;
   for (const std::string& dof : skeleton.dof_names()) {
     const size_t dot = dof.rfind('.');
     if (dot == std::string::npos || dof.substr(dot + 1) != "flex") continue;
     const std::string joint = dof.substr(0, dot);
-    const std::string last = joint.substr(joint.rfind('.') == std::string::npos ? 0 : joint.rfind('.') + 1);
+    const std::string last =
+        joint.substr(joint.rfind('.') == std::string::npos ? 0 : joint.rfind('.') + 1);
     for (const auto& row : table) {
       if (last == row.joint) values[dof] = row.compliance_rad_per_Nm;
     }

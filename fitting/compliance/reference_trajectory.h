@@ -1,8 +1,10 @@
-/// The interaction trajectory of Kry & Pai 2006, section 3.4: what the hand meant to do, and how it gives way.
+/// The interaction trajectory of Kry & Pai 2006, section 3.4: what the hand meant to do, and how it
+/// gives way.
 ///
-/// theta_r = theta - C tau (eq. 1), and beside it theta_r = theta - d with d from the dynamics of deviation.h. Do not mix: the
-/// first has absorbed damping and wants quasi-static replay; the second wants the damped one. Free of contact both are theta. Between contact phases
-/// the C of the nearest phase holds. Tests: tests/fitting/compliance/dynamic_estimator_test.cc.
+/// theta_r = theta - C tau (eq. 1), and beside it theta_r = theta - d with d from the dynamics of
+/// deviation.h. Do not mix: the first has absorbed damping and wants quasi-static replay; the
+/// second wants the damped one. Free of contact both are theta. Between contact phases the C of the
+/// nearest phase holds. Tests: tests/fitting/compliance/dynamic_estimator_test.cc.
 #pragma once
 
 #include <map>
@@ -21,40 +23,46 @@ namespace handhold::fitting {
 inline constexpr int kReferenceTrajectoryVersion = 1;
 
 struct ReferenceTrajectoryOptions {
-  std::string estimator = "dynamic";   ///< whose compliances are used: "dynamic" or "paper"
-  /// Compliances taken for refused joints, by dof name, rad/Nm: marked `assumed` in the result. A refused joint without one keeps
-  /// NaN compliance, and its theta_r is theta.
+  std::string estimator = "dynamic";  ///< whose compliances are used: "dynamic" or "paper"
+  /// Compliances taken for refused joints, by dof name, rad/Nm: marked `assumed` in the result. A
+  /// refused joint without one keeps NaN compliance, and its theta_r is theta.
   std::map<std::string, double> assume_compliance;
-  double compliance_factor = 1.0;      ///< on every compliance: 0.5 and 2 for sensitivity
-  double assumed_factor = 1.0;         ///< on assumed ones only
-  Duration extrapolation = Duration::Milliseconds(50);   ///< Fig. 3's check: this long after the onset ...
-  Duration extrapolation_from = Duration::Milliseconds(60);  ///< ... against a quadratic through this long before it
-  Duration settle = Duration::Milliseconds(150);         ///< the dynamic deviation is followed this long after a release
+  double compliance_factor = 1.0;  ///< on every compliance: 0.5 and 2 for sensitivity
+  double assumed_factor = 1.0;     ///< on assumed ones only
+  Duration extrapolation = Duration::Milliseconds(50);  ///< Fig. 3's check: this long after the
+                                                        ///< onset ...
+  Duration extrapolation_from = Duration::Milliseconds(60);  ///< ... against a quadratic through
+                                                             ///< this long before it
+  Duration settle = Duration::Milliseconds(150);  ///< the dynamic deviation is followed this long
+                                                  ///< after a release
 };
 
 struct ReferenceTrajectorySummary {
-  double onset_jump_rad = 0.0, release_jump_rad = 0.0;  ///< largest step of theta_r between frames there, less theta's own
+  double onset_jump_rad = 0.0, release_jump_rad = 0.0;  ///< largest step of theta_r between frames
+                                                        ///< there, less theta's own
   double extrapolation_median_rad = 0.0;
-  std::vector<std::string> refused;    ///< dofs without a value in at least one task
+  std::vector<std::string> refused;  ///< dofs without a value in at least one task
   std::vector<std::string> assumed;
   Issues issues;
   std::string Brief() const;
 };
 
 struct ReferenceTrajectoryFit {
-  artefact::InteractionTrajectory trajectory;   ///< provenance left to the caller
+  artefact::InteractionTrajectory trajectory;  ///< provenance left to the caller
   ReferenceTrajectorySummary summary;
 };
 
-/// `fits`: those of all estimators and tasks; all are kept in the result. Fails with kInvalid (times of pose and contact differ; an assumed dof does not
-/// exist, with the nearest name; no fit of the estimator asked for).
-Result<ReferenceTrajectoryFit> MakeInteractionTrajectory(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
-                                                         const artefact::ContactTrack& contact,
-                                                         const std::vector<artefact::ComplianceFit>& fits,
-                                                         const ReferenceTrajectoryOptions& options = {});
+/// `fits`: those of all estimators and tasks; all are kept in the result. Fails with kInvalid
+/// (times of pose and contact differ; an assumed dof does not exist, with the nearest name; no fit
+/// of the estimator asked for).
+Result<ReferenceTrajectoryFit> MakeInteractionTrajectory(
+    const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+    const artefact::ContactTrack& contact, const std::vector<artefact::ComplianceFit>& fits,
+    const ReferenceTrajectoryOptions& options = {});
 
-/// Table 1 of the paper, exploring: what `--assume-compliance` takes by default for dofs whose names begin with wrist, mp, pip, dip
-/// (after any "R.index." prefix; mcp counts as mp), flexion only. Empty for others.
+/// Table 1 of the paper, exploring: what `--assume-compliance` takes by default for dofs whose
+/// names begin with wrist, mp, pip, dip (after any "R.index." prefix; mcp counts as mp), flexion
+/// only. Empty for others.
 std::map<std::string, double> Table1Exploring(const model::Skeleton& skeleton);
 
 }  // namespace handhold::fitting

@@ -38,8 +38,10 @@ CalibrationModel::CalibrationModel(const model::Skeleton& template_skeleton, int
     p.v = Eigen::Matrix3d::Identity();
     if (joint.type == JointType::kHinge) p.v = Across(joint.axes[0]);
     if (joint.type != JointType::kBall) p.omega = Across(joint.axes[0]);
-    for (Eigen::Index k = 0; k < p.omega.cols(); ++k) add(joint.name + ".axis." + std::to_string(k + 1), 'a');
-    for (Eigen::Index k = 0; k < p.v.cols(); ++k) add(joint.name + ".centre." + std::to_string(k + 1), 'c');
+    for (Eigen::Index k = 0; k < p.omega.cols(); ++k)
+      add(joint.name + ".axis." + std::to_string(k + 1), 'a');
+    for (Eigen::Index k = 0; k < p.v.cols(); ++k)
+      add(joint.name + ".centre." + std::to_string(k + 1), 'c');
     joints_.push_back(std::move(p));
   }
   marker_parameter_ = size();
@@ -48,7 +50,8 @@ CalibrationModel::CalibrationModel(const model::Skeleton& template_skeleton, int
   }
   tip_parameter_ = size();
   if (tip_frame_ >= 0) {
-    for (const char* c : {".x", ".y", ".z"}) add(template_.frames()[static_cast<size_t>(tip_frame_)].name + c, 't');
+    for (const char* c : {".x", ".y", ".z"})
+      add(template_.frames()[static_cast<size_t>(tip_frame_)].name + c, 't');
   }
 }
 
@@ -59,12 +62,15 @@ const model::Skeleton& CalibrationModel::At(const Eigen::VectorXd& x) const {
   for (const JointParameters& p : joints_) {
     geometry::RigidTransform& X = draft.bodies[static_cast<size_t>(p.body - 1)].joint.X_PJp;
     const Eigen::Index turns = p.omega.cols();
-    const Vec3 omega = p.omega * x.segment(p.first, turns), v = p.v * x.segment(p.first + turns, p.v.cols());
+    const Vec3 omega = p.omega * x.segment(p.first, turns),
+               v = p.v * x.segment(p.first + turns, p.v.cols());
     X.p += X.R * v;
     X.R = X.R * geometry::Exp<double>(omega);
   }
-  for (size_t m = 0; m < draft.markers.size(); ++m) draft.markers[m].p_BM += x.segment<3>(marker_parameter(static_cast<int>(m)));
-  if (tip_frame_ >= 0) draft.frames[static_cast<size_t>(tip_frame_)].X_BF.p += x.segment<3>(tip_parameter_);
+  for (size_t m = 0; m < draft.markers.size(); ++m)
+    draft.markers[m].p_BM += x.segment<3>(marker_parameter(static_cast<int>(m)));
+  if (tip_frame_ >= 0)
+    draft.frames[static_cast<size_t>(tip_frame_)].X_BF.p += x.segment<3>(tip_parameter_);
   auto built = model::Skeleton::Build(std::move(draft));
   CHECK(built.has_value());
   built_.clear();
@@ -73,7 +79,8 @@ const model::Skeleton& CalibrationModel::At(const Eigen::VectorXd& x) const {
   return built_.front();
 }
 
-void CalibrationModel::PointDerivative(const Eigen::VectorXd& x, const model::KinematicsData& data, int body, const Vec3& p_W,
+void CalibrationModel::PointDerivative(const Eigen::VectorXd& x, const model::KinematicsData& data,
+                                       int body, const Vec3& p_W,
                                        Eigen::Ref<Eigen::MatrixXd> out) const {
   const model::Skeleton& hand = At(x);
   for (const JointParameters& p : joints_) {
@@ -87,17 +94,20 @@ void CalibrationModel::PointDerivative(const Eigen::VectorXd& x, const model::Ki
     if (turns > 0) {
       const Vec3 omega = p.omega * x.segment(p.first, turns);
       const Mat3 right = geometry::LeftJacobian(-omega);
-      out.middleCols(p.first, turns) += -geometry::Skew<double>(p_W - X_WJ.p) * X_WJ.R * right * p.omega;
+      out.middleCols(p.first, turns) +=
+          -geometry::Skew<double>(p_W - X_WJ.p) * X_WJ.R * right * p.omega;
     }
     out.middleCols(p.first + turns, p.v.cols()) += R_template * p.v;
   }
 }
 
-void CalibrationModel::MoveContents(int body, const Vec3& omega, const Vec3& t, Eigen::Ref<Eigen::VectorXd> g) const {
+void CalibrationModel::MoveContents(int body, const Vec3& omega, const Vec3& t,
+                                    Eigen::Ref<Eigen::VectorXd> g) const {
   auto moved = [&](const Vec3& p) { return Vec3(omega.cross(p) + t); };
   for (size_t m = 0; m < template_.markers().size(); ++m) {
     const model::MarkerAttachment& marker = template_.markers()[m];
-    if (marker.body == body) g.segment<3>(marker_parameter(static_cast<int>(m))) += moved(marker.p_BM);
+    if (marker.body == body)
+      g.segment<3>(marker_parameter(static_cast<int>(m))) += moved(marker.p_BM);
   }
   if (tip_frame_ >= 0) {
     const model::NamedFrame& tip = template_.frames()[static_cast<size_t>(tip_frame_)];
@@ -106,9 +116,10 @@ void CalibrationModel::MoveContents(int body, const Vec3& omega, const Vec3& t, 
   for (int child = body + 1; child < template_.body_count(); ++child) {
     if (template_.body(child).parent != body) continue;
     const model::Joint& joint = template_.body(child).joint;
-    if (joint.type == JointType::kFree) continue;   // its own coordinates take any motion over
-    const Vec3 turn = joint.X_PJp.R.transpose() * omega, shift = joint.X_PJp.R.transpose() * moved(joint.X_PJp.p);
-    Vec3 rest = shift;   // what no parameter of the joint takes: everything further out must follow
+    if (joint.type == JointType::kFree) continue;  // its own coordinates take any motion over
+    const Vec3 turn = joint.X_PJp.R.transpose() * omega,
+               shift = joint.X_PJp.R.transpose() * moved(joint.X_PJp.p);
+    Vec3 rest = shift;  // what no parameter of the joint takes: everything further out must follow
     for (const JointParameters& p : joints_) {
       if (p.body != child) continue;
       g.segment(p.first, p.omega.cols()) += p.omega.transpose() * turn;
@@ -119,7 +130,7 @@ void CalibrationModel::MoveContents(int body, const Vec3& omega, const Vec3& t, 
     if (joint.type == JointType::kFixed) {
       const Vec3 turn_B = X_BJc.R * turn;
       MoveContents(child, turn_B, X_BJc.R * shift - turn_B.cross(X_BJc.p), g);
-    } else if (rest.norm() > 0) {   // along a hinge's axis, which its rotation does not turn
+    } else if (rest.norm() > 0) {  // along a hinge's axis, which its rotation does not turn
       MoveContents(child, Vec3::Zero(), X_BJc.R * rest, g);
     }
   }
@@ -133,7 +144,7 @@ Eigen::MatrixXd CalibrationModel::GaugeDirections() const {
   };
   for (int b = 1; b < template_.body_count(); ++b) {
     const model::Joint& joint = template_.body(b).joint;
-    auto turn = [&](const Vec3& axis_J) {   // about the joint
+    auto turn = [&](const Vec3& axis_J) {  // about the joint
       const Vec3 axis = joint.X_BJc.R * axis_J;
       add(b, axis, -axis.cross(joint.X_BJc.p));
     };
@@ -141,14 +152,17 @@ Eigen::MatrixXd CalibrationModel::GaugeDirections() const {
     if (joint.type == JointType::kUniversal) turn(joint.axes[1]);
     if (joint.type != JointType::kBall && joint.type != JointType::kFree) continue;
     for (int k = 0; k < 3; ++k) turn(Vec3::Unit(k));
-    for (int k = 0; k < 3 && joint.type == JointType::kFree; ++k) add(b, Vec3::Zero(), Vec3::Unit(k));
+    for (int k = 0; k < 3 && joint.type == JointType::kFree; ++k)
+      add(b, Vec3::Zero(), Vec3::Unit(k));
   }
   Eigen::MatrixXd out(size(), static_cast<Eigen::Index>(directions.size()));
-  for (size_t k = 0; k < directions.size(); ++k) out.col(static_cast<Eigen::Index>(k)) = directions[k];
+  for (size_t k = 0; k < directions.size(); ++k)
+    out.col(static_cast<Eigen::Index>(k)) = directions[k];
   return out;
 }
 
-CalibrationResidual::CalibrationResidual(const CalibrationModel& calibration, const Eigen::Matrix3Xd& z_WM, double marker_sd_m)
+CalibrationResidual::CalibrationResidual(const CalibrationModel& calibration,
+                                         const Eigen::Matrix3Xd& z_WM, double marker_sd_m)
     : calibration_(calibration), z_WM_(z_WM), weight_(1.0 / marker_sd_m) {
   CHECK_GT(marker_sd_m, 0);
   CHECK_EQ(static_cast<size_t>(z_WM.cols()), calibration.template_skeleton().markers().size());
@@ -157,7 +171,8 @@ CalibrationResidual::CalibrationResidual(const CalibrationModel& calibration, co
   mutable_parameter_block_sizes()->push_back(calibration.template_skeleton().nq());
 }
 
-void CalibrationResidual::EvaluateTangent(const Eigen::VectorXd& x, const Eigen::VectorXd& q, Eigen::VectorXd* r, Eigen::MatrixXd* J_x,
+void CalibrationResidual::EvaluateTangent(const Eigen::VectorXd& x, const Eigen::VectorXd& q,
+                                          Eigen::VectorXd* r, Eigen::MatrixXd* J_x,
                                           Eigen::MatrixXd* J_v) const {
   const model::Skeleton& hand = calibration_.At(x);
   model::KinematicsData data(hand);
@@ -181,12 +196,14 @@ void CalibrationResidual::EvaluateTangent(const Eigen::VectorXd& x, const Eigen:
     for (int j = 0; j < hand.nv(); ++j) {
       if (!hand.DofMovesBody(j, marker.body)) continue;
       const auto twist = data.J_W.col(j);
-      J_v->block<3, 1>(3 * m, j) = weight_ * (Vec3(twist.tail<3>()) + Vec3(twist.head<3>()).cross(p_W));
+      J_v->block<3, 1>(3 * m, j) =
+          weight_ * (Vec3(twist.tail<3>()) + Vec3(twist.head<3>()).cross(p_W));
     }
   }
 }
 
-bool CalibrationResidual::Evaluate(double const* const* parameters, double* residuals, double** jacobians) const {
+bool CalibrationResidual::Evaluate(double const* const* parameters, double* residuals,
+                                   double** jacobians) const {
   const model::Skeleton& hand = calibration_.template_skeleton();
   const Eigen::VectorXd x = Eigen::Map<const Eigen::VectorXd>(parameters[0], calibration_.size());
   const Eigen::VectorXd q = Eigen::Map<const Eigen::VectorXd>(parameters[1], hand.nq());
@@ -196,7 +213,8 @@ bool CalibrationResidual::Evaluate(double const* const* parameters, double* resi
   Eigen::Map<Eigen::VectorXd>(residuals, r.size()) = r;
   if (jacobians == nullptr) return true;
   if (jacobians[0] != nullptr) Eigen::Map<RowMajorMatrix>(jacobians[0], r.size(), x.size()) = J_x;
-  if (jacobians[1] != nullptr) Eigen::Map<RowMajorMatrix>(jacobians[1], r.size(), hand.nq()) = J_v * MinusJacobian(hand, q);
+  if (jacobians[1] != nullptr)
+    Eigen::Map<RowMajorMatrix>(jacobians[1], r.size(), hand.nq()) = J_v * MinusJacobian(hand, q);
   return true;
 }
 

@@ -1,4 +1,5 @@
-/// Ceres' headers without glog's CHECK macros, which would take the place of ours (database/base/check.h).
+/// Ceres' headers without glog's CHECK macros, which would take the place of ours
+/// (database/base/check.h).
 #pragma once
 
 #pragma push_macro("CHECK")

@@ -10,7 +10,9 @@ namespace {
 
 using model::JointType;
 
-double Outside(double q, double lower, double upper) { return q > upper ? q - upper : q < lower ? q - lower : 0.0; }
+double Outside(double q, double lower, double upper) {
+  return q > upper ? q - upper : q < lower ? q - lower : 0.0;
+}
 
 /// Twist about x and the swing's rotation vector (y, z), of the quaternion w x y z = swing * twist.
 template <typename S>
@@ -20,7 +22,7 @@ void SwingTwist(const S* q, S* twist, S* swing_y, S* swing_z) {
   const S sign = q[0] < S(0) ? S(-1) : S(1);
   const S w = sign * q[0], x = sign * q[1], y = sign * q[2], z = sign * q[3];
   *twist = S(2) * atan2(x, w);
-  const S length = sqrt(w * w + x * x);       // cos of half the swing
+  const S length = sqrt(w * w + x * x);  // cos of half the swing
   // swing = q * conj(twist): its y and z parts.
   const S c = w / length, s = x / length;
   const S y_swing = c * y - s * z, z_swing = c * z + s * y;
@@ -37,7 +39,8 @@ S SwingExcess(const S& y, const S& z, const model::Joint& joint) {
   const double finite = 1e6;  // stands for a limit that is not there
   double middle[2], half[2];
   for (int i = 0; i < 2; ++i) {
-    const double lo = std::max(joint.lower_rad[i + 1], -finite), hi = std::min(joint.upper_rad[i + 1], finite);
+    const double lo = std::max(joint.lower_rad[i + 1], -finite),
+                 hi = std::min(joint.upper_rad[i + 1], finite);
     middle[i] = 0.5 * (lo + hi);
     half[i] = std::max(0.5 * (hi - lo), 1e-6);
   }
@@ -53,7 +56,8 @@ LimitResidual::LimitResidual(const model::Skeleton& skeleton, double limit_sd_ra
   CHECK_GT(limit_sd_rad, 0);
 }
 
-bool LimitResidual::EvaluateTangent(const Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> r, RowMajorMatrix* J_v) const {
+bool LimitResidual::EvaluateTangent(const Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> r,
+                                    RowMajorMatrix* J_v) const {
   r.setZero();
   for (int b = 1; b < skeleton().body_count(); ++b) {
     const model::Joint& joint = skeleton().body(b).joint;

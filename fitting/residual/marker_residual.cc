@@ -7,7 +7,8 @@
 namespace handhold::fitting {
 namespace {
 
-geometry::Vec3 PointVelocity(const model::KinematicsData& data, int dof, const geometry::Vec3& p_W) {
+geometry::Vec3 PointVelocity(const model::KinematicsData& data, int dof,
+                             const geometry::Vec3& p_W) {
   const auto twist = data.J_W.col(dof);
   return geometry::Vec3(twist.tail<3>()) + geometry::Vec3(twist.head<3>()).cross(p_W);
 }
@@ -17,7 +18,8 @@ geometry::Vec3 PointVelocity(const model::KinematicsData& data, int dof, const g
 MarkerResidual::MarkerResidual(const model::Skeleton& skeleton, double marker_sd_m)
     : PoseResidual(skeleton, 3 * static_cast<int>(skeleton.markers().size())),
       weight_(1.0 / marker_sd_m),
-      z_WM_(Eigen::Matrix3Xd::Constant(3, static_cast<Eigen::Index>(skeleton.markers().size()), std::numeric_limits<double>::quiet_NaN())),
+      z_WM_(Eigen::Matrix3Xd::Constant(3, static_cast<Eigen::Index>(skeleton.markers().size()),
+                                       std::numeric_limits<double>::quiet_NaN())),
       data_(skeleton),
       columns_(3, skeleton.nv()) {
   CHECK_GT(marker_sd_m, 0);
@@ -34,7 +36,8 @@ void MarkerResidual::SetMeasured(const Eigen::Matrix3Xd& z_WM) {
   z_WM_ = z_WM;
 }
 
-bool MarkerResidual::EvaluateTangent(const Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> r, RowMajorMatrix* J_v) const {
+bool MarkerResidual::EvaluateTangent(const Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> r,
+                                     RowMajorMatrix* J_v) const {
   if (J_v != nullptr) {
     model::ComputeJacobian(skeleton(), q, &data_);
   } else {
@@ -49,12 +52,14 @@ bool MarkerResidual::EvaluateTangent(const Eigen::VectorXd& q, Eigen::Ref<Eigen:
     }
     r.segment<3>(3 * m) = weight_ * (p_W - z_WM_.col(m));
     if (J_v == nullptr) continue;
-    for (const int j : dofs_[static_cast<size_t>(m)]) J_v->block<3, 1>(3 * m, j) = weight_ * PointVelocity(data_, j, p_W);
+    for (const int j : dofs_[static_cast<size_t>(m)])
+      J_v->block<3, 1>(3 * m, j) = weight_ * PointVelocity(data_, j, p_W);
   }
   return true;
 }
 
-double MarkerResidual::AddNormal(const Eigen::VectorXd& q, Eigen::MatrixXd* H, Eigen::VectorXd* g) const {
+double MarkerResidual::AddNormal(const Eigen::VectorXd& q, Eigen::MatrixXd* H,
+                                 Eigen::VectorXd* g) const {
   model::ComputeJacobian(skeleton(), q, &data_);
   double sum = 0.0;
   for (Eigen::Index m = 0; m < z_WM_.cols(); ++m) {
@@ -67,7 +72,8 @@ double MarkerResidual::AddNormal(const Eigen::VectorXd& q, Eigen::MatrixXd* H, E
       columns_.col(static_cast<Eigen::Index>(a)) = weight_ * PointVelocity(data_, dofs[a], p_W);
       const auto column = columns_.col(static_cast<Eigen::Index>(a));
       (*g)[dofs[a]] += column.dot(r);
-      for (size_t b = 0; b <= a; ++b) (*H)(dofs[a], dofs[b]) += column.dot(columns_.col(static_cast<Eigen::Index>(b)));
+      for (size_t b = 0; b <= a; ++b)
+        (*H)(dofs[a], dofs[b]) += column.dot(columns_.col(static_cast<Eigen::Index>(b)));
     }
     sum += r.squaredNorm();
   }
@@ -80,7 +86,8 @@ double MarkerResidual::SquaredNorm(const Eigen::VectorXd& q) const {
   for (Eigen::Index m = 0; m < z_WM_.cols(); ++m) {
     if (!z_WM_.col(m).allFinite()) continue;
     const model::MarkerAttachment& marker = skeleton().markers()[static_cast<size_t>(m)];
-    sum += (weight_ * (data_.X_WB[static_cast<size_t>(marker.body)] * marker.p_BM - z_WM_.col(m))).squaredNorm();
+    sum += (weight_ * (data_.X_WB[static_cast<size_t>(marker.body)] * marker.p_BM - z_WM_.col(m)))
+               .squaredNorm();
   }
   return sum;
 }

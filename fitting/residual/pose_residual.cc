@@ -15,9 +15,11 @@ Eigen::Matrix<double, 4, 3> QuaternionPlus(const double* q) {
   return 0.5 * m;
 }
 
-/// Visits the joints: scalar coordinates, quaternions and free positions with their places in q and v.
+/// Visits the joints: scalar coordinates, quaternions and free positions with their places in q and
+/// v.
 template <typename OnScalar, typename OnQuaternion, typename OnPosition>
-void ForEachJoint(const model::Skeleton& s, OnScalar scalar, OnQuaternion quaternion, OnPosition position) {
+void ForEachJoint(const model::Skeleton& s, OnScalar scalar, OnQuaternion quaternion,
+                  OnPosition position) {
   for (int b = 1; b < s.body_count(); ++b) {
     const int iq = s.q_index(b), iv = s.v_index(b);
     switch (s.body(b).joint.type) {
@@ -47,7 +49,10 @@ RowMajorMatrix PlusJacobian(const model::Skeleton& skeleton, const Eigen::Vector
   ForEachJoint(
       skeleton, [&](int iq, int iv) { m(iq, iv) = 1; },
       [&](int iq, int iv) { m.block<4, 3>(iq, iv) = QuaternionPlus(q.data() + iq); },
-      [&](int iq, int iv) { m.block<3, 3>(iq, iv) = geometry::FromQuaternion(q[iq + 3], q[iq + 4], q[iq + 5], q[iq + 6]); });
+      [&](int iq, int iv) {
+        m.block<3, 3>(iq, iv) =
+            geometry::FromQuaternion(q[iq + 3], q[iq + 4], q[iq + 5], q[iq + 6]);
+      });
   return m;
 }
 
@@ -55,16 +60,20 @@ RowMajorMatrix MinusJacobian(const model::Skeleton& skeleton, const Eigen::Vecto
   RowMajorMatrix m = RowMajorMatrix::Zero(skeleton.nv(), skeleton.nq());
   ForEachJoint(
       skeleton, [&](int iq, int iv) { m(iv, iq) = 1; },
-      [&](int iq, int iv) { m.block<3, 4>(iv, iq) = 4 * QuaternionPlus(q.data() + iq).transpose(); },
       [&](int iq, int iv) {
-        m.block<3, 3>(iv, iq) = geometry::FromQuaternion(q[iq + 3], q[iq + 4], q[iq + 5], q[iq + 6]).transpose();
+        m.block<3, 4>(iv, iq) = 4 * QuaternionPlus(q.data() + iq).transpose();
+      },
+      [&](int iq, int iv) {
+        m.block<3, 3>(iv, iq) =
+            geometry::FromQuaternion(q[iq + 3], q[iq + 4], q[iq + 5], q[iq + 6]).transpose();
       });
   return m;
 }
 
 bool SkeletonManifold::Plus(const double* x, const double* delta, double* x_plus_delta) const {
-  Eigen::Map<Eigen::VectorXd>(x_plus_delta, skeleton_.nq()) = skeleton_.Integrate(
-      Eigen::Map<const Eigen::VectorXd>(x, skeleton_.nq()), Eigen::Map<const Eigen::VectorXd>(delta, skeleton_.nv()));
+  Eigen::Map<Eigen::VectorXd>(x_plus_delta, skeleton_.nq()) =
+      skeleton_.Integrate(Eigen::Map<const Eigen::VectorXd>(x, skeleton_.nq()),
+                          Eigen::Map<const Eigen::VectorXd>(delta, skeleton_.nv()));
   return true;
 }
 
@@ -75,8 +84,9 @@ bool SkeletonManifold::PlusJacobian(const double* x, double* jacobian) const {
 }
 
 bool SkeletonManifold::Minus(const double* y, const double* x, double* y_minus_x) const {
-  Eigen::Map<Eigen::VectorXd>(y_minus_x, skeleton_.nv()) = skeleton_.Difference(Eigen::Map<const Eigen::VectorXd>(x, skeleton_.nq()),
-                                                                                Eigen::Map<const Eigen::VectorXd>(y, skeleton_.nq()));
+  Eigen::Map<Eigen::VectorXd>(y_minus_x, skeleton_.nv()) =
+      skeleton_.Difference(Eigen::Map<const Eigen::VectorXd>(x, skeleton_.nq()),
+                           Eigen::Map<const Eigen::VectorXd>(y, skeleton_.nq()));
   return true;
 }
 
@@ -87,12 +97,17 @@ bool SkeletonManifold::MinusJacobian(const double* x, double* jacobian) const {
 }
 
 PoseResidual::PoseResidual(const model::Skeleton& skeleton, int rows)
-    : skeleton_(skeleton), euclidean_(skeleton.nq() == skeleton.nv()), q_(skeleton.nq()), r_(rows), J_v_(rows, skeleton.nv()) {
+    : skeleton_(skeleton),
+      euclidean_(skeleton.nq() == skeleton.nv()),
+      q_(skeleton.nq()),
+      r_(rows),
+      J_v_(rows, skeleton.nv()) {
   set_num_residuals(rows);
   mutable_parameter_block_sizes()->push_back(skeleton.nq());
 }
 
-bool PoseResidual::Evaluate(double const* const* parameters, double* residuals, double** jacobians) const {
+bool PoseResidual::Evaluate(double const* const* parameters, double* residuals,
+                            double** jacobians) const {
   q_ = Eigen::Map<const Eigen::VectorXd>(parameters[0], skeleton_.nq());
   const bool wanted = jacobians != nullptr && jacobians[0] != nullptr;
   if (wanted) J_v_.setZero();
@@ -108,9 +123,13 @@ bool PoseResidual::Evaluate(double const* const* parameters, double* residuals, 
   J_q.setZero();
   ForEachJoint(
       skeleton_, [&](int iq, int iv) { J_q.col(iq) = J_v_.col(iv); },
-      [&](int iq, int iv) { J_q.middleCols<4>(iq).noalias() = J_v_.middleCols<3>(iv) * (4 * QuaternionPlus(q_.data() + iq).transpose()); },
       [&](int iq, int iv) {
-        const geometry::Mat3 R = geometry::FromQuaternion(q_[iq + 3], q_[iq + 4], q_[iq + 5], q_[iq + 6]);
+        J_q.middleCols<4>(iq).noalias() =
+            J_v_.middleCols<3>(iv) * (4 * QuaternionPlus(q_.data() + iq).transpose());
+      },
+      [&](int iq, int iv) {
+        const geometry::Mat3 R =
+            geometry::FromQuaternion(q_[iq + 3], q_[iq + 4], q_[iq + 5], q_[iq + 6]);
         J_q.middleCols<3>(iq).noalias() = J_v_.middleCols<3>(iv) * R.transpose();
       });
   return true;

@@ -1,8 +1,11 @@
-/// What every residual of a pose shares: derivatives along velocities, lifted to Ceres where Ceres asks for coordinates.
+/// What every residual of a pose shares: derivatives along velocities, lifted to Ceres where Ceres
+/// asks for coordinates.
 ///
-/// A pose lives on a manifold: nq coordinates (quaternions have four), nv directions. Residuals here state their Jacobian J_v along the
-/// directions (q (+) v of model::Skeleton). For Ceres, which wants it along the coordinates, J_q = J_v * MinusJacobian(q), so that
-/// J_q * PlusJacobian(q) = J_v. Pinned by tests/fitting/residual/*_test.cc through tests/support/gradient.h.
+/// A pose lives on a manifold: nq coordinates (quaternions have four), nv directions. Residuals
+/// here state their Jacobian J_v along the directions (q (+) v of model::Skeleton). For Ceres,
+/// which wants it along the coordinates, J_q = J_v * MinusJacobian(q), so that J_q *
+/// PlusJacobian(q) = J_v. Pinned by tests/fitting/residual/*_test.cc through
+/// tests/support/gradient.h.
 #pragma once
 
 #include <Eigen/Core>
@@ -37,8 +40,10 @@ class SkeletonManifold final : public ceres::Manifold {
 class PoseResidual : public ceres::CostFunction {
  public:
   PoseResidual(const model::Skeleton& skeleton, int rows);
-  /// Residuals at q, and, when `J_v` is not null, their rows x nv Jacobian (zeroed before the call).
-  virtual bool EvaluateTangent(const Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> r, RowMajorMatrix* J_v) const = 0;
+  /// Residuals at q, and, when `J_v` is not null, their rows x nv Jacobian (zeroed before the
+  /// call).
+  virtual bool EvaluateTangent(const Eigen::VectorXd& q, Eigen::Ref<Eigen::VectorXd> r,
+                               RowMajorMatrix* J_v) const = 0;
   bool Evaluate(double const* const* parameters, double* residuals, double** jacobians) const final;
 
  protected:
@@ -46,7 +51,7 @@ class PoseResidual : public ceres::CostFunction {
 
  private:
   const model::Skeleton& skeleton_;
-  bool euclidean_;   ///< nq = nv: coordinates are the directions
+  bool euclidean_;  ///< nq = nv: coordinates are the directions
   mutable Eigen::VectorXd q_, r_;
   mutable RowMajorMatrix J_v_;
 };

@@ -19,7 +19,8 @@ std::vector<Biquad> Design(double rate_Hz, double cutoff_Hz, int order) {
   for (int i = 0; i < order / 2; ++i) {
     const double q = 1.0 / (2.0 * std::cos(kPi * (2 * i + 1) / (2.0 * order)));
     const double norm = 1.0 / (1.0 + k / q + k * k);
-    sections.push_back({k * k * norm, 2 * k * k * norm, k * k * norm, 2 * (k * k - 1) * norm, (1 - k / q + k * k) * norm});
+    sections.push_back({k * k * norm, 2 * k * k * norm, k * k * norm, 2 * (k * k - 1) * norm,
+                        (1 - k / q + k * k) * norm});
   }
   return sections;
 }
@@ -38,7 +39,8 @@ void Pass(const std::vector<Biquad>& sections, std::vector<double>* x) {
   }
 }
 
-void FilterRun(const std::vector<Biquad>& sections, size_t pad_wanted, std::span<const double> in, std::span<double> out) {
+void FilterRun(const std::vector<Biquad>& sections, size_t pad_wanted, std::span<const double> in,
+               std::span<double> out) {
   const size_t n = in.size();
   if (n < 3) {
     std::copy(in.begin(), in.end(), out.begin());
@@ -54,21 +56,25 @@ void FilterRun(const std::vector<Biquad>& sections, size_t pad_wanted, std::span
   std::reverse(x.begin(), x.end());
   Pass(sections, &x);
   std::reverse(x.begin(), x.end());
-  std::copy(x.begin() + static_cast<std::ptrdiff_t>(pad), x.begin() + static_cast<std::ptrdiff_t>(pad + n), out.begin());
+  std::copy(x.begin() + static_cast<std::ptrdiff_t>(pad),
+            x.begin() + static_cast<std::ptrdiff_t>(pad + n), out.begin());
 }
 
 }  // namespace
 
-Result<std::vector<double>> LowPass(std::span<const double> values, double rate_Hz, const LowPassOptions& options) {
+Result<std::vector<double>> LowPass(std::span<const double> values, double rate_Hz,
+                                    const LowPassOptions& options) {
   if (!(rate_Hz > 0) || !(options.cutoff_Hz > 0)) {
     return Error{ErrorCode::kInvalid, "low-pass: rate and cutoff must be positive"};
   }
-  if (options.order != 2 && options.order != 4) return Error{ErrorCode::kInvalid, "low-pass: order must be 2 or 4"};
+  if (options.order != 2 && options.order != 4)
+    return Error{ErrorCode::kInvalid, "low-pass: order must be 2 or 4"};
   // Two passes square the response, so one pass is set wider.
   const double widening = std::pow(std::sqrt(2.0) - 1.0, -1.0 / (2.0 * options.order));
   const double one_pass_Hz = options.cutoff_Hz * widening;
   if (options.cutoff_Hz > 0.45 * rate_Hz || one_pass_Hz >= 0.499 * rate_Hz) {
-    return Error{ErrorCode::kInvalid, "low-pass: cutoff " + std::to_string(options.cutoff_Hz) + " Hz is too near half the rate of " +
+    return Error{ErrorCode::kInvalid, "low-pass: cutoff " + std::to_string(options.cutoff_Hz) +
+                                          " Hz is too near half the rate of " +
                                           std::to_string(rate_Hz) + " Hz; lower the cutoff"};
   }
   const std::vector<Biquad> sections = Design(rate_Hz, one_pass_Hz, options.order);
@@ -82,7 +88,8 @@ Result<std::vector<double>> LowPass(std::span<const double> values, double rate_
     }
     size_t end = i;
     while (end < values.size() && std::isfinite(values[end])) ++end;
-    FilterRun(sections, pad, values.subspan(i, end - i), std::span<double>(out).subspan(i, end - i));
+    FilterRun(sections, pad, values.subspan(i, end - i),
+              std::span<double>(out).subspan(i, end - i));
     i = end;
   }
   return out;

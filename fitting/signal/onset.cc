@@ -14,12 +14,14 @@
 namespace handhold::fitting {
 namespace {
 
-/// Samples of a window, with time running forwards from the quiet side whatever the direction asked for.
+/// Samples of a window, with time running forwards from the quiet side whatever the direction asked
+/// for.
 struct Window {
   std::vector<double> t, y;
 };
 
-Window Take(std::span<const double> t, std::span<const double> force, double begin, double end, bool backwards) {
+Window Take(std::span<const double> t, std::span<const double> force, double begin, double end,
+            bool backwards) {
   Window w;
   const auto first = std::lower_bound(t.begin(), t.end(), begin) - t.begin();
   const auto last = std::upper_bound(t.begin(), t.end(), end) - t.begin();
@@ -97,7 +99,8 @@ double StraightLineRss(const Window& w) {
   return std::max(0.0, yy - ty * ty / tt);
 }
 
-/// The best kink between samples `margin` from both ends, its interval, and whether it stands clear.
+/// The best kink between samples `margin` from both ends, its interval, and whether it stands
+/// clear.
 struct Scan {
   bool clear = false;
   Kink kink;
@@ -133,8 +136,8 @@ Scan ScanKinks(const Window& w, size_t margin, double clear_chi2) {
 
 }  // namespace
 
-Result<Kink> FitKink(std::span<const double> t, std::span<const double> force, double crossing_s, bool backwards,
-                     const KinkOptions& options) {
+Result<Kink> FitKink(std::span<const double> t, std::span<const double> force, double crossing_s,
+                     bool backwards, const KinkOptions& options) {
   CHECK_EQ(t.size(), force.size());
   const double direction = backwards ? -1.0 : 1.0;
   auto window = [&](double at, double before, double after) {
@@ -159,7 +162,8 @@ Result<Kink> FitKink(std::span<const double> t, std::span<const double> force, d
       return scan.kink;
     }
   }
-  return Error{ErrorCode::kUnidentifiable, "no kink stands clear of the noise near " + std::to_string(crossing_s) +
+  return Error{ErrorCode::kUnidentifiable, "no kink stands clear of the noise near " +
+                                               std::to_string(crossing_s) +
                                                " s: the instant of contact is not determined"};
 }
 

@@ -19,7 +19,8 @@ double Polynomial::Value(double t) const {
 
 double Polynomial::Slope(double t) const {
   double v = 0.0;
-  for (Eigen::Index k = coefficient.size(); k-- > 1;) v = v * (t - origin) + static_cast<double>(k) * coefficient[k];
+  for (Eigen::Index k = coefficient.size(); k-- > 1;)
+    v = v * (t - origin) + static_cast<double>(k) * coefficient[k];
   return v;
 }
 
@@ -30,10 +31,12 @@ double Polynomial::ValueSd(double t) const {
   return std::sqrt(powers.dot(covariance * powers));
 }
 
-double Polynomial::SlopeSd() const { return coefficient.size() > 1 ? std::sqrt(covariance(1, 1)) : 0.0; }
+double Polynomial::SlopeSd() const {
+  return coefficient.size() > 1 ? std::sqrt(covariance(1, 1)) : 0.0;
+}
 
-Result<Polynomial> FitPolynomial(std::span<const double> t, std::span<const double> y, int degree, double origin,
-                                 double noise_sd) {
+Result<Polynomial> FitPolynomial(std::span<const double> t, std::span<const double> y, int degree,
+                                 double origin, double noise_sd) {
   CHECK_EQ(t.size(), y.size());
   CHECK_GE(degree, 0);
   std::vector<size_t> kept;
@@ -57,16 +60,20 @@ Result<Polynomial> FitPolynomial(std::span<const double> t, std::span<const doub
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(n >= m ? a : Eigen::MatrixXd::Zero(m, m));
   qr.setThreshold(1e-10);
   if (n < m || qr.rank() < m) {
-    return Error{ErrorCode::kUnidentifiable, "a polynomial of degree " + std::to_string(degree) + " needs " + std::to_string(degree + 1) +
-                                                 " distinct times with a value; there are " + std::to_string(n) + " samples"};
+    return Error{ErrorCode::kUnidentifiable, "a polynomial of degree " + std::to_string(degree) +
+                                                 " needs " + std::to_string(degree + 1) +
+                                                 " distinct times with a value; there are " +
+                                                 std::to_string(n) + " samples"};
   }
   Polynomial fit;
   fit.origin = origin;
   fit.used = static_cast<int>(n);
   fit.coefficient = qr.solve(b);
   const double rss = (a * fit.coefficient - b).squaredNorm();
-  fit.noise_sd = noise_sd > 0 ? noise_sd : (n > m ? std::sqrt(rss / static_cast<double>(n - m)) : 0.0);
-  fit.covariance = (a.transpose() * a).ldlt().solve(Eigen::MatrixXd::Identity(m, m)) * (fit.noise_sd * fit.noise_sd);
+  fit.noise_sd =
+      noise_sd > 0 ? noise_sd : (n > m ? std::sqrt(rss / static_cast<double>(n - m)) : 0.0);
+  fit.covariance = (a.transpose() * a).ldlt().solve(Eigen::MatrixXd::Identity(m, m)) *
+                   (fit.noise_sd * fit.noise_sd);
   double s = 1.0;
   for (Eigen::Index k = 0; k < m; ++k, s /= scale) {
     fit.coefficient[k] *= s;

@@ -29,7 +29,8 @@ std::vector<double> Derivative(std::span<const Timestamp> times, std::span<const
     if (before && after) {
       const double h0 = (times[i] - times[i - 1]).seconds();
       const double h1 = (times[i + 1] - times[i]).seconds();
-      out[i] = (Slope(times, values, i - 1, i) * h1 + Slope(times, values, i, i + 1) * h0) / (h0 + h1);
+      out[i] =
+          (Slope(times, values, i - 1, i) * h1 + Slope(times, values, i, i + 1) * h0) / (h0 + h1);
     } else if (before || after) {
       // One-sided parabola where a third sample exists, else the chord.
       const size_t j = before ? i - 1 : i + 1;
@@ -46,8 +47,9 @@ std::vector<double> Derivative(std::span<const Timestamp> times, std::span<const
   return out;
 }
 
-std::vector<double> SmoothDerivative(std::span<const Timestamp> times, std::span<const double> values, Duration half_window, int degree,
-                                     int order) {
+std::vector<double> SmoothDerivative(std::span<const Timestamp> times,
+                                     std::span<const double> values, Duration half_window,
+                                     int degree, int order) {
   CHECK_EQ(times.size(), values.size());
   CHECK(order >= 0 && order <= 2 && order <= degree);
   const size_t n = values.size();
@@ -70,8 +72,8 @@ std::vector<double> SmoothDerivative(std::span<const Timestamp> times, std::span
   return out;
 }
 
-std::vector<double> ResampleAt(std::span<const Timestamp> times, std::span<const double> values, std::span<const Timestamp> query,
-                               Duration max_gap) {
+std::vector<double> ResampleAt(std::span<const Timestamp> times, std::span<const double> values,
+                               std::span<const Timestamp> query, Duration max_gap) {
   CHECK_EQ(times.size(), values.size());
   std::vector<double> out(query.size(), kMissing);
   size_t i = 0;
@@ -88,7 +90,8 @@ std::vector<double> ResampleAt(std::span<const Timestamp> times, std::span<const
   return out;
 }
 
-FilledSeries FillShortGaps(std::span<const Timestamp> times, std::span<const double> values, Duration max_gap) {
+FilledSeries FillShortGaps(std::span<const Timestamp> times, std::span<const double> values,
+                           Duration max_gap) {
   CHECK_EQ(times.size(), values.size());
   const size_t n = values.size();
   FilledSeries out;
@@ -105,7 +108,8 @@ FilledSeries FillShortGaps(std::span<const Timestamp> times, std::span<const dou
     while (end < n && !finite(end)) ++end;
     const bool fillable = i > 0 && end < n && times[end] - times[i - 1] <= max_gap;
     for (size_t k = i; k < end; ++k) {
-      out.origins[k] = fillable ? recording::SampleOrigin::kInterpolated : recording::SampleOrigin::kMissing;
+      out.origins[k] =
+          fillable ? recording::SampleOrigin::kInterpolated : recording::SampleOrigin::kMissing;
       out.values[k] = kMissing;
     }
     if (fillable) {
@@ -117,7 +121,8 @@ FilledSeries FillShortGaps(std::span<const Timestamp> times, std::span<const dou
       for (size_t k = i; k < end; ++k) {
         const double u = (times[k] - times[a]).seconds() / h;
         const double v = 1.0 - u;  // cubic Hermite
-        out.values[k] = v * v * (1 + 2 * u) * values[a] + u * u * (3 - 2 * u) * values[b] + h * u * v * (v * s0 - u * s1);
+        out.values[k] = v * v * (1 + 2 * u) * values[a] + u * u * (3 - 2 * u) * values[b] +
+                        h * u * v * (v * s0 - u * s1);
       }
     }
     i = end;

@@ -20,27 +20,36 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 const Duration kBlock = Duration::Milliseconds(5);
 const Duration kChunk = Duration::Seconds(10);
 
-Vec6 WrenchOf(const recording::ForceSensor& sensor, const SampleWindow& window, int i, Eigen::VectorXd* raw) {
+Vec6 WrenchOf(const recording::ForceSensor& sensor, const SampleWindow& window, int i,
+              Eigen::VectorXd* raw) {
   raw->resize(window.channel_count);
   for (int c = 0; c < window.channel_count; ++c) (*raw)[c] = window.value(c, i);
   return sensor.Wrench(*raw);
 }
 
-double NormalOf(const recording::ForceSensor& sensor, const Vec6& wrench_S) { return -wrench_S.head<3>().dot(sensor.normal_S); }
+double NormalOf(const recording::ForceSensor& sensor, const Vec6& wrench_S) {
+  return -wrench_S.head<3>().dot(sensor.normal_S);
+}
 
 }  // namespace
 
-Result<ForceSignal> ForceSignal::Open(const recording::ClipSource& clip, const std::string& sensor, const TouchOptions& options) {
+Result<ForceSignal> ForceSignal::Open(const recording::ClipSource& clip, const std::string& sensor,
+                                      const TouchOptions& options) {
   ForceSignal signal;
   signal.clip_ = &clip;
-  signal.sensor_ = sensor.empty() && !clip.force_sensors().empty() ? &clip.force_sensors().front() : clip.FindForceSensor(sensor);
+  signal.sensor_ = sensor.empty() && !clip.force_sensors().empty() ? &clip.force_sensors().front()
+                                                                   : clip.FindForceSensor(sensor);
   if (signal.sensor_ == nullptr) {
-    return Error{ErrorCode::kNotFound, "the clip has no force sensor '" + sensor + "': name one of its rig file's"};
+    return Error{ErrorCode::kNotFound,
+                 "the clip has no force sensor '" + sensor + "': name one of its rig file's"};
   }
   const recording::StreamInfo* stream = clip.FindStream(signal.sensor_->stream_id);
-  if (stream == nullptr) return Error{ErrorCode::kNotFound, "force sensor '" + signal.sensor_->name + "' has no stream in this clip"};
+  if (stream == nullptr)
+    return Error{ErrorCode::kNotFound,
+                 "force sensor '" + signal.sensor_->name + "' has no stream in this clip"};
   if (stream->channel_count() != signal.sensor_->calibration.cols()) {
-    return Error{ErrorCode::kCorrupt, "force sensor '" + signal.sensor_->name + "': calibration and stream differ in channels"};
+    return Error{ErrorCode::kCorrupt, "force sensor '" + signal.sensor_->name +
+                                          "': calibration and stream differ in channels"};
   }
   signal.rate_Hz_ = stream->rate.hz();
   signal.extent_ = clip.Extent(stream->id);
@@ -54,7 +63,9 @@ Status ForceSignal::ReadMeans() {
   std::vector<Vec6> means;
   Eigen::VectorXd raw;
   for (Timestamp begin = extent_.begin; begin < extent_.end; begin += kChunk) {
-    HANDHOLD_ASSIGN(const SampleWindow window, clip_->Read(sensor_->stream_id, {begin, std::min(begin + kChunk, extent_.end)}));
+    HANDHOLD_ASSIGN(
+        const SampleWindow window,
+        clip_->Read(sensor_->stream_id, {begin, std::min(begin + kChunk, extent_.end)}));
     int i = 0;
     while (i < window.count()) {
       Vec6 sum = Vec6::Zero();
@@ -74,21 +85,26 @@ Status ForceSignal::ReadMeans() {
   means_.resize(6, static_cast<Eigen::Index>(means.size()));
   for (size_t k = 0; k < means.size(); ++k) means_.col(static_cast<Eigen::Index>(k)) = means[k];
   if (means.size() < 20) {
-    return Error{ErrorCode::kUnidentifiable, "force sensor '" + sensor_->name + "' gave less than 0.1 s of samples: no baseline"};
+    return Error{ErrorCode::kUnidentifiable, "force sensor '" + sensor_->name +
+                                                 "' gave less than 0.1 s of samples: no baseline"};
   }
   return {};
 }
 
-void ForceSignal::FindFree(const Eigen::VectorXd& normal, const TouchOptions& options, std::vector<char>* free) const {
+void ForceSignal::FindFree(const Eigen::VectorXd& normal, const TouchOptions& options,
+                           std::vector<char>* free) const {
   const Eigen::Index n = normal.size();
-  // A hand only presses: the low tail of the normal force around an instant is the untouched sensor.
-  const auto reach = static_cast<Eigen::Index>(0.8 * options.baseline_reach.seconds() / kBlock.seconds());
+  // A hand only presses: the low tail of the normal force around an instant is the untouched
+  // sensor.
+  const auto reach =
+      static_cast<Eigen::Index>(0.8 * options.baseline_reach.seconds() / kBlock.seconds());
   const Eigen::Index stride = std::max<Eigen::Index>(1, reach / 8);
   Eigen::VectorXd low(n);
   std::vector<double> near;
   for (Eigen::Index k = 0; k < n; k += stride) {
     near.clear();
-    for (Eigen::Index j = std::max<Eigen::Index>(0, k - reach); j < std::min(n, k + reach + 1); ++j) near.push_back(normal[j]);
+    for (Eigen::Index j = std::max<Eigen::Index>(0, k - reach); j < std::min(n, k + reach + 1); ++j)
+      near.push_back(normal[j]);
     const auto tenth = near.begin() + static_cast<std::ptrdiff_t>(near.size() / 10);
     std::nth_element(near.begin(), tenth, near.end());
     for (Eigen::Index j = k; j < std::min(n, k + stride); ++j) low[j] = *tenth;
@@ -97,17 +113,19 @@ void ForceSignal::FindFree(const Eigen::VectorXd& normal, const TouchOptions& op
   free->assign(static_cast<size_t>(n), 1);
   for (Eigen::Index k = 0; k < n; ++k) {
     if (normal[k] - low[k] < 0.7 * options.leave_N) continue;
-    for (Eigen::Index j = std::max<Eigen::Index>(0, k - 4); j < std::min(n, k + 9); ++j) (*free)[static_cast<size_t>(j)] = 0;
+    for (Eigen::Index j = std::max<Eigen::Index>(0, k - 4); j < std::min(n, k + 9); ++j)
+      (*free)[static_cast<size_t>(j)] = 0;
   }
 }
 
 Status ForceSignal::FitBaseline(const std::vector<char>& free, const TouchOptions& options) {
-  // A straight line through the free means near each instant, from running sums of 1, t, t^2, x, t x. The slope is held by a prior where free
-  // means lie on one side only.
+  // A straight line through the free means near each instant, from running sums of 1, t, t^2, x, t
+  // x. The slope is held by a prior where free means lie on one side only.
   const Eigen::Index n = means_.cols();
   const double slope_sd_N_per_s = 0.05, mean_sd_N = 0.004;
   const double ridge = std::pow(mean_sd_N / slope_sd_N_per_s, 2);
-  Eigen::Matrix<double, 15, Eigen::Dynamic> sums = Eigen::Matrix<double, 15, Eigen::Dynamic>::Zero(15, n + 1);
+  Eigen::Matrix<double, 15, Eigen::Dynamic> sums =
+      Eigen::Matrix<double, 15, Eigen::Dynamic>::Zero(15, n + 1);
   for (Eigen::Index k = 0; k < n; ++k) {
     sums.col(k + 1) = sums.col(k);
     if (free[static_cast<size_t>(k)] == 0) continue;
@@ -117,8 +135,9 @@ Status ForceSignal::FitBaseline(const std::vector<char>& free, const TouchOption
     sums.col(k + 1) += add;
   }
   if (sums(0, n) < 20) {
-    return Error{ErrorCode::kUnidentifiable,
-                 "force sensor '" + sensor_->name + "' is never seen untouched: its baseline is missing; record a second with the hand away"};
+    return Error{ErrorCode::kUnidentifiable, "force sensor '" + sensor_->name +
+                                                 "' is never seen untouched: its baseline is "
+                                                 "missing; record a second with the hand away"};
   }
   baseline_.resize(6, n);
   const auto half = static_cast<Eigen::Index>(options.baseline_reach.seconds() / kBlock.seconds());
@@ -132,18 +151,22 @@ Status ForceSignal::FitBaseline(const std::vector<char>& free, const TouchOption
     const double mean_t = s[1] / s[0], spread = s[2] - s[1] * mean_t;
     const Vec6 mean = s.segment<6>(3) / s[0];
     const Vec6 slope = (s.segment<6>(9) - mean_t * s.segment<6>(3)) / (spread + ridge);
-    baseline_.col(k) = mean + slope * ((mean_times_[static_cast<size_t>(k)] - mean_times_[0]).seconds() - mean_t);
+    baseline_.col(k) =
+        mean + slope * ((mean_times_[static_cast<size_t>(k)] - mean_times_[0]).seconds() - mean_t);
   }
   mean_normal_.resize(n);
-  for (Eigen::Index k = 0; k < n; ++k) mean_normal_[k] = NormalOf(*sensor_, means_.col(k) - baseline_.col(k));
+  for (Eigen::Index k = 0; k < n; ++k)
+    mean_normal_[k] = NormalOf(*sensor_, means_.col(k) - baseline_.col(k));
   return {};
 }
 
 Status ForceSignal::FindBaseline(const TouchOptions& options) {
   mean_normal_.resize(means_.cols());
-  for (Eigen::Index k = 0; k < means_.cols(); ++k) mean_normal_[k] = NormalOf(*sensor_, means_.col(k));
+  for (Eigen::Index k = 0; k < means_.cols(); ++k)
+    mean_normal_[k] = NormalOf(*sensor_, means_.col(k));
   std::vector<char> free;
-  // Each round takes away the drift that the round before has found, so that the tail is not mistaken for it.
+  // Each round takes away the drift that the round before has found, so that the tail is not
+  // mistaken for it.
   for (int round = 0; round < 4; ++round) {
     FindFree(mean_normal_, options, &free);
     HANDHOLD_TRY(FitBaseline(free, options));
@@ -164,8 +187,12 @@ Status ForceSignal::FindTouches(const TouchOptions& options) {
     if (mean_normal_[k] < options.leave_N) continue;
     Eigen::Index end = k;
     bool entered = false;
-    while (end < mean_normal_.size() && mean_normal_[end] >= options.leave_N) entered |= mean_normal_[end++] >= options.enter_N;
-    const bool bounced = !spans.empty() && mean_times_[static_cast<size_t>(k)] - mean_times_[static_cast<size_t>(spans.back().end - 1)] <= options.bounce;
+    while (end < mean_normal_.size() && mean_normal_[end] >= options.leave_N)
+      entered |= mean_normal_[end++] >= options.enter_N;
+    const bool bounced =
+        !spans.empty() && mean_times_[static_cast<size_t>(k)] -
+                                  mean_times_[static_cast<size_t>(spans.back().end - 1)] <=
+                              options.bounce;
     if (bounced && (entered || spans.back().entered)) {
       spans.back().end = end;
       spans.back().entered = true;
@@ -175,20 +202,23 @@ Status ForceSignal::FindTouches(const TouchOptions& options) {
     k = end;
   }
   for (const Span& span : spans) {
-    const Timestamp begin = mean_times_[static_cast<size_t>(span.begin)], end = mean_times_[static_cast<size_t>(span.end - 1)];
+    const Timestamp begin = mean_times_[static_cast<size_t>(span.begin)],
+                    end = mean_times_[static_cast<size_t>(span.end - 1)];
     if (!span.entered || end - begin + kBlock < options.shortest) {
       ++knock_count_;
       continue;
     }
     Touch touch;
     touch.peak_N = mean_normal_.segment(span.begin, span.end - span.begin).maxCoeff();
-    const Duration reach = Duration::FromSeconds(5 * options.kink.before_s + options.kink.after_s.back());
+    const Duration reach =
+        Duration::FromSeconds(5 * options.kink.before_s + options.kink.after_s.back());
     for (const bool backwards : {false, true}) {
       const Timestamp crossing = backwards ? end : begin;
       HANDHOLD_ASSIGN(const WrenchWindow raw, Read({crossing - reach, crossing + reach}));
       std::vector<double> t(raw.times.size());
       for (size_t i = 0; i < t.size(); ++i) t[i] = (raw.times[i] - crossing).seconds();
-      auto kink = FitKink(t, std::span(raw.normal_N.data(), t.size()), 0.0, backwards, options.kink);
+      auto kink =
+          FitKink(t, std::span(raw.normal_N.data(), t.size()), 0.0, backwards, options.kink);
       const bool found = kink && std::abs(kink->time_s) < 4 * options.kink.before_s;
       const Timestamp at = found ? crossing + Duration::FromSeconds(kink->time_s) : crossing;
       const Duration sd = found ? Duration::FromSeconds(kink->sd_s) : kBlock * 4;
@@ -201,11 +231,13 @@ Status ForceSignal::FindTouches(const TouchOptions& options) {
 }
 
 Vec6 ForceSignal::Baseline(Timestamp t) const {
-  const auto after = std::lower_bound(mean_times_.begin(), mean_times_.end(), t) - mean_times_.begin();
+  const auto after =
+      std::lower_bound(mean_times_.begin(), mean_times_.end(), t) - mean_times_.begin();
   const auto last = static_cast<std::ptrdiff_t>(mean_times_.size()) - 1;
   if (after == 0) return baseline_.col(0);
   if (after > last) return baseline_.col(last);
-  const Timestamp t0 = mean_times_[static_cast<size_t>(after - 1)], t1 = mean_times_[static_cast<size_t>(after)];
+  const Timestamp t0 = mean_times_[static_cast<size_t>(after - 1)],
+                  t1 = mean_times_[static_cast<size_t>(after)];
   const double u = (t - t0).seconds() / (t1 - t0).seconds();
   return (1 - u) * baseline_.col(after - 1) + u * baseline_.col(after);
 }
@@ -220,7 +252,8 @@ Result<WrenchWindow> ForceSignal::Read(TimeRange range) const {
   out.normal_N.resize(n);
   Eigen::VectorXd raw;
   for (int i = 0; i < n; ++i) {
-    const Vec6 w_S = WrenchOf(*sensor_, window, i, &raw) - Baseline(window.times[static_cast<size_t>(i)]);
+    const Vec6 w_S =
+        WrenchOf(*sensor_, window, i, &raw) - Baseline(window.times[static_cast<size_t>(i)]);
     Vec6 moment_first;
     moment_first << w_S.tail<3>(), w_S.head<3>();
     const Vec6 w_W = geometry::TransformWrench(sensor_->X_WS, moment_first);
@@ -231,7 +264,8 @@ Result<WrenchWindow> ForceSignal::Read(TimeRange range) const {
   return out;
 }
 
-Result<WrenchWindow> ForceSignal::ReadAt(const std::vector<Timestamp>& query, double cutoff_Hz) const {
+Result<WrenchWindow> ForceSignal::ReadAt(const std::vector<Timestamp>& query,
+                                         double cutoff_Hz) const {
   WrenchWindow out;
   out.times = query;
   const auto n = static_cast<Eigen::Index>(query.size());
@@ -248,13 +282,18 @@ Result<WrenchWindow> ForceSignal::ReadAt(const std::vector<Timestamp>& query, do
     const std::span part(query.data() + begin, end - begin);
     const Duration max_gap = Duration::FromSeconds(5.0 / rate_Hz_);
     for (int c = 0; c < 7; ++c) {
-      Eigen::VectorXd x = c < 3 ? raw.f_onHand_W.row(c).transpose() : c < 6 ? raw.m_onHand_W.row(c - 3).transpose() : raw.normal_N;
+      Eigen::VectorXd x = c < 3   ? raw.f_onHand_W.row(c).transpose()
+                          : c < 6 ? raw.m_onHand_W.row(c - 3).transpose()
+                                  : raw.normal_N;
       HANDHOLD_ASSIGN(const std::vector<double> smooth,
-                      LowPass(std::span(x.data(), static_cast<size_t>(x.size())), rate_Hz_, {.cutoff_Hz = cutoff_Hz}));
+                      LowPass(std::span(x.data(), static_cast<size_t>(x.size())), rate_Hz_,
+                              {.cutoff_Hz = cutoff_Hz}));
       const std::vector<double> y = ResampleAt(raw.times, smooth, part, max_gap);
       for (size_t i = 0; i < y.size(); ++i) {
         const auto col = static_cast<Eigen::Index>(begin + i);
-        (c < 3 ? out.f_onHand_W(c, col) : c < 6 ? out.m_onHand_W(c - 3, col) : out.normal_N[col]) = y[i];
+        (c < 3   ? out.f_onHand_W(c, col)
+         : c < 6 ? out.m_onHand_W(c - 3, col)
+                 : out.normal_N[col]) = y[i];
       }
     }
     begin = end;

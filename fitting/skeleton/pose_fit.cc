@@ -17,10 +17,11 @@ using recording::StreamInfo;
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 const Duration kChunk = Duration::Seconds(5);
-const Duration kStale = Duration::Milliseconds(250);   ///< an older pose is no start for the next
+const Duration kStale = Duration::Milliseconds(250);  ///< an older pose is no start for the next
 
 /// First channel of each skeleton marker in the stream, or -1.
-std::vector<int> MapMarkers(const StreamInfo& stream, const model::Skeleton& skeleton, std::vector<std::string>* unknown) {
+std::vector<int> MapMarkers(const StreamInfo& stream, const model::Skeleton& skeleton,
+                            std::vector<std::string>* unknown) {
   std::vector<int> channel(skeleton.markers().size(), -1);
   const std::vector<std::string> names = stream.ItemNames();
   for (size_t i = 0; i < names.size(); ++i) {
@@ -28,7 +29,8 @@ std::vector<int> MapMarkers(const StreamInfo& stream, const model::Skeleton& ske
     int m = skeleton.FindMarker(names[i]);
     if (m < 0 && colon != std::string::npos) m = skeleton.FindMarker(names[i].substr(colon + 1));
     if (m < 0) {
-      if (std::find(unknown->begin(), unknown->end(), names[i]) == unknown->end()) unknown->push_back(names[i]);
+      if (std::find(unknown->begin(), unknown->end(), names[i]) == unknown->end())
+        unknown->push_back(names[i]);
     } else {
       channel[static_cast<size_t>(m)] = static_cast<int>(i) * stream.channels_per_item();
     }
@@ -39,7 +41,9 @@ std::vector<int> MapMarkers(const StreamInfo& stream, const model::Skeleton& ske
 Eigen::Matrix3Xd MarkersOf(const SampleWindow& window, int i, const std::vector<int>& channel) {
   Eigen::Matrix3Xd p(3, static_cast<Eigen::Index>(channel.size()));
   for (size_t m = 0; m < channel.size(); ++m) {
-    for (int c = 0; c < 3; ++c) p(c, static_cast<Eigen::Index>(m)) = channel[m] < 0 ? kMissing : window.value(channel[m] + c, i);
+    for (int c = 0; c < 3; ++c)
+      p(c, static_cast<Eigen::Index>(m)) =
+          channel[m] < 0 ? kMissing : window.value(channel[m] + c, i);
   }
   return p;
 }
@@ -47,15 +51,21 @@ Eigen::Matrix3Xd MarkersOf(const SampleWindow& window, int i, const std::vector<
 /// The fitter of one take: keeps the running start and gathers what the summary needs.
 class TakeFitter {
  public:
-  TakeFitter(const model::Skeleton& skeleton, const PoseFitOptions& options, std::vector<TimeRange> contacts, PoseFit* out)
-      : skeleton_(skeleton), options_(options), contacts_(std::move(contacts)), solver_(skeleton, options.solver), out_(*out) {}
+  TakeFitter(const model::Skeleton& skeleton, const PoseFitOptions& options,
+             std::vector<TimeRange> contacts, PoseFit* out)
+      : skeleton_(skeleton),
+        options_(options),
+        contacts_(std::move(contacts)),
+        solver_(skeleton, options.solver),
+        out_(*out) {}
 
   void Frame(Timestamp t, Eigen::Matrix3Xd p_WM) {
     ++out_.summary.frames;
     if (VisibleCount(p_WM) == 0) return;
     const bool fresh = poses_.empty() || t - last_time_ > kStale;
     Eigen::VectorXd start = fresh ? Guess(p_WM) : poses_.back();
-    // A cold start is far away: solved again from its own answer, so that the pull does not hold it.
+    // A cold start is far away: solved again from its own answer, so that the pull does not hold
+    // it.
     for (int pass = 0; pass < (fresh ? 4 : 1); ++pass) {
       const PoseSolution& s = solver_.Solve(p_WM, start, options_.method);
       if (!s.converged && pass == 0 && fresh) start = skeleton_.ZeroConfiguration();
@@ -83,7 +93,8 @@ class TakeFitter {
   /// The zero pose, its free root laid onto the markers.
   Eigen::VectorXd Guess(const Eigen::Matrix3Xd& p_WM) const {
     Eigen::VectorXd q = poses_.empty() ? skeleton_.ZeroConfiguration() : poses_.back();
-    if (skeleton_.body_count() < 2 || skeleton_.body(1).joint.type != model::JointType::kFree) return q;
+    if (skeleton_.body_count() < 2 || skeleton_.body(1).joint.type != model::JointType::kFree)
+      return q;
     model::KinematicsData data(skeleton_);
     model::ComputePoses(skeleton_, q, &data);
     std::vector<geometry::Vec3> modelled, from, to;
@@ -105,7 +116,8 @@ class TakeFitter {
   }
 
   /// Leaves out markers far from where the others put them, worst first, at most a third of them.
-  const PoseSolution* DropOutliers(Eigen::Matrix3Xd* p_WM, const Eigen::VectorXd& start, const PoseSolution* solution) {
+  const PoseSolution* DropOutliers(Eigen::Matrix3Xd* p_WM, const Eigen::VectorXd& start,
+                                   const PoseSolution* solution) {
     const int most = VisibleCount(*p_WM) / 3;
     for (int dropped = 0; dropped < most && options_.outlier_m > 0; ++dropped) {
       Eigen::Index worst = -1;
@@ -146,7 +158,8 @@ class TakeFitter {
     out_.summary.frames_at_limit += s.at_limit.any();
     if (determined < skeleton_.nv()) NoteUndetermined(t, p_WM, s);
     for (const TimeRange& contact : contacts_) {
-      if (t >= contact.begin - options_.whole_information && t <= contact.end + options_.whole_information) {
+      if (t >= contact.begin - options_.whole_information &&
+          t <= contact.end + options_.whole_information) {
         out_.track.information[out_.track.frame_count() - 1] = s.information;
         break;
       }
@@ -164,7 +177,8 @@ class TakeFitter {
       if (!p_WM.col(m).allFinite()) what += " " + skeleton_.markers()[static_cast<size_t>(m)].name;
     }
     if (what != last_undetermined_ || t - last_undetermined_time_ > kStale) {
-      if (out_.summary.issues.size() < 200) out_.summary.issues.push_back({FormatSeconds(t - Timestamp()), Severity::kWarning, what});
+      if (out_.summary.issues.size() < 200)
+        out_.summary.issues.push_back({FormatSeconds(t - Timestamp()), Severity::kWarning, what});
     }
     last_undetermined_ = what;
     last_undetermined_time_ = t;
@@ -188,11 +202,14 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
   const auto frames = static_cast<Eigen::Index>(poses_.size());
   summary.fitted = static_cast<int>(frames);
   if (frames == 0 || summary.frames_underdetermined == summary.fitted) {
-    std::string why = summary.issues.empty() ? "no frame has a marker of this skeleton" : summary.issues.front().what;
-    return Error{ErrorCode::kUnidentifiable, "no frame determines the pose of '" + skeleton_.name() + "': " + why};
+    std::string why = summary.issues.empty() ? "no frame has a marker of this skeleton"
+                                             : summary.issues.front().what;
+    return Error{ErrorCode::kUnidentifiable,
+                 "no frame determines the pose of '" + skeleton_.name() + "': " + why};
   }
   summary.marker_sd_m = options_.solver.marker_sd_m;
-  if (options_.estimate_noise && dof_ > 0) summary.marker_sd_m = std::max(std::sqrt(squares_ / dof_), 1e-9);
+  if (options_.estimate_noise && dof_ > 0)
+    summary.marker_sd_m = std::max(std::sqrt(squares_ / dof_), 1e-9);
   const double scale = std::pow(options_.solver.marker_sd_m / summary.marker_sd_m, 2);
   track.dof_names = skeleton_.dof_names();
   track.marker_names = marker_names;
@@ -216,7 +233,8 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
   for (const double r : all) sum += r * r;
   summary.marker_rms_m = all.empty() ? 0.0 : std::sqrt(sum / static_cast<double>(all.size()));
   if (!all.empty()) {
-    const auto p99 = all.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(all.size() - 1));
+    const auto p99 =
+        all.begin() + static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(all.size() - 1));
     std::nth_element(all.begin(), p99, all.end());
     summary.marker_p99_m = *p99;
   }
@@ -227,14 +245,18 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
 
 std::string PoseFitSummary::Brief() const {
   char text[256];
-  std::snprintf(text, sizeof text, "pose: %d of %d frames, markers %.3f mm RMS (one axis %.3f), %d outliers, %d not determined, %d at a limit",
-                fitted, frames, 1e3 * marker_rms_m, 1e3 * marker_sd_m, outliers, frames_underdetermined, frames_at_limit);
+  std::snprintf(text, sizeof text,
+                "pose: %d of %d frames, markers %.3f mm RMS (one axis %.3f), %d outliers, %d not "
+                "determined, %d at a limit",
+                fitted, frames, 1e3 * marker_rms_m, 1e3 * marker_sd_m, outliers,
+                frames_underdetermined, frames_at_limit);
   return text;
 }
 
-Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton& skeleton, const PoseFitOptions& options) {
-  if (!(options.solver.marker_sd_m > 0) || !(options.solver.limit_sd_rad > 0) || !(options.solver.prior_sd_rad > 0) ||
-      !(options.solver.prior_sd_m > 0)) {
+Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton& skeleton,
+                        const PoseFitOptions& options) {
+  if (!(options.solver.marker_sd_m > 0) || !(options.solver.limit_sd_rad > 0) ||
+      !(options.solver.prior_sd_rad > 0) || !(options.solver.prior_sd_m > 0)) {
     return Error{ErrorCode::kInvalid, "pose fit: every standard deviation must be positive"};
   }
   std::string name = options.marker_stream;
@@ -252,7 +274,8 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
     for (const recording::ForceSensor& sensor : clip.force_sensors()) {
       auto force = ForceSignal::Open(clip, sensor.name);
       if (!force) {
-        fit.summary.issues.push_back({sensor.name, Severity::kWarning, "contacts not found: " + force.error().message});
+        fit.summary.issues.push_back(
+            {sensor.name, Severity::kWarning, "contacts not found: " + force.error().message});
         continue;
       }
       for (const Touch& touch : force->touches()) contacts.push_back({touch.onset, touch.release});
@@ -260,13 +283,18 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
   }
   TakeFitter fitter(skeleton, options, std::move(contacts), &fit);
   for (const StreamInfo* stream : streams) {
-    if (stream->kind != recording::StreamKind::kMarkers) return Error{ErrorCode::kInvalid, "stream '" + name + "' holds no markers"};
+    if (stream->kind != recording::StreamKind::kMarkers)
+      return Error{ErrorCode::kInvalid, "stream '" + name + "' holds no markers"};
     const std::vector<int> channel = MapMarkers(*stream, skeleton, &fit.summary.unmodelled_markers);
     TimeRange extent = clip.Extent(stream->id);
-    if (options.range) extent = {std::max(extent.begin, options.range->begin), std::min(extent.end, options.range->end)};
+    if (options.range)
+      extent = {std::max(extent.begin, options.range->begin),
+                std::min(extent.end, options.range->end)};
     for (Timestamp begin = extent.begin; begin < extent.end; begin += kChunk) {
-      HANDHOLD_ASSIGN(const SampleWindow window, clip.Read(stream->id, {begin, std::min(begin + kChunk, extent.end)}));
-      for (int i = 0; i < window.count(); ++i) fitter.Frame(window.times[static_cast<size_t>(i)], MarkersOf(window, i, channel));
+      HANDHOLD_ASSIGN(const SampleWindow window,
+                      clip.Read(stream->id, {begin, std::min(begin + kChunk, extent.end)}));
+      for (int i = 0; i < window.count(); ++i)
+        fitter.Frame(window.times[static_cast<size_t>(i)], MarkersOf(window, i, channel));
     }
   }
   std::vector<std::string> names;

@@ -1,8 +1,9 @@
 /// Joint coordinates of a known hand, frame by frame, from labelled markers: what the hand did.
 ///
-/// Per frame the sum of squares of marker residuals (residual/marker_residual.h), one-sided joint limits
-/// (residual/limit_residual.h) and a weak pull towards the previous frame (residual/prior_residual.h) is minimised. The pull only
-/// decides what the visible markers do not: such coordinates are reported as not determined. Tests: tests/fitting/skeleton/pose_fit_test.cc.
+/// Per frame the sum of squares of marker residuals (residual/marker_residual.h), one-sided joint
+/// limits (residual/limit_residual.h) and a weak pull towards the previous frame
+/// (residual/prior_residual.h) is minimised. The pull only decides what the visible markers do not:
+/// such coordinates are reported as not determined. Tests: tests/fitting/skeleton/pose_fit_test.cc.
 #pragma once
 
 #include <optional>
@@ -21,12 +22,14 @@ namespace handhold::fitting {
 inline constexpr int kPoseFitVersion = 1;
 
 struct PoseFitOptions {
-  std::string marker_stream;          ///< empty: the clip's first marker stream, all its epochs
-  std::optional<TimeRange> range;     ///< clip time; empty: all
+  std::string marker_stream;       ///< empty: the clip's first marker stream, all its epochs
+  std::optional<TimeRange> range;  ///< clip time; empty: all
   PoseMethod method = PoseMethod::kCeres;
-  PoseSolverOptions solver;           ///< solver.marker_sd_m is the starting value when estimate_noise
-  bool estimate_noise = true;         ///< marker noise from the residuals of this take; information is scaled by it
-  /// A marker further than this from its modelled place is left out of its frame and the frame solved again (ghosts, swaps).
+  PoseSolverOptions solver;    ///< solver.marker_sd_m is the starting value when estimate_noise
+  bool estimate_noise = true;  ///< marker noise from the residuals of this take; information is
+                               ///< scaled by it
+  /// A marker further than this from its modelled place is left out of its frame and the frame
+  /// solved again (ghosts, swaps).
   double outlier_m = 0.005;
   /// Frames within this of a contact keep their whole information matrix; others its diagonal.
   Duration whole_information = Duration::Milliseconds(150);
@@ -35,27 +38,29 @@ struct PoseFitOptions {
 };
 
 struct PoseFitSummary {
-  int frames = 0;                     ///< read
+  int frames = 0;  ///< read
   int fitted = 0;
-  double marker_sd_m = 0.0;           ///< one axis: as estimated, or as given
-  double marker_rms_m = 0.0;          ///< |measured - modelled|, over markers and frames
+  double marker_sd_m = 0.0;   ///< one axis: as estimated, or as given
+  double marker_rms_m = 0.0;  ///< |measured - modelled|, over markers and frames
   double marker_p99_m = 0.0;
-  int outliers = 0;                   ///< marker samples left out
+  int outliers = 0;  ///< marker samples left out
   int frames_at_limit = 0;
-  int frames_not_converged = 0;       ///< absent from the track
-  int frames_underdetermined = 0;     ///< at least one coordinate not determined
-  std::vector<std::string> unmodelled_markers;   ///< in the stream, not on the skeleton: ignored
-  Issues issues;                      ///< stretches not determined, naming times, dofs and missing markers
-  std::string Brief() const;          ///< one line
+  int frames_not_converged = 0;                 ///< absent from the track
+  int frames_underdetermined = 0;               ///< at least one coordinate not determined
+  std::vector<std::string> unmodelled_markers;  ///< in the stream, not on the skeleton: ignored
+  Issues issues;              ///< stretches not determined, naming times, dofs and missing markers
+  std::string Brief() const;  ///< one line
 };
 
 struct PoseFit {
-  artefact::PoseTrack track;          ///< provenance left to the caller
+  artefact::PoseTrack track;  ///< provenance left to the caller
   PoseFitSummary summary;
 };
 
-/// Fails with kNotFound (no marker stream), kUnidentifiable (no frame determines the hand; says which dofs and markers), kInvalid.
-/// Cost: about 0.3 ms per frame of a 57-dof hand (kCeres), half of that (kFast). Memory: the track.
-Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton& skeleton, const PoseFitOptions& options = {});
+/// Fails with kNotFound (no marker stream), kUnidentifiable (no frame determines the hand; says
+/// which dofs and markers), kInvalid. Cost: about 0.3 ms per frame of a 57-dof hand (kCeres), half
+/// of that (kFast). Memory: the track.
+Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton& skeleton,
+                        const PoseFitOptions& options = {});
 
 }  // namespace handhold::fitting

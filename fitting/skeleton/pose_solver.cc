@@ -17,7 +17,8 @@ using model::JointType;
 Eigen::VectorXd PriorSd(const model::Skeleton& skeleton, const PoseSolverOptions& options) {
   Eigen::VectorXd sd = Eigen::VectorXd::Constant(skeleton.nv(), options.prior_sd_rad);
   for (int b = 1; b < skeleton.body_count(); ++b) {
-    if (skeleton.body(b).joint.type == JointType::kFree) sd.segment<3>(skeleton.v_index(b) + 3).setConstant(options.prior_sd_m);
+    if (skeleton.body(b).joint.type == JointType::kFree)
+      sd.segment<3>(skeleton.v_index(b) + 3).setConstant(options.prior_sd_m);
   }
   return sd;
 }
@@ -39,7 +40,7 @@ struct PoseSolver::Impl {
   LimitResidual limits;
   PriorResidual prior;
   SkeletonManifold manifold;
-  Eigen::VectorXd x;             ///< Ceres' parameter block
+  Eigen::VectorXd x;  ///< Ceres' parameter block
   ceres::Problem problem;
   ceres::Solver::Options ceres_options;
   PoseSolution solution;
@@ -108,7 +109,8 @@ struct PoseSolver::Impl {
     H.setZero();
     g.setZero();
     double sum = markers.AddNormal(q, &H, &g);
-    for (const PoseResidual* residual : {static_cast<const PoseResidual*>(&limits), static_cast<const PoseResidual*>(&prior)}) {
+    for (const PoseResidual* residual :
+         {static_cast<const PoseResidual*>(&limits), static_cast<const PoseResidual*>(&prior)}) {
       J.setZero();
       residual->EvaluateTangent(q, rows, &J);
       AddBlocks();
@@ -147,10 +149,12 @@ struct PoseSolver::Impl {
       if (!std::isfinite(size)) break;
       const Eigen::VectorXd next = skeleton.Integrate(q, step);
       const double next_cost = SquaredNorm(next);
-      // At the minimum rounding decides between two equal costs: a step below tolerance ends it either way.
+      // At the minimum rounding decides between two equal costs: a step below tolerance ends it
+      // either way.
       solution.converged = size < options.step_tolerance;
       if (next_cost <= cost * (1 + 1e-12) || solution.converged) {
-        // Quadratic convergence: after a step this small the next one lies below any tolerance of interest.
+        // Quadratic convergence: after a step this small the next one lies below any tolerance of
+        // interest.
         solution.converged = solution.converged || (damping == 0 && size < 1e-7);
         q = next;
         damping = damping < 1e-6 ? 0.0 : damping * 0.1;
@@ -199,7 +203,8 @@ struct PoseSolver::Impl {
     damped = information;
     damped.diagonal() += prior.weight().cwiseAbs2();
     llt.compute(damped);
-    const Eigen::MatrixXd covariance = llt.solve(Eigen::MatrixXd::Identity(damped.rows(), damped.cols()));
+    const Eigen::MatrixXd covariance =
+        llt.solve(Eigen::MatrixXd::Identity(damped.rows(), damped.cols()));
     for (Eigen::Index i = 0; i < rows.size(); ++i) {
       solution.determined[i] = covariance(i, i) * prior.weight()[i] * prior.weight()[i] < 0.25;
     }
@@ -211,13 +216,15 @@ PoseSolver::PoseSolver(const model::Skeleton& skeleton, const PoseSolverOptions&
 PoseSolver::~PoseSolver() = default;
 PoseSolver::PoseSolver(PoseSolver&&) noexcept = default;
 
-const PoseSolution& PoseSolver::Solve(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start, PoseMethod method) {
+const PoseSolution& PoseSolver::Solve(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start,
+                                      PoseMethod method) {
   impl_->Solve(p_WM, q_start, method);
   impl_->Describe();
   return impl_->solution;
 }
 
-const PoseSolution& PoseSolver::SolvePoseOnly(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start, PoseMethod method) {
+const PoseSolution& PoseSolver::SolvePoseOnly(const Eigen::Matrix3Xd& p_WM,
+                                              const Eigen::VectorXd& q_start, PoseMethod method) {
   impl_->Solve(p_WM, q_start, method);
   return impl_->solution;
 }

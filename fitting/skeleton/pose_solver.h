@@ -1,7 +1,8 @@
 /// One frame's pose from its markers, by either of two solvers on the same residuals.
 ///
-/// kCeres is the reference: ceres::Solve on SkeletonManifold. kFast is Gauss-Newton with Levenberg's damping on the same
-/// residual rows, summed into the normal equations marker by marker. Both end at the same minimum: they agree to 1e-6 rad
+/// kCeres is the reference: ceres::Solve on SkeletonManifold. kFast is Gauss-Newton with
+/// Levenberg's damping on the same residual rows, summed into the normal equations marker by
+/// marker. Both end at the same minimum: they agree to 1e-6 rad
 /// (tests/fitting/skeleton/pose_solver_test.cc); speed: tests/bench/pose_bench.cc.
 #pragma once
 
@@ -16,25 +17,28 @@ namespace handhold::fitting {
 enum class PoseMethod { kCeres, kFast };
 
 struct PoseSolverOptions {
-  double marker_sd_m = 1e-4;     ///< one axis
-  double limit_sd_rad = 0.01;    ///< excess over a joint limit that costs as much as one marker standard deviation
-  double prior_sd_rad = 0.5;     ///< pull towards the starting pose, angles
-  double prior_sd_m = 0.2;       ///< and positions of free joints
+  double marker_sd_m = 1e-4;   ///< one axis
+  double limit_sd_rad = 0.01;  ///< excess over a joint limit that costs as much as one marker
+                               ///< standard deviation
+  double prior_sd_rad = 0.5;   ///< pull towards the starting pose, angles
+  double prior_sd_m = 0.2;     ///< and positions of free joints
   int max_iterations = 60;
-  double step_tolerance = 1e-10; ///< ends when the largest step (rad or m) is below this
+  double step_tolerance = 1e-10;  ///< ends when the largest step (rad or m) is below this
 };
 
 /// What a solve answers. Valid until the next.
 struct PoseSolution {
   bool converged = false;
   int iterations = 0;
-  double cost = 0.0;                        ///< half the sum of squares, all residuals
+  double cost = 0.0;  ///< half the sum of squares, all residuals
   Eigen::VectorXd q;
-  Eigen::Matrix3Xd residual_m;              ///< modelled - measured, per marker; NaN: not measured
-  Eigen::VectorXi at_limit;                 ///< per velocity: 1 where a limit residual is active
-  /// J^T J / marker_sd^2 of the markers alone, nv x nv (no limits, no pull): the information of the pose.
+  Eigen::Matrix3Xd residual_m;  ///< modelled - measured, per marker; NaN: not measured
+  Eigen::VectorXi at_limit;     ///< per velocity: 1 where a limit residual is active
+  /// J^T J / marker_sd^2 of the markers alone, nv x nv (no limits, no pull): the information of the
+  /// pose.
   Eigen::MatrixXd information;
-  /// Per velocity: 1 where the markers determine it: with the pull its variance is below a quarter of the pull's own.
+  /// Per velocity: 1 where the markers determine it: with the pull its variance is below a quarter
+  /// of the pull's own.
   Eigen::VectorXi determined;
 };
 
@@ -45,10 +49,13 @@ class PoseSolver {
   ~PoseSolver();
   PoseSolver(PoseSolver&&) noexcept;
 
-  /// `p_WM`: one column per skeleton marker, world, m; a column with a NaN is missing. Starts from, and pulls towards, `q_start`.
-  const PoseSolution& Solve(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start, PoseMethod method);
+  /// `p_WM`: one column per skeleton marker, world, m; a column with a NaN is missing. Starts from,
+  /// and pulls towards, `q_start`.
+  const PoseSolution& Solve(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start,
+                            PoseMethod method);
   /// The same without information and determined (those fields are then stale): for speed.
-  const PoseSolution& SolvePoseOnly(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start, PoseMethod method);
+  const PoseSolution& SolvePoseOnly(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start,
+                                    PoseMethod method);
 
  private:
   struct Impl;

@@ -1,10 +1,13 @@
-/// The hand itself from a recording: where joints sit, which way their axes point, where markers are glued, with covariance.
+/// The hand itself from a recording: where joints sit, which way their axes point, where markers
+/// are glued, with covariance.
 ///
-/// All frames and all parameters together (bundle adjustment): parameters are a twist per joint frame and an offset per marker, poses
-/// are eliminated frame by frame. Gauges, which no data can fix and which are kept as the template has them: the zero of every joint
-/// angle; the place of a hinge's origin along its axis; a ball's and a free joint's whole orientation. Angles of two fits of one hand therefore differ by
-/// one constant per joint. The end segment's length is not seen by markers: it comes from contact (the fingertip is a sphere that rests on a
-/// known surface) or is named as not determined. Tests: tests/fitting/skeleton/skeleton_fit_test.cc.
+/// All frames and all parameters together (bundle adjustment): parameters are a twist per joint
+/// frame and an offset per marker, poses are eliminated frame by frame. Gauges, which no data can
+/// fix and which are kept as the template has them: the zero of every joint angle; the place of a
+/// hinge's origin along its axis; a ball's and a free joint's whole orientation. Angles of two fits
+/// of one hand therefore differ by one constant per joint. The end segment's length is not seen by
+/// markers: it comes from contact (the fingertip is a sphere that rests on a known surface) or is
+/// named as not determined. Tests: tests/fitting/skeleton/skeleton_fit_test.cc.
 #pragma once
 
 #include <optional>
@@ -27,44 +30,50 @@ inline constexpr int kSkeletonFitVersion = 1;
 struct TouchedSurface {
   const model::Prop* prop = nullptr;
   geometry::RigidTransform X_WP;
-  std::string force_sensor;           ///< that feels it; empty: the clip's first
+  std::string force_sensor;  ///< that feels it; empty: the clip's first
 };
 
 struct SkeletonFitOptions {
-  std::string marker_stream;          ///< empty: the clip's first marker stream
-  std::optional<TimeRange> range;     ///< clip time of the range of motion; empty: all
-  int frames = 150;                   ///< used, chosen to spread over the joints' ranges
-  double marker_sd_m = 1e-4;          ///< starting value; the residual decides
-  /// How far the template may be off: standard deviations of weak priors. A direction whose data do not beat its prior
-  /// threefold is not determined.
+  std::string marker_stream;       ///< empty: the clip's first marker stream
+  std::optional<TimeRange> range;  ///< clip time of the range of motion; empty: all
+  int frames = 150;                ///< used, chosen to spread over the joints' ranges
+  double marker_sd_m = 1e-4;       ///< starting value; the residual decides
+  /// How far the template may be off: standard deviations of weak priors. A direction whose data do
+  /// not beat its prior threefold is not determined.
   double centre_prior_sd_m = 0.02;
   double axis_prior_sd_rad = 0.2;
   double marker_prior_sd_m = 0.02;
-  std::optional<TouchedSurface> surface;   ///< set: the end segment is fitted from contact
-  std::string tip_frame;              ///< centre of the fingertip's sphere; empty: the first frame whose name ends in "tip"
+  std::optional<TouchedSurface> surface;  ///< set: the end segment is fitted from contact
+  std::string tip_frame;  ///< centre of the fingertip's sphere; empty: the first frame whose name
+                          ///< ends in "tip"
   int contact_frames = 150;
-  double contact_force_N = 0.5;       ///< frames with at least this normal force are used
-  /// Fails with kUnidentifiable on any direction not determined. Off: the template's value stays and the summary names it.
+  double contact_force_N = 0.5;  ///< frames with at least this normal force are used
+  /// Fails with kUnidentifiable on any direction not determined. Off: the template's value stays
+  /// and the summary names it.
   bool require_all = false;
 };
 
-/// A length a person can check: between the axes (or centres) of two joints, or from the last joint to the fingertip.
+/// A length a person can check: between the axes (or centres) of two joints, or from the last joint
+/// to the fingertip.
 struct SegmentLength {
-  std::string name;                   ///< "wrist-mp", "dip-tip"
+  std::string name;  ///< "wrist-mp", "dip-tip"
   double length_m = 0.0, sd_m = 0.0, template_m = 0.0;
-  std::string source;                 ///< "markers", "contact" or "template" (not determined)
+  std::string source;  ///< "markers", "contact" or "template" (not determined)
 };
 
 struct SkeletonFitSummary {
   int frames = 0, contact_frames = 0;
-  double marker_rms_m = 0.0;          ///< |measured - modelled|
-  double marker_sd_m = 0.0;           ///< one axis, from the residual and its degrees of freedom
-  std::vector<std::string> parameter_names;   ///< "mp.centre.x", "mp.axis.1", "R.IND.PRX.1.y", "index.tip.x": in the body's frame
-  Eigen::VectorXd parameter_change;   ///< fitted - template, m or rad
-  Eigen::MatrixXd covariance;         ///< of the parameters, weak priors included: along gauges the prior alone
+  double marker_rms_m = 0.0;  ///< |measured - modelled|
+  double marker_sd_m = 0.0;   ///< one axis, from the residual and its degrees of freedom
+  std::vector<std::string> parameter_names;  ///< "mp.centre.x", "mp.axis.1", "R.IND.PRX.1.y",
+                                             ///< "index.tip.x": in the body's frame
+  Eigen::VectorXd parameter_change;          ///< fitted - template, m or rad
+  Eigen::MatrixXd covariance;  ///< of the parameters, weak priors included: along gauges the prior
+                               ///< alone
   std::vector<SegmentLength> lengths;
   std::vector<std::string> gauges;        ///< conventions, in words
-  std::vector<std::string> undetermined;  ///< directions the data leave open, each naming its largest parameters
+  std::vector<std::string> undetermined;  ///< directions the data leave open, each naming its
+                                          ///< largest parameters
   std::string Brief() const;
 };
 
@@ -73,9 +82,10 @@ struct SkeletonFit {
   SkeletonFitSummary summary;
 };
 
-/// Fails with kNotFound, kInvalid, kUnidentifiable (too few markers or motion; or require_all), kNotConverged.
-/// Cost: seconds for 150 frames of a finger.
-Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip, const model::Skeleton& template_skeleton,
+/// Fails with kNotFound, kInvalid, kUnidentifiable (too few markers or motion; or require_all),
+/// kNotConverged. Cost: seconds for 150 frames of a finger.
+Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
+                                const model::Skeleton& template_skeleton,
                                 const SkeletonFitOptions& options = {});
 
 }  // namespace handhold::fitting

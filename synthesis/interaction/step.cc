@@ -14,7 +14,8 @@ namespace {
 using geometry::Vec3;
 using geometry::Vec6;
 
-// Unit vectors that complete n to an orthonormal frame, the first along `slip` where that has a tangential part.
+// Unit vectors that complete n to an orthonormal frame, the first along `slip` where that has a
+// tangential part.
 void TangentFrame(const Vec3& n, const Vec3& slip, Vec3* t1, Vec3* t2) {
   const Vec3 along = slip - n * n.dot(slip);
   if (along.norm() > 1e-3 * slip.norm() && along.norm() > 1e-12) {
@@ -125,11 +126,13 @@ void InteractionStepper::BuildLcp(const ContactSet& contacts) {
   for (Eigen::Index i = 0; i < n; ++i) {
     const Contact& c = contacts[static_cast<size_t>(i)];
     Vec3 t1, t2;
-    // A polyhedral cone is exact only along its own directions: one of them is laid along the slip of the last step, or,
-    // at a new contact, along where the point would go without friction.
+    // A polyhedral cone is exact only along its own directions: one of them is laid along the slip
+    // of the last step, or, at a new contact, along where the point would go without friction.
     const Memory* last = Remember(c.feature);
     const Vec3 free_motion = u_.segment<3>(3 * i);
-    TangentFrame(c.normal_W, last != nullptr && last->slip_W.norm() > 1e-9 ? last->slip_W : free_motion, &t1, &t2);
+    TangentFrame(c.normal_W,
+                 last != nullptr && last->slip_W.norm() > 1e-9 ? last->slip_W : free_motion, &t1,
+                 &t2);
     D_.block<3, 1>(3 * i, i * per) = c.normal_W;
     for (Eigen::Index j = 0; j < options_.sides; j += 2) {
       const double angle = kPi * static_cast<double>(j) / static_cast<double>(options_.sides);

@@ -96,7 +96,7 @@ class InteractionStepper {
   model::KinematicsData kinematics_;
   geometry::Vec3 root_offset_W_ = geometry::Vec3::Zero();  ///< displacement of the compliant root,
                                                            ///< root compliance x total force
-  struct Memory {  ///< of a contact, from the step before
+  struct Memory {                                          ///< of a contact, from the step before
     int feature = 0;
     geometry::Vec3 f_onHand_W = geometry::Vec3::Zero();
     geometry::Vec3 slip_W = geometry::Vec3::Zero();  ///< tangential motion over the step

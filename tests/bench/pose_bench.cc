@@ -1,4 +1,5 @@
-// chain.pose_fast and chain.pose_ceres: frames per second of hand57 with 30 markers, one core, both ways of solving the same residuals.
+// chain.pose_fast and chain.pose_ceres: frames per second of hand57 with 30 markers, one core, both
+// ways of solving the same residuals.
 #include <cmath>
 #include <random>
 #include <stdexcept>
@@ -50,23 +51,29 @@ int main(int argc, char** argv) {
       const Eigen::VectorXd start = check_fast;
       check_fast = solver.SolvePoseOnly(seen[static_cast<size_t>(k)], start, PoseMethod::kFast).q;
       check_ceres = solver.SolvePoseOnly(seen[static_cast<size_t>(k)], start, PoseMethod::kCeres).q;
-      if (hand.Difference(check_fast, check_ceres).cwiseAbs().maxCoeff() > 1e-6) throw std::runtime_error("the two solvers disagree");
+      if (hand.Difference(check_fast, check_ceres).cwiseAbs().maxCoeff() > 1e-6)
+        throw std::runtime_error("the two solvers disagree");
     }
     auto rate = [&](PoseMethod method) {
       return Repeat(7, [&] {
         Eigen::VectorXd q = motion.At(0);
         return frames / Seconds([&] {
-                 for (int k = 1; k <= frames; ++k) q = solver.SolvePoseOnly(seen[static_cast<size_t>(k)], q, method).q;
+                 for (int k = 1; k <= frames; ++k)
+                   q = solver.SolvePoseOnly(seen[static_cast<size_t>(k)], q, method).q;
                });
       });
     };
     if (reporter.wants("chain.pose_fast")) {
-      reporter.Report("chain.pose_fast",
-                      {.value = rate(PoseMethod::kFast), .unit = "frames/s", .better = Better::kHigher, .goal = Goal::SpeedAtLeast(5000)});
+      reporter.Report("chain.pose_fast", {.value = rate(PoseMethod::kFast),
+                                          .unit = "frames/s",
+                                          .better = Better::kHigher,
+                                          .goal = Goal::SpeedAtLeast(5000)});
     }
     if (reporter.wants("chain.pose_ceres")) {
-      reporter.Report("chain.pose_ceres",
-                      {.value = rate(PoseMethod::kCeres), .unit = "frames/s", .better = Better::kHigher, .goal = Goal::SpeedAtLeast(2000)});
+      reporter.Report("chain.pose_ceres", {.value = rate(PoseMethod::kCeres),
+                                           .unit = "frames/s",
+                                           .better = Better::kHigher,
+                                           .goal = Goal::SpeedAtLeast(2000)});
     }
   });
 }

@@ -10,10 +10,12 @@ namespace handhold::test_support {
 namespace {
 
 constexpr double kRateHz = 7000;
-constexpr int kPerFrame = 14;   // 500 Hz
+constexpr int kPerFrame = 14;  // 500 Hz
 
 /// Minimum-jerk way between two postures.
-Joints Blend(const Joints& a, const Joints& b, double s) { return a + (b - a) * (10 * s * s * s - 15 * s * s * s * s + 6 * s * s * s * s * s); }
+Joints Blend(const Joints& a, const Joints& b, double s) {
+  return a + (b - a) * (10 * s * s * s - 15 * s * s * s * s + 6 * s * s * s * s * s);
+}
 
 }  // namespace
 
@@ -35,7 +37,9 @@ model::Skeleton PlanarHand(const PlanarFinger& finger) {
     const double m = finger.mass_kg[i], l = finger.body_length_m[i], r = finger.radius_m[i];
     body.mass.mass_kg = m;
     body.mass.p_BCom.x() = 0.5 * l;
-    body.mass.I_BCom_B = geometry::Vec3(m * r * r / 2, m * (l * l / 12 + r * r / 4), m * (l * l / 12 + r * r / 4)).asDiagonal();
+    body.mass.I_BCom_B =
+        geometry::Vec3(m * r * r / 2, m * (l * l / 12 + r * r / 4), m * (l * l / 12 + r * r / 4))
+            .asDiagonal();
     if (i == 3) {
       model::BodyShape tip;
       tip.name = "tip";
@@ -45,8 +49,10 @@ model::Skeleton PlanarHand(const PlanarFinger& finger) {
     }
     draft.bodies.push_back(body);
   }
-  const double markers[9][4] = {{1, .018, .012, .018},  {1, .022, -.011, .018}, {1, .066, .003, .018},  {2, .011, .003, .011}, {2, .034, -.003, .011},
-                                {3, .006, -.003, .0105}, {3, .020, .003, .0105}, {4, .005, .0025, .009}, {4, .015, -.0025, .009}};
+  const double markers[9][4] = {
+      {1, .018, .012, .018},  {1, .022, -.011, .018}, {1, .066, .003, .018},
+      {2, .011, .003, .011},  {2, .034, -.003, .011}, {3, .006, -.003, .0105},
+      {3, .020, .003, .0105}, {4, .005, .0025, .009}, {4, .015, -.0025, .009}};
   for (int m = 0; m < 9; ++m) {
     model::MarkerAttachment marker;
     marker.name = "M" + std::to_string(m);
@@ -72,18 +78,21 @@ FingerTake MakeTake(const TakePlan& plan) {
   const Plate surface;
   std::mt19937 random(plan.seed);
   std::normal_distribution<double> white(0, 1);
-  std::uniform_real_distribution<double> speed(plan.min_speed_m_per_s, plan.max_speed_m_per_s), push(plan.min_force_N, plan.max_force_N);
-  std::vector<Joints> theta, theta_free;       // at 7 kHz
+  std::uniform_real_distribution<double> speed(plan.min_speed_m_per_s, plan.max_speed_m_per_s),
+      push(plan.min_force_N, plan.max_force_N);
+  std::vector<Joints> theta, theta_free;  // at 7 kHz
   std::vector<Eigen::Vector2d> force;
   std::vector<recording::Event> events;
   std::vector<double> onsets, releases;
   for (int s = 0; s < plan.free_strokes + plan.contact_strokes; ++s) {
     const bool touches = s >= plan.free_strokes;
     const Joints posture = plan.postures_deg[static_cast<size_t>(s) % plan.postures_deg.size()];
-    const Stroke stroke = DrawStroke(finger, plan.impedance, surface, posture, speed(random), push(random), &random);
+    const Stroke stroke =
+        DrawStroke(finger, plan.impedance, surface, posture, speed(random), push(random), &random);
     const double duration = 1.3;
     const Run free = Simulate(finger, plan.impedance, stroke.program, nullptr, duration);
-    const Run run = touches ? Simulate(finger, plan.impedance, stroke.program, &surface, duration) : free;
+    const Run run =
+        touches ? Simulate(finger, plan.impedance, stroke.program, &surface, duration) : free;
     if (!theta.empty()) {
       const Joints from = theta.back(), to = run.theta.front();
       const int blend = 2800;
@@ -106,7 +115,15 @@ FingerTake MakeTake(const TakePlan& plan) {
     force.insert(force.end(), run.force.begin(), run.force.end());
   }
 
-  FingerTake take{PlanarHand(finger), {}, {}, recording::Clip(recording::ClipInfo{}), {}, {}, {}, onsets, releases};
+  FingerTake take{PlanarHand(finger),
+                  {},
+                  {},
+                  recording::Clip(recording::ClipInfo{}),
+                  {},
+                  {},
+                  {},
+                  onsets,
+                  releases};
   take.plate.name = "plate";
   take.plate.surface_compliance_m_per_N = 1 / surface.stiffness;
   model::PropShape box;
@@ -122,15 +139,20 @@ FingerTake MakeTake(const TakePlan& plan) {
     take.force.push_back(force[static_cast<size_t>(i * kPerFrame)]);
   }
   take.clip = MarkerClip(
-      take.skeleton, [&](double t) { return Eigen::VectorXd(take.theta[static_cast<size_t>(std::lround(t * 500))]); }, frames, plan.marker_noise_m,
-      plan.seed + 1000, [](int, int) { return false; });
+      take.skeleton,
+      [&](double t) {
+        return Eigen::VectorXd(take.theta[static_cast<size_t>(std::lround(t * 500))]);
+      },
+      frames, plan.marker_noise_m, plan.seed + 1000, [](int, int) { return false; });
 
   recording::StreamInfo info;
   info.name = "plate/wrench";
   info.kind = recording::StreamKind::kForceTorque;
   info.rate = {7000, 1};
-  for (const char* c : {"fx", "fy", "fz", "tx", "ty", "tz"}) info.channels.push_back({c, "count", 0});
-  const int id = take.clip.AddStream(info, recording::ClockMap::Identity(std::llround(plan.force_late_s * 1e9)));
+  for (const char* c : {"fx", "fy", "fz", "tx", "ty", "tz"})
+    info.channels.push_back({c, "count", 0});
+  const int id = take.clip.AddStream(
+      info, recording::ClockMap::Identity(std::llround(plan.force_late_s * 1e9)));
   recording::ForceSensor sensor;
   sensor.name = "plate";
   sensor.stream_id = id;

@@ -41,7 +41,8 @@ inline model::Skeleton EveryJoint() {
     body.joint.name = std::string("j.") + row.name;
     body.joint.dof_names = row.dofs;
     body.joint.X_PJp.p << 0.04 * (k > 0), 0.01 * k, 0.0;
-    body.joint.X_PJp.R = geometry::Exp<double>(0.3 * geometry::Vec3(u(random), u(random), u(random)));
+    body.joint.X_PJp.R =
+        geometry::Exp<double>(0.3 * geometry::Vec3(u(random), u(random), u(random)));
     body.joint.axes[0] = geometry::Vec3(0.1, 1, 0.05).normalized();
     body.joint.axes[1] = geometry::Vec3(0, 0.1, 1).normalized();
     body.joint.lower_rad = Eigen::Vector3d(-0.5, -0.4, -0.6);
@@ -52,8 +53,11 @@ inline model::Skeleton EveryJoint() {
     }
     draft.bodies.push_back(body);
     for (int m = 0; m < 3; ++m) {
-      draft.markers.push_back({std::string(row.name) + "." + std::to_string(m), k + 1,
-                               geometry::Vec3(0.02 + 0.01 * u(random), 0.015 * u(random), 0.015 * u(random)), {}});
+      draft.markers.push_back(
+          {std::string(row.name) + "." + std::to_string(m),
+           k + 1,
+           geometry::Vec3(0.02 + 0.01 * u(random), 0.015 * u(random), 0.015 * u(random)),
+           {}});
     }
     ++k;
   }
@@ -62,7 +66,8 @@ inline model::Skeleton EveryJoint() {
   return *std::move(skeleton);
 }
 
-inline Eigen::VectorXd RandomPose(const model::Skeleton& skeleton, double spread_rad, unsigned seed) {
+inline Eigen::VectorXd RandomPose(const model::Skeleton& skeleton, double spread_rad,
+                                  unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> u(-spread_rad, spread_rad);
   Eigen::VectorXd v(skeleton.nv());

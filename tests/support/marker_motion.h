@@ -1,6 +1,8 @@
-/// A hand that moves and is seen by cameras: joint trajectories and marker positions by their own composition of rotations.
+/// A hand that moves and is seen by cameras: joint trajectories and marker positions by their own
+/// composition of rotations.
 ///
-/// Takes a skeleton as data only (its draft) and composes poses with Eigen's quaternions, sharing no code with model/kinematics or with fits.
+/// Takes a skeleton as data only (its draft) and composes poses with Eigen's quaternions, sharing
+/// no code with model/kinematics or with fits.
 #pragma once
 
 #include <cmath>
@@ -17,7 +19,8 @@
 namespace handhold::test_support {
 
 /// X_WB of every body (0: the world) at q.
-inline std::vector<Eigen::Isometry3d> BodyPoses(const model::Skeleton& skeleton, const Eigen::VectorXd& q) {
+inline std::vector<Eigen::Isometry3d> BodyPoses(const model::Skeleton& skeleton,
+                                                const Eigen::VectorXd& q) {
   auto isometry = [](const geometry::RigidTransform& x) {
     Eigen::Isometry3d m = Eigen::Isometry3d::Identity();
     m.linear() = x.R;
@@ -47,7 +50,8 @@ inline std::vector<Eigen::Isometry3d> BodyPoses(const model::Skeleton& skeleton,
         joint.rotate(Eigen::Quaterniond(x[3], x[4], x[5], x[6]));
         break;
     }
-    poses.push_back(poses[static_cast<size_t>(body.parent)] * isometry(body.joint.X_PJp) * joint * isometry(body.joint.X_BJc).inverse());
+    poses.push_back(poses[static_cast<size_t>(body.parent)] * isometry(body.joint.X_PJp) * joint *
+                    isometry(body.joint.X_BJc).inverse());
   }
   return poses;
 }
@@ -62,15 +66,17 @@ inline Eigen::Matrix3Xd MarkerPlaces(const model::Skeleton& skeleton, const Eige
   return p;
 }
 
-/// Smooth motion of every coordinate: two sines each, angles within +-`range_rad` about `centre_rad` (and inside 90 % of finite limits), a
-/// free root within 50 mm.
+/// Smooth motion of every coordinate: two sines each, angles within +-`range_rad` about
+/// `centre_rad` (and inside 90 % of finite limits), a free root within 50 mm.
 class SmoothMotion {
  public:
-  SmoothMotion(const model::Skeleton& skeleton, double range_rad, unsigned seed) : skeleton_(skeleton) {
+  SmoothMotion(const model::Skeleton& skeleton, double range_rad, unsigned seed)
+      : skeleton_(skeleton) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> unit(0, 1);
     for (int i = 0; i < skeleton.nv(); ++i) {
-      waves_.push_back({0.3 + 0.9 * unit(random), 6.3 * unit(random), 0.9 + 0.9 * unit(random), 6.3 * unit(random)});
+      waves_.push_back({0.3 + 0.9 * unit(random), 6.3 * unit(random), 0.9 + 0.9 * unit(random),
+                        6.3 * unit(random)});
       centre_.push_back(0.0);
       range_.push_back(range_rad);
     }
@@ -81,7 +87,8 @@ class SmoothMotion {
         if (joint.type == model::JointType::kFree) {
           range_[i] = k < 3 ? range_rad : 0.05;
         } else if (std::isfinite(joint.lower_rad[k]) && std::isfinite(joint.upper_rad[k])) {
-          const double narrow = joint.type == model::JointType::kBall ? 0.5 : 0.9;  // a ball's limits couple
+          const double narrow = joint.type == model::JointType::kBall ? 0.5 : 0.9;  // a ball's
+                                                                                    // limits couple
           centre_[i] = 0.5 * (joint.lower_rad[k] + joint.upper_rad[k]);
           range_[i] = std::min(range_rad, narrow * 0.5 * (joint.upper_rad[k] - joint.lower_rad[k]));
           if (joint.type == model::JointType::kBall) centre_[i] *= 0.5;
@@ -98,7 +105,8 @@ class SmoothMotion {
       auto value = [&](int k) {
         const auto i = static_cast<size_t>(iv + k);
         const Wave& w = waves_[i];
-        return centre_[i] + range_[i] * (0.65 * std::sin(6.283 * w.f1 * t + w.p1) + 0.35 * std::sin(6.283 * w.f2 * t + w.p2));
+        return centre_[i] + range_[i] * (0.65 * std::sin(6.283 * w.f1 * t + w.p1) +
+                                         0.35 * std::sin(6.283 * w.f2 * t + w.p2));
       };
       auto turn = [&](int at, int first) {
         const Eigen::Vector3d w(value(first), value(first + 1), value(first + 2));
@@ -126,9 +134,11 @@ class SmoothMotion {
   std::vector<double> centre_, range_;
 };
 
-/// A clip of the skeleton's markers at 500 Hz, with white noise; `missing(frame, marker)` says what is occluded.
+/// A clip of the skeleton's markers at 500 Hz, with white noise; `missing(frame, marker)` says what
+/// is occluded.
 template <typename Pose, typename Missing>
-recording::Clip MarkerClip(const model::Skeleton& skeleton, const Pose& pose, int frames, double noise_m, unsigned seed, const Missing& missing) {
+recording::Clip MarkerClip(const model::Skeleton& skeleton, const Pose& pose, int frames,
+                           double noise_m, unsigned seed, const Missing& missing) {
   recording::Clip clip(recording::ClipInfo{});
   recording::StreamInfo info;
   info.name = "vicon/markers";
@@ -149,7 +159,8 @@ recording::Clip MarkerClip(const model::Skeleton& skeleton, const Pose& pose, in
     for (int m = 0; m < p.cols(); ++m) {
       for (int c = 0; c < 3; ++c) {
         const double noise = white(random);
-        block.value(3 * m + c, i) = missing(i, m) ? std::numeric_limits<double>::quiet_NaN() : p(c, m) + noise;
+        block.value(3 * m + c, i) =
+            missing(i, m) ? std::numeric_limits<double>::quiet_NaN() : p(c, m) + noise;
       }
     }
   }

@@ -19,7 +19,8 @@ Joints Absolute(const Joints& theta) {
 }
 
 /// Jacobian of a point `along` metres out on link `link`, 2 x 4.
-Eigen::Matrix<double, 2, 4> PointJacobian(const PlanarFinger& f, const Joints& phi, int link, double along) {
+Eigen::Matrix<double, 2, 4> PointJacobian(const PlanarFinger& f, const Joints& phi, int link,
+                                          double along) {
   Eigen::Matrix<double, 2, 4> j = Eigen::Matrix<double, 2, 4>::Zero();
   for (int k = 0; k <= link; ++k) {
     const double l = k < link ? f.length_m[static_cast<size_t>(k)] : along;
@@ -30,7 +31,8 @@ Eigen::Matrix<double, 2, 4> PointJacobian(const PlanarFinger& f, const Joints& p
 }
 
 double Inertia(const PlanarFinger& f, size_t i) {
-  return f.mass_kg[i] * (f.body_length_m[i] * f.body_length_m[i] / 12 + f.radius_m[i] * f.radius_m[i] / 4);
+  return f.mass_kg[i] *
+         (f.body_length_m[i] * f.body_length_m[i] / 12 + f.radius_m[i] * f.radius_m[i] / 4);
 }
 
 }  // namespace
@@ -38,7 +40,8 @@ double Inertia(const PlanarFinger& f, size_t i) {
 Eigen::Vector2d PlanarFinger::Tip(const Joints& theta) const {
   const Joints phi = Absolute(theta);
   Eigen::Vector2d p = Eigen::Vector2d::Zero();
-  for (int i = 0; i < 4; ++i) p += length_m[static_cast<size_t>(i)] * Eigen::Vector2d(std::cos(phi[i]), std::sin(phi[i]));
+  for (int i = 0; i < 4; ++i)
+    p += length_m[static_cast<size_t>(i)] * Eigen::Vector2d(std::cos(phi[i]), std::sin(phi[i]));
   return p;
 }
 
@@ -67,7 +70,8 @@ Joints PlanarFinger::VelocityTerms(const Joints& theta, const Joints& rate) cons
   Eigen::Vector2d joint_acceleration = Eigen::Vector2d::Zero();
   for (int i = 0; i < 4; ++i) {
     const auto s = static_cast<size_t>(i);
-    const Eigen::Vector2d inward = -spin[i] * spin[i] * Eigen::Vector2d(std::cos(phi[i]), std::sin(phi[i]));
+    const Eigen::Vector2d inward =
+        -spin[i] * spin[i] * Eigen::Vector2d(std::cos(phi[i]), std::sin(phi[i]));
     const Eigen::Vector2d a = joint_acceleration + 0.5 * body_length_m[s] * inward;
     h += mass_kg[s] * PointJacobian(*this, phi, i, 0.5 * body_length_m[s]).transpose() * a;
     joint_acceleration += length_m[s] * inward;
@@ -75,7 +79,8 @@ Joints PlanarFinger::VelocityTerms(const Joints& theta, const Joints& rate) cons
   return h;
 }
 
-Run Simulate(const PlanarFinger& finger, const Impedance& impedance, const Program& program, const Plate* plate, double duration_s) {
+Run Simulate(const PlanarFinger& finger, const Impedance& impedance, const Program& program,
+             const Plate* plate, double duration_s) {
   const int per_sample = 3;
   Run run;
   run.step_s = 1.0 / 7000;
@@ -98,7 +103,9 @@ Run Simulate(const PlanarFinger& finger, const Impedance& impedance, const Progr
       if (plate != nullptr) {
         const Eigen::Vector2d tip = finger.Tip(theta), velocity = jacobian * rate;
         const double depth = plate->height_m - (tip.y() - finger.tip_radius_m);
-        const double normal = depth > 0 ? std::max(0.0, plate->stiffness * depth - plate->damping * velocity.y()) : 0.0;
+        const double normal =
+            depth > 0 ? std::max(0.0, plate->stiffness * depth - plate->damping * velocity.y())
+                      : 0.0;
         if (normal > 0) {
           if (!touching) anchor = tip.x();
           if (run.onset_s < 0) run.onset_s = t - h;
@@ -118,8 +125,9 @@ Run Simulate(const PlanarFinger& finger, const Impedance& impedance, const Progr
       const Eigen::Matrix4d mass = finger.MassMatrix(theta);
       Eigen::Matrix4d a = mass;
       a.diagonal() += h * damping + h * h * stiffness;
-      const Joints b = mass * rate + h * (jacobian.transpose() * force - finger.VelocityTerms(theta, rate) +
-                                          stiffness.cwiseProduct(goal - theta) + damping.cwiseProduct(goal_rate));
+      const Joints b = mass * rate +
+                       h * (jacobian.transpose() * force - finger.VelocityTerms(theta, rate) +
+                            stiffness.cwiseProduct(goal - theta) + damping.cwiseProduct(goal_rate));
       rate = a.ldlt().solve(b);
       theta += h * rate;
     }
@@ -127,8 +135,9 @@ Run Simulate(const PlanarFinger& finger, const Impedance& impedance, const Progr
   return run;
 }
 
-Stroke DrawStroke(const PlanarFinger& finger, const Impedance& impedance, const Plate& plate, const Joints& posture_deg, double speed_m_per_s,
-                  double force_N, std::mt19937* random) {
+Stroke DrawStroke(const PlanarFinger& finger, const Impedance& impedance, const Plate& plate,
+                  const Joints& posture_deg, double speed_m_per_s, double force_N,
+                  std::mt19937* random) {
   std::uniform_real_distribution<double> unit(-1, 1);
   Stroke stroke;
   Joints touch = posture_deg * kPi / 180;
@@ -144,11 +153,14 @@ Stroke DrawStroke(const PlanarFinger& finger, const Impedance& impedance, const 
   // Motion shared out like a compliant chain, with joint variety on top.
   const Eigen::Matrix<double, 4, 2> spread =
       impedance.compliance_rad_per_Nm.asDiagonal() * j.transpose() *
-      (j * impedance.compliance_rad_per_Nm.asDiagonal() * j.transpose() + 1e-6 * Eigen::Matrix2d::Identity()).inverse();
+      (j * impedance.compliance_rad_per_Nm.asDiagonal() * j.transpose() +
+       1e-6 * Eigen::Matrix2d::Identity())
+          .inverse();
   const Joints wobble = Joints(unit(*random), unit(*random), unit(*random), unit(*random)) * 0.01;
   const Joints phase = Joints(unit(*random), unit(*random), unit(*random), unit(*random)) * kPi;
   const double travel = clearance + depth;
-  // z(t) = -travel/2 (1 - cos(w t)): the speed where it has gone down by `clearance` is travel/2 w sin(w t).
+  // z(t) = -travel/2 (1 - cos(w t)): the speed where it has gone down by `clearance` is travel/2 w
+  // sin(w t).
   const double at = std::acos(1 - 2 * clearance / travel);
   const double w = speed_m_per_s / (0.5 * travel * std::sin(at));
   const double down_s = kPi / w, start_s = 0.15, hold_s = 0.25;

@@ -58,7 +58,8 @@ TEST(ContactFitTest, OnsetPointAndTorqueAreThoseOfTheSimulation) {
     peak = peak.cwiseMax(tau.cwiseAbs());
     ++count;
     if (!std::isfinite(track.p_WC(0, i))) continue;
-    point_errors.push_back(std::hypot(track.p_WC(0, i) - finger.Tip(take.theta[k]).x(), track.p_WC(1, i)));
+    point_errors.push_back(
+        std::hypot(track.p_WC(0, i) - finger.Tip(take.theta[k]).x(), track.p_WC(1, i)));
     EXPECT_NEAR(track.normal_W(2, i), 1.0, 1e-9);
     EXPECT_NEAR(track.p_WC(2, i), -0.075, 1e-6);
   }
@@ -87,10 +88,12 @@ TEST(ContactFitTest, AWrongSignOfTheSensorFindsNoOnset) {
   plan.sensor_sign = -1;
   const FingerTake take = MakeTake(plan);
   auto fit = FitContact(take.clip, take.skeleton, PoseOf(take), take.plate, take.X_WPlate);
-  // A plate that seems to pull: what then looks like pressing is the time between touches, and no onset is where one was.
+  // A plate that seems to pull: what then looks like pressing is the time between touches, and no
+  // onset is where one was.
   if (!fit) return;
   for (const artefact::ContactPhase& phase : fit->track.phases) {
-    for (const double onset : take.onset_s) EXPECT_GT(std::abs(phase.onset.seconds() - onset), 0.002);
+    for (const double onset : take.onset_s)
+      EXPECT_GT(std::abs(phase.onset.seconds() - onset), 0.002);
   }
 }
 
@@ -113,11 +116,16 @@ TEST(ContactFitTest, WrongInputsAreNamed) {
   const artefact::PoseTrack pose = PoseOf(take);
   ContactFitOptions options;
   options.body = "thumb";
-  EXPECT_EQ(FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate, options).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(
+      FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate, options).error().code,
+      ErrorCode::kNotFound);
   options = {};
   options.force_sensor = "table";
-  EXPECT_EQ(FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate, options).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(FitContact(take.clip, take.skeleton, pose, model::Prop{}, take.X_WPlate).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(
+      FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate, options).error().code,
+      ErrorCode::kNotFound);
+  EXPECT_EQ(FitContact(take.clip, take.skeleton, pose, model::Prop{}, take.X_WPlate).error().code,
+            ErrorCode::kInvalid);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/// The whole way from markers and a wrench to compliance and reference, against a finger simulated by other code.
+/// The whole way from markers and a wrench to compliance and reference, against a finger simulated
+/// by other code.
 #include "fitting/compliance/dynamic_estimator.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ Chain RunChain(const TakePlan& plan) {
   auto pose = FitPose(chain.take.clip, chain.take.skeleton, options);
   EXPECT_TRUE(pose) << pose.error().message;
   chain.pose = pose->track;
-  auto contact = FitContact(chain.take.clip, chain.take.skeleton, chain.pose, chain.take.plate, chain.take.X_WPlate);
+  auto contact = FitContact(chain.take.clip, chain.take.skeleton, chain.pose, chain.take.plate,
+                            chain.take.X_WPlate);
   EXPECT_TRUE(contact) << contact.error().message;
   chain.contact = contact->track;
   return chain;
@@ -63,11 +65,14 @@ TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
       EXPECT_FALSE(joint.refusal.empty());
       continue;
     }
-    EXPECT_LT(std::abs(std::log(*joint.compliance_rad_per_Nm / truth)), j < 2 ? 0.10 : 0.2) << joint.dof;
-    EXPECT_LT(std::abs(std::log(*joint.compliance_rad_per_Nm / truth)), 3.5 * joint.sd_log) << joint.dof;
+    EXPECT_LT(std::abs(std::log(*joint.compliance_rad_per_Nm / truth)), j < 2 ? 0.10 : 0.2)
+        << joint.dof;
+    EXPECT_LT(std::abs(std::log(*joint.compliance_rad_per_Nm / truth)), 3.5 * joint.sd_log)
+        << joint.dof;
   }
   for (const artefact::ComplianceFit::Event& e : answer.events) {
-    EXPECT_TRUE(std::isnan(e.compliance_rad_per_Nm[3])) << "the end joint is refused for any single event";
+    EXPECT_TRUE(std::isnan(e.compliance_rad_per_Nm[3]))
+        << "the end joint is refused for any single event";
   }
 }
 
@@ -82,15 +87,20 @@ TEST(DynamicEstimatorTest, ATakeWithoutContactIsUnidentifiable) {
 
 double Degrees(double rad) { return rad * 57.29577951308232; }
 
-/// Median over phases of the RMS error of theta_r, wrist and MP, from 50 ms after onset to release, degrees.
+/// Median over phases of the RMS error of theta_r, wrist and MP, from 50 ms after onset to release,
+/// degrees.
 double ReferenceError(const Chain& chain, const Eigen::MatrixXd& reference) {
   std::vector<double> errors;
   for (size_t p = 0; p < chain.contact.phases.size(); ++p) {
     double sum = 0;
     int n = 0;
     for (size_t k = 0; k < chain.contact.times.size(); ++k) {
-      if (chain.contact.phase[k] != static_cast<int>(p) || chain.contact.times[k] < chain.contact.phases[p].onset + Duration::Milliseconds(50)) continue;
-      for (int j = 0; j < 2; ++j) sum += std::pow(reference(j, static_cast<Eigen::Index>(k)) - chain.take.theta_free[k][j], 2);
+      if (chain.contact.phase[k] != static_cast<int>(p) ||
+          chain.contact.times[k] < chain.contact.phases[p].onset + Duration::Milliseconds(50))
+        continue;
+      for (int j = 0; j < 2; ++j)
+        sum +=
+            std::pow(reference(j, static_cast<Eigen::Index>(k)) - chain.take.theta_free[k][j], 2);
       n += 2;
     }
     if (n > 0) errors.push_back(Degrees(std::sqrt(sum / n)));
@@ -121,7 +131,8 @@ TEST(ReferenceTrajectoryTest, ComesBackWithTheTrueComplianceAndNotWithTwiceIt) {
   for (const double factor : {0.5, 2.0}) {
     ReferenceTrajectoryOptions options;
     options.compliance_factor = factor;
-    auto wrong = MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {truth}, options);
+    auto wrong =
+        MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {truth}, options);
     ASSERT_TRUE(wrong);
     EXPECT_GT(ReferenceError(chain, wrong->trajectory.q_reference), 0.75) << factor;
   }
@@ -148,19 +159,26 @@ TEST(ReferenceTrajectoryTest, RefusedJointsStayRefusedUnlessAssumedByName) {
   auto plain = MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit});
   ASSERT_TRUE(plain) << plain.error().message;
   EXPECT_TRUE(std::isnan(plain->trajectory.compliance_rad_per_Nm(3, 10)));
-  EXPECT_EQ((plain->trajectory.q_reference.row(3) - chain.pose.q.row(3)).norm(), 0.0) << "theta_r is theta where C is refused";
+  EXPECT_EQ((plain->trajectory.q_reference.row(3) - chain.pose.q.row(3)).norm(), 0.0)
+      << "theta_r is theta where C is refused";
   EXPECT_EQ(plain->summary.refused, std::vector<std::string>{"R.index.dip.flex"});
   ReferenceTrajectoryOptions options;
   options.assume_compliance = Table1Exploring(chain.take.skeleton);
   ASSERT_EQ(options.assume_compliance.size(), 4u);
-  auto assumed = MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit}, options);
+  auto assumed =
+      MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit}, options);
   ASSERT_TRUE(assumed);
   EXPECT_EQ(assumed->trajectory.compliance_rad_per_Nm(3, 10), 2.0052);
-  EXPECT_EQ(assumed->trajectory.compliance_rad_per_Nm(0, 10), 0.5) << "a fitted value is never replaced";
+  EXPECT_EQ(assumed->trajectory.compliance_rad_per_Nm(0, 10), 0.5)
+      << "a fitted value is never replaced";
   EXPECT_EQ(assumed->trajectory.assumed[3], 1);
   EXPECT_EQ(assumed->trajectory.assumed[0], 0);
   options.assume_compliance = {{"R.index.pipp.flex", 1.0}};
-  EXPECT_EQ(MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit}, options).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(
+      MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit}, options)
+          .error()
+          .code,
+      ErrorCode::kInvalid);
 }
 
 TEST(PaperEstimatorTest, StraightFingerEventsAreDiscardedWithTheReason) {

@@ -1,5 +1,7 @@
-/// The chain from a recorded take to the reference trajectory, on a subject of tools/lab (the engine's own dynamics), against its truth. Prints
-/// what criteria 5 to 8 of the one-finger chain ask. HANDHOLD_LAB_PLAN=full and HANDHOLD_LAB_SEEDS=n run the whole session; the default is a brief one.
+/// The chain from a recorded take to the reference trajectory, on a subject of tools/lab (the
+/// engine's own dynamics), against its truth. Prints what criteria 5 to 8 of the one-finger chain
+/// ask. HANDHOLD_LAB_PLAN=full and HANDHOLD_LAB_SEEDS=n run the whole session; the default is a
+/// brief one.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -25,7 +27,8 @@ using lab::Truth;
 
 double Quantile(std::vector<double> v, double share) {
   if (v.empty()) return std::nan("");
-  const auto at = v.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(v.size() - 1));
+  const auto at =
+      v.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(v.size() - 1));
   std::nth_element(v.begin(), at, v.end());
   return *at;
 }
@@ -76,12 +79,14 @@ Outcome RunChain(uint64_t seed, bool full) {
 
   SkeletonFitOptions skeleton_options;
   const lab::TruthTake& motion = subject->truth.takes.front();
-  skeleton_options.range = TimeRange{Timestamp::FromSeconds(motion.begin_s), Timestamp::FromSeconds(motion.end_s)};
+  skeleton_options.range =
+      TimeRange{Timestamp::FromSeconds(motion.begin_s), Timestamp::FromSeconds(motion.end_s)};
   skeleton_options.surface = TouchedSurface{&*plate, subject->truth.X_WPlate, "plate"};
   auto skeleton = FitSkeleton(clip, Scaled(*hand, 1.1), skeleton_options);
   EXPECT_TRUE(skeleton) << skeleton.error().message;
   std::printf("%s\n", skeleton->summary.Brief().c_str());
-  for (const std::string& u : skeleton->summary.undetermined) std::printf("  not determined: %s\n", u.c_str());
+  for (const std::string& u : skeleton->summary.undetermined)
+    std::printf("  not determined: %s\n", u.c_str());
   PoseFitOptions pose_options;
   pose_options.method = full ? PoseMethod::kCeres : PoseMethod::kFast;
   auto pose = FitPose(clip, skeleton->skeleton, pose_options);
@@ -95,10 +100,12 @@ Outcome RunChain(uint64_t seed, bool full) {
   std::printf("%s\n", dynamic->summary.Brief().c_str());
   auto paper = FitPaperCompliance(skeleton->skeleton, pose->track, contact->track);
   EXPECT_TRUE(paper);
-  auto reference = MakeInteractionTrajectory(skeleton->skeleton, pose->track, contact->track, dynamic->fits);
+  auto reference =
+      MakeInteractionTrajectory(skeleton->skeleton, pose->track, contact->track, dynamic->fits);
   EXPECT_TRUE(reference) << reference.error().message;
   std::printf("%s\n", reference->summary.Brief().c_str());
-  return {std::move(subject->truth), *std::move(skeleton), *std::move(pose), *std::move(contact), *std::move(dynamic), *std::move(paper),
+  return {std::move(subject->truth), *std::move(skeleton), *std::move(pose),
+          *std::move(contact),       *std::move(dynamic),  *std::move(paper),
           *std::move(reference)};
 }
 
@@ -106,18 +113,22 @@ Outcome RunChain(uint64_t seed, bool full) {
 void CheckPose(const Outcome& o) {
   const model::Skeleton &fit = o.skeleton.skeleton, &truth = *o.truth.skeleton;
   for (int b = 3; b < truth.body_count(); ++b) {
-    const double a = AcrossAxis(fit, b - 1, fit.body(b).joint.X_PJp.p), t = AcrossAxis(truth, b - 1, truth.body(b).joint.X_PJp.p);
-    std::printf("length to %-12s %.2f mm, error %+.3f mm\n", truth.body(b).joint.name.c_str(), 1e3 * a, 1e3 * (a - t));
+    const double a = AcrossAxis(fit, b - 1, fit.body(b).joint.X_PJp.p),
+                 t = AcrossAxis(truth, b - 1, truth.body(b).joint.X_PJp.p);
+    std::printf("length to %-12s %.2f mm, error %+.3f mm\n", truth.body(b).joint.name.c_str(),
+                1e3 * a, 1e3 * (a - t));
     EXPECT_LE(std::abs(a - t), 1e-3);
   }
   const int tip = truth.FindFrame("index.tip"), dst = truth.frames()[static_cast<size_t>(tip)].body;
   std::printf("fingertip error %.3f mm across the last axis\n",
-              1e3 * (AcrossAxis(fit, dst, fit.frames()[static_cast<size_t>(tip)].X_BF.p) - AcrossAxis(truth, dst, truth.frames()[static_cast<size_t>(tip)].X_BF.p)));
+              1e3 * (AcrossAxis(fit, dst, fit.frames()[static_cast<size_t>(tip)].X_BF.p) -
+                     AcrossAxis(truth, dst, truth.frames()[static_cast<size_t>(tip)].X_BF.p)));
   const Eigen::MatrixXd& theta = o.truth.FindRun("captured")->session.theta;
   for (int j = 0; j < 4; ++j) {
     double sum = 0, sum2 = 0, n = 0;
     for (int k = 0; k < o.pose.track.frame_count(); ++k) {
-      const auto row = static_cast<Eigen::Index>(std::lround(o.pose.track.times[static_cast<size_t>(k)].seconds() * 500));
+      const auto row = static_cast<Eigen::Index>(
+          std::lround(o.pose.track.times[static_cast<size_t>(k)].seconds() * 500));
       const double e = RadiansToDegrees(o.pose.track.q(j, k) - theta(row, j));
       sum += e, sum2 += e * e, n += 1;
     }
@@ -137,9 +148,11 @@ void CheckContact(const Outcome& o) {
   model::KinematicsData data(*o.truth.skeleton);
   for (size_t p = 0; p < o.contact.track.phases.size(); ++p) {
     const auto& phase = o.contact.track.phases[p];
-    EXPECT_GT(phase.onset.seconds(), o.truth.takes.front().end_s) << "a contact in the range of motion";
+    EXPECT_GT(phase.onset.seconds(), o.truth.takes.front().end_s)
+        << "a contact in the range of motion";
     double nearest = 1e9;
-    for (const lab::TruthContact& c : run.contacts) nearest = std::min(nearest, std::abs(phase.onset.seconds() - c.onset_s));
+    for (const lab::TruthContact& c : run.contacts)
+      nearest = std::min(nearest, std::abs(phase.onset.seconds() - c.onset_s));
     onset.push_back(nearest);
     matched += nearest < 0.02;
   }
@@ -148,13 +161,16 @@ void CheckContact(const Outcome& o) {
     if (p < 0) continue;
     const double t = o.contact.track.times[k].seconds();
     for (const lab::TruthSeries& s : run.strokes) {
-      if (s.rows() < 2 || t < s.begin_s || t > s.end_s() - 1e-3 || !s.has_contact_columns()) continue;
-      const Eigen::Vector3d f = lab::Interpolate(s, s.f_onHand_W, t), c = lab::Interpolate(s, s.p_W_contact, t);
+      if (s.rows() < 2 || t < s.begin_s || t > s.end_s() - 1e-3 || !s.has_contact_columns())
+        continue;
+      const Eigen::Vector3d f = lab::Interpolate(s, s.f_onHand_W, t),
+                            c = lab::Interpolate(s, s.p_W_contact, t);
       if (!c.allFinite()) continue;
       const Eigen::VectorXd q = lab::Interpolate(s, s.theta, t);
       model::ComputeJacobian(*o.truth.skeleton, q, &data);
       Eigen::VectorXd tau = Eigen::VectorXd::Zero(4);
-      model::AddForceTorques(*o.truth.skeleton, data, o.truth.skeleton->body_count() - 1, c, f, tau);
+      model::AddForceTorques(*o.truth.skeleton, data, o.truth.skeleton->body_count() - 1, c, f,
+                             tau);
       error2 += (o.contact.track.tau_Nm.col(static_cast<Eigen::Index>(k)) - tau).cwiseAbs2();
       peak = peak.cwiseMax(tau.cwiseAbs());
       n += 1;
@@ -162,8 +178,11 @@ void CheckContact(const Outcome& o) {
       if (w.allFinite() && f.z() > 0.3) point.push_back((w - c).norm());
     }
   }
-  std::printf("touches %zu of %zu, matched %d; onset p90 %.2f ms, max %.2f; contact point p95 %.3f mm of %zu; torque RMS/peak", onset.size(),
-              run.contacts.size(), matched, 1e3 * Quantile(onset, 0.9), 1e3 * Quantile(onset, 1.0), 1e3 * Quantile(point, 0.95), point.size());
+  std::printf(
+      "touches %zu of %zu, matched %d; onset p90 %.2f ms, max %.2f; contact point p95 %.3f mm of "
+      "%zu; torque RMS/peak",
+      onset.size(), run.contacts.size(), matched, 1e3 * Quantile(onset, 0.9),
+      1e3 * Quantile(onset, 1.0), 1e3 * Quantile(point, 0.95), point.size());
   for (int j = 0; j < 4; ++j) std::printf(" %.2f%%", 100 * std::sqrt(error2[j] / n) / peak[j]);
   std::printf("\n");
   EXPECT_LE(Quantile(onset, 0.9), 0.002);
@@ -176,25 +195,35 @@ void CheckCompliance(const Outcome& o) {
   for (const artefact::ComplianceFit& fit : o.dynamic.fits) {
     const lab::PlantedImpedance* planted = o.truth.FindImpedance(fit.task);
     ASSERT_NE(planted, nullptr) << fit.task;
-    std::printf("%s: %d events, chi2/dof %.2f, T %.1f ms, inertia %.3f, shift %+.3f +- %.3f ms\n", fit.task.c_str(), fit.events_used, fit.chi2_per_dof,
-                1e3 * fit.time_constant_s.value_or(0), fit.inertia_scale.value_or(0), 1e3 * fit.time_shift_s.value_or(0), 1e3 * fit.time_shift_sd_s);
-    for (const auto& d : fit.discarded) std::printf("  phase %d left out: %s\n", d.phase, d.reason.c_str());
+    std::printf("%s: %d events, chi2/dof %.2f, T %.1f ms, inertia %.3f, shift %+.3f +- %.3f ms\n",
+                fit.task.c_str(), fit.events_used, fit.chi2_per_dof,
+                1e3 * fit.time_constant_s.value_or(0), fit.inertia_scale.value_or(0),
+                1e3 * fit.time_shift_s.value_or(0), 1e3 * fit.time_shift_sd_s);
+    for (const auto& d : fit.discarded)
+      std::printf("  phase %d left out: %s\n", d.phase, d.reason.c_str());
     for (int j = 0; j < 4; ++j) {
       const artefact::JointCompliance& joint = fit.joints[static_cast<size_t>(j)];
       const double truth = planted->compliance_rad_per_Nm[j];
       if (joint.compliance_rad_per_Nm) {
         const double error = *joint.compliance_rad_per_Nm / truth - 1;
-        std::printf("  %-18s %.4f planted %.4f error %+.1f%% sd %.1f%%\n", joint.dof.c_str(), *joint.compliance_rad_per_Nm, truth, 100 * error, 100 * joint.sd_log);
+        std::printf("  %-18s %.4f planted %.4f error %+.1f%% sd %.1f%%\n", joint.dof.c_str(),
+                    *joint.compliance_rad_per_Nm, truth, 100 * error, 100 * joint.sd_log);
         EXPECT_LT(std::abs(error), 0.25) << joint.dof;
       } else {
-        std::printf("  %-18s refused (planted %.4f): %s\n", joint.dof.c_str(), truth, joint.refusal.c_str());
+        std::printf("  %-18s refused (planted %.4f): %s\n", joint.dof.c_str(), truth,
+                    joint.refusal.c_str());
         EXPECT_GE(j, 2) << "wrist and MP must be answered";
       }
     }
     for (const artefact::ComplianceFit& p : o.paper) {
       if (p.task != fit.task) continue;
       std::printf("  paper:");
-      for (int j = 0; j < 4; ++j) std::printf(" %+.0f%%", 100 * (p.joints[static_cast<size_t>(j)].compliance_rad_per_Nm.value_or(std::nan("")) / planted->compliance_rad_per_Nm[j] - 1));
+      for (int j = 0; j < 4; ++j)
+        std::printf(
+            " %+.0f%%",
+            100 * (p.joints[static_cast<size_t>(j)].compliance_rad_per_Nm.value_or(std::nan("")) /
+                       planted->compliance_rad_per_Nm[j] -
+                   1));
       std::printf("  (%zu joint estimates discarded)\n", p.discarded.size());
     }
   }
@@ -206,18 +235,22 @@ double ReferenceError(const Outcome& o, const Eigen::MatrixXd& reference) {
   std::vector<double> strokes;
   for (size_t p = 0; p < o.contact.track.phases.size(); ++p) {
     double sum = 0, n = 0;
-    Eigen::Vector2d zero = Eigen::Vector2d::Zero();   // joint zeros are a gauge: taken from the 40 ms before the onset
+    Eigen::Vector2d zero = Eigen::Vector2d::Zero();  // joint zeros are a gauge: taken from the 40
+                                                     // ms before the onset
     double before = 0;
     const Timestamp onset = o.contact.track.phases[p].onset;
     for (size_t k = 0; k < o.contact.track.times.size(); ++k) {
       const Timestamp t = o.contact.track.times[k];
-      const auto row = static_cast<Eigen::Index>(std::lround(t.seconds() * 500)), i = static_cast<Eigen::Index>(k);
+      const auto row = static_cast<Eigen::Index>(std::lround(t.seconds() * 500)),
+                 i = static_cast<Eigen::Index>(k);
       if (t > onset - Duration::Milliseconds(40) && t < onset) {
         for (int j = 0; j < 2; ++j) zero[j] += o.pose.track.q(j, i) - captured(row, j);
         before += 1;
       }
-      if (o.contact.track.phase[k] != static_cast<int>(p) || t < onset + Duration::Milliseconds(50)) continue;
-      for (int j = 0; j < 2; ++j) sum += std::pow(reference(j, i) - zero[j] / std::max(1.0, before) - truth(row, j), 2);
+      if (o.contact.track.phase[k] != static_cast<int>(p) || t < onset + Duration::Milliseconds(50))
+        continue;
+      for (int j = 0; j < 2; ++j)
+        sum += std::pow(reference(j, i) - zero[j] / std::max(1.0, before) - truth(row, j), 2);
       n += 2;
     }
     if (n > 0) strokes.push_back(RadiansToDegrees(std::sqrt(sum / n)));
@@ -227,17 +260,22 @@ double ReferenceError(const Outcome& o, const Eigen::MatrixXd& reference) {
 
 /// Criterion 8.
 void CheckReference(const Outcome& o) {
-  const double eq1 = ReferenceError(o, o.reference.trajectory.q_reference), dynamic = ReferenceError(o, o.reference.trajectory.q_reference_dynamic);
+  const double eq1 = ReferenceError(o, o.reference.trajectory.q_reference),
+               dynamic = ReferenceError(o, o.reference.trajectory.q_reference_dynamic);
   const double none = ReferenceError(o, o.pose.track.q);
   double wrong[2];
   for (int i = 0; i < 2; ++i) {
     ReferenceTrajectoryOptions options;
     options.compliance_factor = i == 0 ? 0.5 : 2.0;
-    auto made = MakeInteractionTrajectory(o.skeleton.skeleton, o.pose.track, o.contact.track, o.dynamic.fits, options);
+    auto made = MakeInteractionTrajectory(o.skeleton.skeleton, o.pose.track, o.contact.track,
+                                          o.dynamic.fits, options);
     ASSERT_TRUE(made);
     wrong[i] = ReferenceError(o, made->trajectory.q_reference);
   }
-  std::printf("reference, wrist and MP, median over strokes: eq. 1 %.3f, dynamic %.3f, none %.3f, C/2 %.3f, 2C %.3f degrees\n", eq1, dynamic, none, wrong[0], wrong[1]);
+  std::printf(
+      "reference, wrist and MP, median over strokes: eq. 1 %.3f, dynamic %.3f, none %.3f, C/2 "
+      "%.3f, 2C %.3f degrees\n",
+      eq1, dynamic, none, wrong[0], wrong[1]);
   EXPECT_LE(eq1, 0.75);
   EXPECT_GT(none, 0.75);
   EXPECT_GT(wrong[0], 0.75);

@@ -8,7 +8,8 @@
 namespace handhold::fitting {
 namespace {
 
-/// The case the paper has in mind: a straight reference, a joint that answers at once, a torque that ramps.
+/// The case the paper has in mind: a straight reference, a joint that answers at once, a torque
+/// that ramps.
 struct Ramp {
   std::vector<double> t, theta, tau;
 };
@@ -38,7 +39,8 @@ TEST(PaperEstimatorTest, QuadraticsFollowACurvedRamp) {
   const Ramp r = Make(0.35, 12.0, 0.0);
   PaperEstimatorOptions options;
   options.degree = 2;
-  EXPECT_NEAR(EstimateByExtrapolation(r.t, r.theta, r.tau, options).compliance_rad_per_Nm, 0.35, 1e-6);
+  EXPECT_NEAR(EstimateByExtrapolation(r.t, r.theta, r.tau, options).compliance_rad_per_Nm, 0.35,
+              1e-6);
 }
 
 TEST(PaperEstimatorTest, NegativeAndUndeterminedAreDiscardedWithReasons) {
@@ -50,7 +52,8 @@ TEST(PaperEstimatorTest, NegativeAndUndeterminedAreDiscardedWithReasons) {
   EXPECT_FALSE(EstimateByExtrapolation(noisy.t, noisy.theta, noisy.tau, {}).discarded.empty());
   Ramp still = Make(1.0, 0.0, 0.0);
   for (double& x : still.tau) x = 0.0;
-  EXPECT_EQ(EstimateByExtrapolation(still.t, still.theta, still.tau, {}).discarded, "torque slope not told from 0");
+  EXPECT_EQ(EstimateByExtrapolation(still.t, still.theta, still.tau, {}).discarded,
+            "torque slope not told from 0");
   EXPECT_EQ(EstimateByExtrapolation({}, {}, {}, {}).discarded, "too few samples around the onset");
 }
 

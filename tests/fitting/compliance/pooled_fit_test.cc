@@ -1,4 +1,5 @@
-/// Planted compliance comes back from a finger whose dynamics share no code with the fit; what is not there is not answered.
+/// Planted compliance comes back from a finger whose dynamics share no code with the fit; what is
+/// not there is not answered.
 #include "fitting/compliance/pooled_fit.h"
 
 #include <cmath>
@@ -19,10 +20,11 @@ using test_support::PlanarFinger;
 struct World {
   PlanarFinger finger;
   Impedance impedance;
-  double angle_sd = 4e-4;       ///< of each joint angle, per frame: what 0.05 mm markers give
-  double inertia_error = 1.0;   ///< mass matrix handed to the fit, over the true one
+  double angle_sd = 4e-4;      ///< of each joint angle, per frame: what 0.05 mm markers give
+  double inertia_error = 1.0;  ///< mass matrix handed to the fit, over the true one
   double force_late_s = 0.0;
-  std::vector<Joints> postures = {test_support::ExploringPosture(), test_support::ScratchingPosture(), test_support::CurledPosture()};
+  std::vector<Joints> postures = {test_support::ExploringPosture(),
+                                  test_support::ScratchingPosture(), test_support::CurledPosture()};
   int seed = 1;
 };
 
@@ -32,10 +34,13 @@ std::vector<ComplianceEvent> MakeEvents(const World& world, int count) {
   std::uniform_real_distribution<double> speed(0.05, 0.2), force(0.7, 2.0);
   std::vector<ComplianceEvent> events;
   for (int e = 0; e < count; ++e) {
-    const auto stroke = test_support::DrawStroke(world.finger, world.impedance, {}, world.postures[static_cast<size_t>(e) % world.postures.size()],
-                                                 speed(random), force(random), &random);
+    const auto stroke =
+        test_support::DrawStroke(world.finger, world.impedance, {},
+                                 world.postures[static_cast<size_t>(e) % world.postures.size()],
+                                 speed(random), force(random), &random);
     const test_support::Plate plate;
-    const auto run = test_support::Simulate(world.finger, world.impedance, stroke.program, &plate, 0.5);
+    const auto run =
+        test_support::Simulate(world.finger, world.impedance, stroke.program, &plate, 0.5);
     if (run.onset_s < 0.12 || run.onset_s > 0.38) continue;
     ComplianceEvent event;
     event.phase = e;
@@ -51,14 +56,17 @@ std::vector<ComplianceEvent> MakeEvents(const World& world, int count) {
       if (f.y() > 0) f += Eigen::Vector2d(white(random), white(random)) * 0.006;
       event.tau_Nm.col(k) = world.finger.ContactJacobian(run.theta[i]).transpose() * f;
     }
-    event.mass = world.inertia_error * world.finger.MassMatrix(run.theta[static_cast<size_t>(onset)]);
+    event.mass =
+        world.inertia_error * world.finger.MassMatrix(run.theta[static_cast<size_t>(onset)]);
     const int frames = 85;
     event.frame_s.resize(frames);
     event.theta_rad.resize(4, frames);
     for (int k = 0; k < frames; ++k) {
       event.frame_s[k] = -0.1 + 0.002 * k;
-      const auto i = static_cast<size_t>(std::lround((run.onset_s + event.frame_s[k]) / run.step_s));
-      for (int j = 0; j < 4; ++j) event.theta_rad(j, k) = run.theta[i][j] + world.angle_sd * white(random);
+      const auto i =
+          static_cast<size_t>(std::lround((run.onset_s + event.frame_s[k]) / run.step_s));
+      for (int j = 0; j < 4; ++j)
+        event.theta_rad(j, k) = run.theta[i][j] + world.angle_sd * white(random);
       event.information.push_back(Eigen::Matrix4d::Identity() / (world.angle_sd * world.angle_sd));
     }
     events.push_back(std::move(event));
@@ -70,7 +78,9 @@ PooledOptions Options() {
   PooledOptions options;
   // A loose prior that falls with degree; free movement here is smooth.
   options.prior_variance.resize(4, 10);
-  for (int k = 0; k < 10; ++k) options.prior_variance.col(k).setConstant(std::pow(0.03 * std::pow(0.45, std::max(0, k - 2)), 2));
+  for (int k = 0; k < 10; ++k)
+    options.prior_variance.col(k).setConstant(
+        std::pow(0.03 * std::pow(0.45, std::max(0, k - 2)), 2));
   return options;
 }
 
@@ -86,7 +96,8 @@ TEST(PooledFitTest, RecoversPlantedComplianceWithInertiaAndClockWrongAtTheStart)
   const PooledResult result = FitAll(world, 16);
   ASSERT_TRUE(result.converged);
   for (int j = 0; j < 4; ++j) {
-    const double error = result.parameters.log_compliance[j] - std::log(world.impedance.compliance_rad_per_Nm[j]);
+    const double error =
+        result.parameters.log_compliance[j] - std::log(world.impedance.compliance_rad_per_Nm[j]);
     EXPECT_LT(std::abs(error), 0.12) << j;
     EXPECT_LT(std::abs(error), 3.5 * std::hypot(result.sd_log(j), 0.01)) << j;
   }
@@ -97,13 +108,15 @@ TEST(PooledFitTest, RecoversPlantedComplianceWithInertiaAndClockWrongAtTheStart)
 }
 
 TEST(PooledFitTest, SignsMatter) {
-  // Force acting on the object instead of on the hand: no compliance explains it, and chi-square says so.
+  // Force acting on the object instead of on the hand: no compliance explains it, and chi-square
+  // says so.
   World world;
   auto events = MakeEvents(world, 6);
   const PooledFit right(events, Options());
   for (ComplianceEvent& e : events) e.tau_Nm *= -1;
   const PooledFit wrong(events, Options());
-  EXPECT_GT(wrong.Solve(wrong.FindStart(0.0)).chi2_per_dof, 1.35 * right.Solve(right.FindStart(0.0)).chi2_per_dof);
+  EXPECT_GT(wrong.Solve(wrong.FindStart(0.0)).chi2_per_dof,
+            1.35 * right.Solve(right.FindStart(0.0)).chi2_per_dof);
 }
 
 TEST(PooledFitTest, DoublingComplianceCostsFarMoreThanItsIntervalAllows) {
@@ -136,10 +149,12 @@ TEST(PooledFitTest, ARigidJointIsNotToldFromZero) {
     rigid.log_compliance[2] = std::log(1e-6);
     const bool this_told = (fit.Solve(rigid, 2).chi2 - best.chi2) / best.chi2_inflation[2] > 3.84;
     told += this_told;
-    EXPECT_TRUE(!this_told || best.sd_log(2) > 0.12) << "a value would be given for a rigid joint, seed " << world.seed;
+    EXPECT_TRUE(!this_told || best.sd_log(2) > 0.12)
+        << "a value would be given for a rigid joint, seed " << world.seed;
     rigid = best.parameters;
     rigid.log_compliance[1] = std::log(1e-6);
-    EXPECT_GT((fit.Solve(rigid, 1).chi2 - best.chi2) / best.chi2_inflation[1], 20) << "a compliant joint is told from 0";
+    EXPECT_GT((fit.Solve(rigid, 1).chi2 - best.chi2) / best.chi2_inflation[1], 20)
+        << "a compliant joint is told from 0";
   }
   EXPECT_LE(told, 1);
 }
@@ -154,11 +169,16 @@ TEST(PooledFitTest, OneTimeConstantPerJointCatchesAWrongSharedOne) {
   const PooledResult own = fit.Solve(start);
   double largest = 0;
   for (int j = 0; j < 4; ++j) {
-    largest = std::max(largest, std::abs(own.parameters.log_compliance[j] - shared.parameters.log_compliance[j]) / own.sd_log(j));
+    largest = std::max(
+        largest, std::abs(own.parameters.log_compliance[j] - shared.parameters.log_compliance[j]) /
+                     own.sd_log(j));
   }
   EXPECT_GT(largest, 3.0);
   for (int j = 0; j < 4; ++j) {
-    EXPECT_LT(std::abs(own.parameters.log_compliance[j] - std::log(world.impedance.compliance_rad_per_Nm[j])), 3.5 * own.sd_log(j)) << j;
+    EXPECT_LT(std::abs(own.parameters.log_compliance[j] -
+                       std::log(world.impedance.compliance_rad_per_Nm[j])),
+              3.5 * own.sd_log(j))
+        << j;
   }
 }
 

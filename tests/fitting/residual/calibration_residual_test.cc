@@ -22,13 +22,15 @@ TEST(CalibrationResidualTest, GradientIsRightAlongHandAndPose) {
   const model::Skeleton hand = EveryJoint();
   const SkeletonManifold manifold(hand);
   const CalibrationModel calibration(hand, -1);
-  Eigen::Matrix3Xd z = Eigen::Matrix3Xd::Random(3, static_cast<Eigen::Index>(hand.markers().size())) * 0.05;
+  Eigen::Matrix3Xd z =
+      Eigen::Matrix3Xd::Random(3, static_cast<Eigen::Index>(hand.markers().size())) * 0.05;
   z.col(4).setConstant(std::nan(""));
   const CalibrationResidual residual(calibration, z, 1e-2);
   std::srand(3);
   for (unsigned seed = 1; seed <= 4; ++seed) {
     const Eigen::VectorXd x = 0.05 * Eigen::VectorXd::Random(calibration.size());
-    EXPECT_TRUE(GradientIsRight(residual, {nullptr, &manifold}, {x, RandomPose(hand, 0.8, seed)})) << seed;
+    EXPECT_TRUE(GradientIsRight(residual, {nullptr, &manifold}, {x, RandomPose(hand, 0.8, seed)}))
+        << seed;
   }
 }
 
@@ -60,12 +62,14 @@ TEST(CalibrationResidualTest, NoMarkerInNoPoseSeesAGauge) {
   const CalibrationModel calibration(hand, -1);
   const Eigen::MatrixXd gauges = calibration.GaugeDirections();
   ASSERT_EQ(gauges.cols(), 6 + 3 + 1 + 1 + 1);
-  const Eigen::Matrix3Xd z = Eigen::Matrix3Xd::Zero(3, static_cast<Eigen::Index>(hand.markers().size()));
+  const Eigen::Matrix3Xd z =
+      Eigen::Matrix3Xd::Zero(3, static_cast<Eigen::Index>(hand.markers().size()));
   const CalibrationResidual residual(calibration, z, 1.0);
   for (unsigned seed = 1; seed <= 3; ++seed) {
     Eigen::VectorXd r;
     Eigen::MatrixXd J_x, J_v;
-    residual.EvaluateTangent(Eigen::VectorXd::Zero(calibration.size()), RandomPose(hand, 0.6, seed), &r, &J_x, &J_v);
+    residual.EvaluateTangent(Eigen::VectorXd::Zero(calibration.size()), RandomPose(hand, 0.6, seed),
+                             &r, &J_x, &J_v);
     for (Eigen::Index k = 0; k < gauges.cols(); ++k) {
       const Eigen::VectorXd moved = J_x * gauges.col(k);
       const Eigen::VectorXd v = J_v.colPivHouseholderQr().solve(moved);

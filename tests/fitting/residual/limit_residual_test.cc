@@ -59,7 +59,8 @@ TEST(LimitResidualTest, BallSplitsIntoTwistAndSwing) {
   set(geometry::AxisAngle<double>(x, 1.2));
   EXPECT_NEAR(Residual(limit, q)[iv], 0.2, 1e-9);
   EXPECT_NEAR(Residual(limit, q)[iv + 1], 0.0, 1e-9);
-  // A swing about y of 0.5 + 0.09 = middle 0.05 + half 0.45 x 1.2, whatever the twist; z in its middle 0.15.
+  // A swing about y of 0.5 + 0.09 = middle 0.05 + half 0.45 x 1.2, whatever the twist; z in its
+  // middle 0.15.
   const double beyond = 0.05 + 0.45 * 1.2;
   set(geometry::Exp<double>({0, beyond, 0.15}) * geometry::AxisAngle<double>(x, 0.4));
   EXPECT_NEAR(Residual(limit, q)[iv], 0.0, 1e-9);

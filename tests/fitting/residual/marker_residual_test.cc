@@ -18,10 +18,12 @@ TEST(MarkerResidualTest, GradientIsRightForEveryKindOfJoint) {
   const model::Skeleton hand = EveryJoint();
   const SkeletonManifold manifold(hand);
   MarkerResidual residual(hand, 1e-2);
-  Eigen::Matrix3Xd z = Eigen::Matrix3Xd::Random(3, static_cast<Eigen::Index>(hand.markers().size())) * 0.05;
+  Eigen::Matrix3Xd z =
+      Eigen::Matrix3Xd::Random(3, static_cast<Eigen::Index>(hand.markers().size())) * 0.05;
   z.col(4).setConstant(std::nan(""));
   residual.SetMeasured(z);
-  for (unsigned seed = 1; seed <= 10; ++seed) EXPECT_TRUE(GradientIsRight(residual, {&manifold}, {RandomPose(hand, 0.8, seed)}));
+  for (unsigned seed = 1; seed <= 10; ++seed)
+    EXPECT_TRUE(GradientIsRight(residual, {&manifold}, {RandomPose(hand, 0.8, seed)}));
 }
 
 TEST(MarkerResidualTest, IsModelledMinusMeasuredAndAbsentMarkersAreZeroRows) {
@@ -33,7 +35,8 @@ TEST(MarkerResidualTest, IsModelledMinusMeasuredAndAbsentMarkersAreZeroRows) {
   std::vector<geometry::Vec3> p;
   model::MarkerPositions(hand, data, &p);
   Eigen::Matrix3Xd z(3, static_cast<Eigen::Index>(p.size()));
-  for (size_t m = 0; m < p.size(); ++m) z.col(static_cast<Eigen::Index>(m)) = p[m] - geometry::Vec3(0.002, 0, 0);
+  for (size_t m = 0; m < p.size(); ++m)
+    z.col(static_cast<Eigen::Index>(m)) = p[m] - geometry::Vec3(0.002, 0, 0);
   z(1, 7) = std::nan("");
   residual.SetMeasured(z);
   Eigen::VectorXd r(residual.num_residuals());
@@ -45,7 +48,8 @@ TEST(MarkerResidualTest, IsModelledMinusMeasuredAndAbsentMarkersAreZeroRows) {
 TEST(MarkerResidualTest, NormalEquationsAreThoseOfTheRows) {
   const model::Skeleton hand = EveryJoint();
   MarkerResidual residual(hand, 1e-2);
-  Eigen::Matrix3Xd z = Eigen::Matrix3Xd::Random(3, static_cast<Eigen::Index>(hand.markers().size())) * 0.05;
+  Eigen::Matrix3Xd z =
+      Eigen::Matrix3Xd::Random(3, static_cast<Eigen::Index>(hand.markers().size())) * 0.05;
   z.col(2).setConstant(std::nan(""));
   residual.SetMeasured(z);
   const Eigen::VectorXd q = RandomPose(hand, 0.7, 5);
@@ -56,8 +60,10 @@ TEST(MarkerResidualTest, NormalEquationsAreThoseOfTheRows) {
   Eigen::VectorXd g = Eigen::VectorXd::Zero(hand.nv());
   EXPECT_NEAR(residual.AddNormal(q, &H, &g), r.squaredNorm(), 1e-9);
   const Eigen::MatrixXd expected = J.transpose() * J;
-  EXPECT_NEAR((Eigen::MatrixXd(H.triangularView<Eigen::Lower>()) - Eigen::MatrixXd(expected.triangularView<Eigen::Lower>())).norm(), 0,
-              1e-8 * expected.norm());
+  EXPECT_NEAR((Eigen::MatrixXd(H.triangularView<Eigen::Lower>()) -
+               Eigen::MatrixXd(expected.triangularView<Eigen::Lower>()))
+                  .norm(),
+              0, 1e-8 * expected.norm());
   EXPECT_NEAR((g - J.transpose() * r).norm(), 0, 1e-8);
   EXPECT_NEAR(residual.SquaredNorm(q), r.squaredNorm(), 1e-9);
 }

@@ -38,7 +38,8 @@ TEST(LowPassTest, AmplitudeIsThatOfTheFormulaAndPhaseIsZero) {
       // The bilinear transform warps frequency: tan(pi f / rate) takes its place.
       const double widening = std::pow(std::sqrt(2.0) - 1, -1.0 / (2 * order));
       const double ratio = std::tan(kPi * hz / 7000) / std::tan(kPi * 350 * widening / 7000);
-      EXPECT_NEAR(amplitude, 1 / (1 + std::pow(ratio, 2 * order)), 2e-3) << hz << " Hz, order " << order;
+      EXPECT_NEAR(amplitude, 1 / (1 + std::pow(ratio, 2 * order)), 2e-3)
+          << hz << " Hz, order " << order;
       EXPECT_NEAR(phase, 0, 1e-3) << hz;
     }
   }

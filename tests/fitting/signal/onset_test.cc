@@ -10,13 +10,15 @@
 namespace handhold::fitting {
 namespace {
 
-/// A damped stop met at `speed`: force k x + c v over a body that slows down with time constant 25 ms; nothing of it is a polynomial.
+/// A damped stop met at `speed`: force k x + c v over a body that slows down with time constant 25
+/// ms; nothing of it is a polynomial.
 struct Touching {
   std::vector<double> t, f;
   double crossing = 0.0;
 };
 
-Touching Simulate(double speed, double stiffness, double damping, double noise, double drift_N_per_s, double onset, std::mt19937* random,
+Touching Simulate(double speed, double stiffness, double damping, double noise,
+                  double drift_N_per_s, double onset, std::mt19937* random,
                   bool backwards = false) {
   std::normal_distribution<double> white(0, noise);
   Touching out;
@@ -25,7 +27,8 @@ Touching Simulate(double speed, double stiffness, double damping, double noise, 
     const double t = i / 7000.0;
     const double u = backwards ? onset - t : t - onset;
     const double decay = std::exp(-u / 0.025);
-    const double f = u > 0 ? stiffness * speed * 0.025 * (1 - decay) + damping * speed * decay : 0.0;
+    const double f =
+        u > 0 ? stiffness * speed * 0.025 * (1 - decay) + damping * speed * decay : 0.0;
     if (backwards ? f > 0.25 : (f > 0.25 && !crossed)) out.crossing = t, crossed = true;
     out.t.push_back(t);
     out.f.push_back(f + 0.03 + drift_N_per_s * t + white(*random));

@@ -61,7 +61,8 @@ TEST(LegendreTest, AreOrthogonalWithTheKnownNorm) {
     gram += p * p.transpose() * (2.0 / n);
   }
   for (int a = 0; a < 10; ++a) {
-    for (int b = 0; b < 10; ++b) EXPECT_NEAR(gram(a, b), a == b ? 2.0 / (2 * a + 1) : 0.0, 1e-6) << a << b;
+    for (int b = 0; b < 10; ++b)
+      EXPECT_NEAR(gram(a, b), a == b ? 2.0 / (2 * a + 1) : 0.0, 1e-6) << a << b;
   }
   EXPECT_DOUBLE_EQ(LegendreBasis(1.0, 9)[9], 1.0);
 }

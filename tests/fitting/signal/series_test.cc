@@ -38,12 +38,13 @@ TEST(SmoothDerivativeTest, SecondDerivativeOfACubicAtTheMiddle) {
   std::vector<double> y;
   for (const Timestamp s : t) y.push_back(std::pow(s.seconds(), 3) * 1e6);
   EXPECT_NEAR(SmoothDerivative(t, y, Duration::Milliseconds(6), 3, 2)[3], 6e6 * 0.006, 1e-4);
-  EXPECT_NEAR(SmoothDerivative(t, y, Duration::Milliseconds(6), 3, 1)[3], 3e6 * 0.006 * 0.006, 1e-6);
+  EXPECT_NEAR(SmoothDerivative(t, y, Duration::Milliseconds(6), 3, 1)[3], 3e6 * 0.006 * 0.006,
+              1e-6);
 }
 
 TEST(ResampleTest, LinesBetweenSamplesAndNothingAcrossGaps) {
-  const auto y = ResampleAt(Times({0, 2, 4, 20, 22}), std::vector{0.0, 2.0, kNan, 20.0, 22.0}, Times({-1, 0, 1, 2, 3, 10, 20, 21, 22, 23}),
-                            Duration::Milliseconds(5));
+  const auto y = ResampleAt(Times({0, 2, 4, 20, 22}), std::vector{0.0, 2.0, kNan, 20.0, 22.0},
+                            Times({-1, 0, 1, 2, 3, 10, 20, 21, 22, 23}), Duration::Milliseconds(5));
   EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_EQ(y[1], 0);
   EXPECT_EQ(y[2], 1);
@@ -59,7 +60,9 @@ TEST(ResampleTest, LinesBetweenSamplesAndNothingAcrossGaps) {
 
 TEST(FillTest, ShortGapsAreFilledSmoothlyAndSaySo) {
   const auto t = Times({0, 1, 2, 3, 4, 5, 6, 7, 30, 31});
-  const auto filled = FillShortGaps(t, std::vector{0.0, 1.0, kNan, kNan, 4.0, 5.0, kNan, 7.0, kNan, 9.0}, Duration::Milliseconds(4));
+  const auto filled =
+      FillShortGaps(t, std::vector{0.0, 1.0, kNan, kNan, 4.0, 5.0, kNan, 7.0, kNan, 9.0},
+                    Duration::Milliseconds(4));
   EXPECT_NEAR(filled.values[2], 2, 1e-12);
   EXPECT_NEAR(filled.values[3], 3, 1e-12);
   EXPECT_NEAR(filled.values[6], 6, 1e-12);
@@ -70,7 +73,8 @@ TEST(FillTest, ShortGapsAreFilledSmoothlyAndSaySo) {
 }
 
 TEST(FillTest, EndsAreNeverInvented) {
-  const auto filled = FillShortGaps(Times({0, 1, 2}), std::vector{kNan, 1.0, kNan}, Duration::Seconds(1));
+  const auto filled =
+      FillShortGaps(Times({0, 1, 2}), std::vector{kNan, 1.0, kNan}, Duration::Seconds(1));
   EXPECT_TRUE(std::isnan(filled.values[0]));
   EXPECT_TRUE(std::isnan(filled.values[2]));
 }

@@ -12,9 +12,10 @@ namespace {
 
 using recording::Clip;
 
-/// A plate pressed at known instants, drifting and knocked: written in raw counts behind a calibration, 20 s at 7 kHz.
+/// A plate pressed at known instants, drifting and knocked: written in raw counts behind a
+/// calibration, 20 s at 7 kHz.
 struct Plate {
-  std::vector<std::pair<double, double>> presses;   ///< begin, end
+  std::vector<std::pair<double, double>> presses;  ///< begin, end
   std::vector<double> knocks;
   double drift_N = 0.0;
   double sign = 1.0;
@@ -29,7 +30,8 @@ Clip MakeClip(const Plate& plate) {
   info.name = "plate/wrench";
   info.kind = recording::StreamKind::kForceTorque;
   info.rate = {7000, 1};
-  for (const char* c : {"fx", "fy", "fz", "tx", "ty", "tz"}) info.channels.push_back({c, "count", 1});
+  for (const char* c : {"fx", "fy", "fz", "tx", "ty", "tz"})
+    info.channels.push_back({c, "count", 1});
   const int id = clip.AddStream(info, recording::ClockMap::Identity());
   recording::ForceSensor sensor;
   sensor.name = "plate";
@@ -54,22 +56,28 @@ Clip MakeClip(const Plate& plate) {
     const double t = i / 7000.0;
     double press = 0;
     for (const auto& [a, b] : plate.presses) {
-      if (t > a && t < b) press += 1.5 * (1 - std::exp(-(t - a) / 0.01)) * (1 - std::exp(-(b - t) / 0.01));
+      if (t > a && t < b)
+        press += 1.5 * (1 - std::exp(-(t - a) / 0.01)) * (1 - std::exp(-(b - t) / 0.01));
     }
     for (const double k : plate.knocks) {
       if (t > k && t < k + 0.03) press += 0.1 * std::sin(kPi * (t - k) / 0.03);
     }
     const double drift = plate.drift_N * t / plate.length_s;
-    // Hand on object: -press along S's x. Torque about S from a press 10 mm along S's y: r x f = (0, .01, 0) x (-p, 0, 0) = (0, 0, .01 p).
+    // Hand on object: -press along S's x. Torque about S from a press 10 mm along S's y: r x f =
+    // (0, .01, 0) x (-p, 0, 0) = (0, 0, .01 p).
     const double w[6] = {-press + drift, 0.3 * drift, 0, 0, 0, 0.01 * press};
-    for (int c = 0; c < 6; ++c) block.value(c, i) = std::round((plate.sign * w[c] + (c < 3 ? white(random) : 0)) * kCountsPerN + 40.0);
+    for (int c = 0; c < 6; ++c)
+      block.value(c, i) =
+          std::round((plate.sign * w[c] + (c < 3 ? white(random) : 0)) * kCountsPerN + 40.0);
   }
   clip.Append(block);
   return clip;
 }
 
 TEST(TouchTest, TouchesAreFoundThroughDriftAndKnocksAreNotTouches) {
-  const Plate plate{.presses = {{2.0, 2.5}, {4.0003, 4.9}, {6.0, 6.35}}, .knocks = {1.0, 5.5, 9.0}, .drift_N = 0.2};
+  const Plate plate{.presses = {{2.0, 2.5}, {4.0003, 4.9}, {6.0, 6.35}},
+                    .knocks = {1.0, 5.5, 9.0},
+                    .drift_N = 0.2};
   const Clip clip = MakeClip(plate);
   auto signal = ForceSignal::Open(clip, "plate");
   ASSERT_TRUE(signal) << signal.error().message;
@@ -92,7 +100,8 @@ TEST(TouchTest, AQuietTakeWithKnocksAndDriftHasNoTouch) {
 
 TEST(TouchTest, ForceActsOnTheHandInTheLabAndItsWrenchAxisPassesThroughTheContact) {
   for (const double sign : {1.0, -1.0}) {
-    const Clip clip = MakeClip({.presses = {{2.0, 3.0}}, .knocks = {}, .drift_N = 0.3, .sign = sign});
+    const Clip clip =
+        MakeClip({.presses = {{2.0, 3.0}}, .knocks = {}, .drift_N = 0.3, .sign = sign});
     auto signal = ForceSignal::Open(clip, "");
     ASSERT_TRUE(signal) << signal.error().message;
     auto w = signal->ReadAt({Timestamp::FromSeconds(1.0), Timestamp::FromSeconds(2.5)}, 300);

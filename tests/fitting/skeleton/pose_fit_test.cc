@@ -18,7 +18,8 @@ auto Seen() {
   return [](int, int) { return false; };
 }
 
-double WorstError(const model::Skeleton& hand, const SmoothMotion& motion, const artefact::PoseTrack& track) {
+double WorstError(const model::Skeleton& hand, const SmoothMotion& motion,
+                  const artefact::PoseTrack& track) {
   double worst = 0;
   for (int k = 0; k < track.frame_count(); ++k) {
     const Eigen::VectorXd truth = motion.At(track.times[static_cast<size_t>(k)].seconds());
@@ -42,14 +43,19 @@ TEST(PoseFitTest, FollowsTheHandFromAColdStartAndTellsItsNoise) {
   // Whole information from 150 ms before to 150 ms after the contact.
   EXPECT_EQ(fit->track.information.begin()->first, 75);
   EXPECT_EQ(fit->track.information.rbegin()->first, 275);
-  EXPECT_NEAR(fit->track.information.at(100).diagonal()[3] / fit->track.information_diagonal(3, 100), 1.0, 1e-9);
+  EXPECT_NEAR(
+      fit->track.information.at(100).diagonal()[3] / fit->track.information_diagonal(3, 100), 1.0,
+      1e-9);
   EXPECT_NE(fit->summary.Brief().find("400 of 400"), std::string::npos);
 }
 
 TEST(PoseFitTest, OcclusionIsBridgedAndNamed) {
   const model::Skeleton hand = EveryJoint();
   const SmoothMotion motion(hand, 0.4, 2);
-  auto hidden = [](int frame, int marker) { return (frame >= 100 && frame < 140 && marker >= 12) || (frame > 200 && frame < 260 && marker == 1); };
+  auto hidden = [](int frame, int marker) {
+    return (frame >= 100 && frame < 140 && marker >= 12) ||
+           (frame > 200 && frame < 260 && marker == 1);
+  };
   const auto clip = MarkerClip(hand, [&](double t) { return motion.At(t); }, 300, 5e-5, 2, hidden);
   auto fit = FitPose(clip, hand);
   ASSERT_TRUE(fit) << fit.error().message;
@@ -60,7 +66,8 @@ TEST(PoseFitTest, OcclusionIsBridgedAndNamed) {
   EXPECT_GT(fit->track.information_diagonal(c, 99), 0.0);
   EXPECT_GT(fit->track.information_diagonal(c, 230), 0.0);
   ASSERT_EQ(fit->summary.issues.size(), 1u);
-  EXPECT_NE(fit->summary.issues[0].what.find("j.c.flex"), std::string::npos) << fit->summary.issues[0].what;
+  EXPECT_NE(fit->summary.issues[0].what.find("j.c.flex"), std::string::npos)
+      << fit->summary.issues[0].what;
   EXPECT_NE(fit->summary.issues[0].what.find("c.1"), std::string::npos);
   EXPECT_TRUE(std::isnan(fit->track.marker_residual_m(13, 120)));
 }
@@ -87,8 +94,10 @@ TEST(PoseFitTest, AGhostIsLeftOut) {
 TEST(PoseFitTest, WhatCannotBeFittedIsRefusedByName) {
   const model::Skeleton hand = EveryJoint();
   const SmoothMotion motion(hand, 0.4, 3);
-  EXPECT_EQ(FitPose(recording::Clip(recording::ClipInfo{}), hand).error().code, ErrorCode::kNotFound);
-  const auto blind = MarkerClip(hand, [&](double t) { return motion.At(t); }, 20, 5e-5, 3, [](int, int m) { return m >= 9; });
+  EXPECT_EQ(FitPose(recording::Clip(recording::ClipInfo{}), hand).error().code,
+            ErrorCode::kNotFound);
+  const auto blind = MarkerClip(
+      hand, [&](double t) { return motion.At(t); }, 20, 5e-5, 3, [](int, int m) { return m >= 9; });
   auto fit = FitPose(blind, hand);
   ASSERT_FALSE(fit);
   EXPECT_EQ(fit.error().code, ErrorCode::kUnidentifiable);

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <random>
 
-#include <Eigen/Cholesky>
 #include <gtest/gtest.h>
+#include <Eigen/Cholesky>
 
 #include "tests/support/hands.h"
 #include "tests/support/marker_motion.h"
@@ -86,7 +86,8 @@ TEST(PoseSolverTest, ABodyWithoutMarkersIsNotDetermined) {
     EXPECT_EQ(s.determined[c], 0);
     EXPECT_EQ(s.determined.sum(), hand.nv() - 1);
     EXPECT_EQ(s.information.row(c).norm(), 0);
-    EXPECT_NEAR(hand.Difference(truth, s.q).norm(), 0, 1e-6) << "what is not seen stays where it was";
+    EXPECT_NEAR(hand.Difference(truth, s.q).norm(), 0, 1e-6)
+        << "what is not seen stays where it was";
   }
   z.setConstant(std::nan(""));
   EXPECT_EQ(solver.Solve(z, truth, PoseMethod::kFast).determined.sum(), 0);

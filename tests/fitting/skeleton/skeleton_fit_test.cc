@@ -20,7 +20,8 @@ model::Skeleton Template(const model::Skeleton& hand, double factor) {
   std::uniform_real_distribution<double> u(-0.002, 0.002);
   model::SkeletonDraft draft = hand.draft();
   for (auto& b : draft.bodies) b.joint.X_PJp.p *= factor;
-  for (auto& m : draft.markers) m.p_BM = factor * m.p_BM + geometry::Vec3(u(random), u(random), u(random));
+  for (auto& m : draft.markers)
+    m.p_BM = factor * m.p_BM + geometry::Vec3(u(random), u(random), u(random));
   for (auto& f : draft.frames) f.X_BF.p *= factor;
   for (auto& b : draft.bodies) {
     for (auto& s : b.shapes) s.X_BS.p *= factor;
@@ -37,7 +38,8 @@ model::Skeleton Finger() {
 TEST(SkeletonFitTest, LengthsComeBackFromATemplateTenPercentWrong) {
   const model::Skeleton hand = Finger();
   const SmoothMotion motion(hand, 0.5, 1);
-  const auto clip = MarkerClip(hand, [&](double t) { return motion.At(t); }, 3000, 5e-5, 1, [](int, int) { return false; });
+  const auto clip = MarkerClip(
+      hand, [&](double t) { return motion.At(t); }, 3000, 5e-5, 1, [](int, int) { return false; });
   for (const double factor : {1.1, 0.9}) {
     SkeletonFitOptions options;
     options.frames = 60;
@@ -52,7 +54,8 @@ TEST(SkeletonFitTest, LengthsComeBackFromATemplateTenPercentWrong) {
       EXPECT_LT(l.sd_m, 5e-4);
       EXPECT_EQ(l.source, "markers") << l.name;
     }
-    EXPECT_EQ(fit->summary.lengths[3].source, "template") << "the end segment is not seen by markers, and that is said";
+    EXPECT_EQ(fit->summary.lengths[3].source, "template")
+        << "the end segment is not seen by markers, and that is said";
     ASSERT_FALSE(fit->summary.undetermined.empty());
     EXPECT_NE(fit->summary.undetermined.back().find("tip"), std::string::npos);
     EXPECT_EQ(fit->summary.undetermined.size(), 1u) << fit->summary.undetermined.front();
@@ -76,7 +79,8 @@ TEST(SkeletonFitTest, AJointThatDidNotMoveIsNamed) {
   auto fit = FitSkeleton(clip, Template(hand, 1.1), options);
   ASSERT_TRUE(fit) << fit.error().message;
   bool named = false;
-  for (const std::string& u : fit->summary.undetermined) named = named || u.find("R.index.pip") != std::string::npos;
+  for (const std::string& u : fit->summary.undetermined)
+    named = named || u.find("R.index.pip") != std::string::npos;
   EXPECT_TRUE(named) << fit->summary.Brief();
   options.require_all = true;
   auto refused = FitSkeleton(clip, Template(hand, 1.1), options);
@@ -87,8 +91,10 @@ TEST(SkeletonFitTest, AJointThatDidNotMoveIsNamed) {
 TEST(SkeletonFitTest, WhatIsMissingIsSaid) {
   const model::Skeleton hand = Finger();
   const SmoothMotion motion(hand, 0.5, 2);
-  EXPECT_EQ(FitSkeleton(recording::Clip(recording::ClipInfo{}), hand).error().code, ErrorCode::kNotFound);
-  const auto blind = MarkerClip(hand, [&](double t) { return motion.At(t); }, 50, 5e-5, 2, [](int, int m) { return m == 0; });
+  EXPECT_EQ(FitSkeleton(recording::Clip(recording::ClipInfo{}), hand).error().code,
+            ErrorCode::kNotFound);
+  const auto blind = MarkerClip(
+      hand, [&](double t) { return motion.At(t); }, 50, 5e-5, 2, [](int, int m) { return m == 0; });
   EXPECT_EQ(FitSkeleton(blind, hand).error().code, ErrorCode::kUnidentifiable);
   SkeletonFitOptions options;
   options.frames = 2;

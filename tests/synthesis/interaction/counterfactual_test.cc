@@ -1,10 +1,11 @@
-// The replay against the engine's counterfactual: the planted hand, on the surface of the capture and on surfaces that were
-// never recorded. Criteria: issue "One finger, the whole chain", section 4, number 9 (planted inputs) and its canary.
+// The replay against the engine's counterfactual: the planted hand, on the surface of the capture
+// and on surfaces that were never recorded. Criteria: issue "One finger, the whole chain", section
+// 4, number 9 (planted inputs) and its canary.
 //
-// Forces are compared where the finger can yield: in the plane of its flexion. Across it the finger is rigid (its axes lie
-// 2-5 degrees off parallel), so that the sideways force of a fingertip that sticks is not determined by any compliance but
-// by rounding and history, in the engine as in the LCP; once it slides the two agree there as well. The whole force's error is
-// printed beside.
+// Forces are compared where the finger can yield: in the plane of its flexion. Across it the finger
+// is rigid (its axes lie 2-5 degrees off parallel), so that the sideways force of a fingertip that
+// sticks is not determined by any compliance but by rounding and history, in the engine as in the
+// LCP; once it slides the two agree there as well. The whole force's error is printed beside.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +25,9 @@ using geometry::Vec3;
 
 double Quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
-  return values.empty() ? NAN : values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
+  return values.empty()
+             ? NAN
+             : values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 // The plate as a prop, with the compliance of its surface.
@@ -63,37 +66,44 @@ lab::Subject* Counterfactual::subject_ = nullptr;
 
 // What a replay of one stroke got right: shares of the stroke's planted peak force, and metres.
 struct StrokeError {
-  double force_late = 0.0;    // RMS after the first 50 ms of contact, in the plane of flexion
-  double whole_late = 0.0;    // the same of the whole force
-  double force_early = 0.0;   // RMS in the first 50 ms
-  double tip_m = 0.0;         // RMS over contact time
+  double force_late = 0.0;   // RMS after the first 50 ms of contact, in the plane of flexion
+  double whole_late = 0.0;   // the same of the whole force
+  double force_early = 0.0;  // RMS in the first 50 ms
+  double tip_m = 0.0;        // RMS over contact time
   double peak_N = 0.0;
 };
 
-// The planted interaction trajectory of a stroke: the true reference and the planted compliance and time constant.
+// The planted interaction trajectory of a stroke: the true reference and the planted compliance and
+// time constant.
 artefact::InteractionTrajectory Planted(const lab::Truth& truth, const lab::TruthStroke& stroke) {
   const lab::TruthSeries& reference = truth.FindRun("reference")->session;
   const lab::PlantedImpedance& impedance = *truth.FindImpedance(stroke.task);
   artefact::InteractionTrajectory t;
   t.dof_names = truth.skeleton->dof_names();
-  const auto first = static_cast<int64_t>(std::ceil((stroke.begin_s - reference.begin_s) * reference.rate_hz));
-  const auto last = std::min<int64_t>(reference.rows() - 1, static_cast<int64_t>((stroke.end_s - reference.begin_s) * reference.rate_hz));
+  const auto first =
+      static_cast<int64_t>(std::ceil((stroke.begin_s - reference.begin_s) * reference.rate_hz));
+  const auto last = std::min<int64_t>(
+      reference.rows() - 1,
+      static_cast<int64_t>((stroke.end_s - reference.begin_s) * reference.rate_hz));
   const Eigen::Index frames = last - first + 1;
   t.q_reference = reference.theta.middleRows(first, frames).transpose();
   t.q_reference_dynamic = t.q_reference;
   t.q = t.q_reference;
   t.compliance_rad_per_Nm = impedance.compliance_rad_per_Nm.replicate(1, frames);
   t.time_constant_s = Eigen::VectorXd::Constant(frames, impedance.time_constant_s.mean());
-  for (int64_t i = first; i <= last; ++i) t.times.push_back(Timestamp::FromSeconds(reference.time_s(i)));
+  for (int64_t i = first; i <= last; ++i)
+    t.times.push_back(Timestamp::FromSeconds(reference.time_s(i)));
   return t;
 }
 
-StrokeError Compare(const lab::Truth& truth, const lab::TruthRun& run, const lab::TruthStroke& stroke, const artefact::Motion& motion) {
+StrokeError Compare(const lab::Truth& truth, const lab::TruthRun& run,
+                    const lab::TruthStroke& stroke, const artefact::Motion& motion) {
   const lab::TruthSeries& series = run.strokes[static_cast<size_t>(stroke.index)];
   const auto contacts = run.ContactsOf(stroke.index);
   const double onset = contacts.front().onset_s, release = contacts.back().release_s;
   std::vector<Vec3> force(motion.times.size(), Vec3::Zero());
-  for (const artefact::MotionContact& c : motion.contacts) force[static_cast<size_t>(c.frame)] += c.f_onHand_W;
+  for (const artefact::MotionContact& c : motion.contacts)
+    force[static_cast<size_t>(c.frame)] += c.f_onHand_W;
   const model::Skeleton& hand = *truth.skeleton;
   model::KinematicsData data(hand);
   int tip = -1;
@@ -128,15 +138,19 @@ struct ReplayErrors {
 };
 
 // Replays every stroke of a run with the planted trajectory on the run's own surface.
-ReplayErrors ReplayRun(const lab::Truth& truth, const std::string& name, synthesis::ReplayForm form, double compliance_scale = 1.0) {
+ReplayErrors ReplayRun(const lab::Truth& truth, const std::string& name, synthesis::ReplayForm form,
+                       double compliance_scale = 1.0) {
   const lab::TruthRun& run = *truth.FindRun(name);
   const lab::TruthRun& flat = *truth.FindRun("captured");
   ReplayErrors errors;
   for (const lab::TruthStroke& stroke : truth.strokes) {
-    if (stroke.task == "free" || run.ContactsOf(stroke.index).empty() || flat.ContactsOf(stroke.index).empty()) continue;
+    if (stroke.task == "free" || run.ContactsOf(stroke.index).empty() ||
+        flat.ContactsOf(stroke.index).empty())
+      continue;
     synthesis::ReplayScene scene;
     if (run.surface == "bumped_plate") {
-      auto bumped = model::LoadProp(std::string(HANDHOLD_SOURCE_DIR) + "/schemas/props/bumped_plate.json");
+      auto bumped =
+          model::LoadProp(std::string(HANDHOLD_SOURCE_DIR) + "/schemas/props/bumped_plate.json");
       EXPECT_TRUE(bumped) << bumped.error().message;
       scene.fixed.push_back({*bumped, truth.X_WBumped[static_cast<size_t>(stroke.index)]});
       scene.fixed.back().prop.surface_compliance_m_per_N = 1.0 / truth.surface_stiffness_N_per_m;
@@ -147,13 +161,15 @@ ReplayErrors ReplayRun(const lab::Truth& truth, const std::string& name, synthes
     options.form = form;
     options.friction = run.friction;
     options.compliance_scale = compliance_scale;
-    const auto motion = synthesis::ReplayInteraction(*truth.skeleton, Planted(truth, stroke), scene, options);
+    const auto motion =
+        synthesis::ReplayInteraction(*truth.skeleton, Planted(truth, stroke), scene, options);
     EXPECT_TRUE(motion) << motion.error().message;
     if (!motion) continue;
     EXPECT_EQ(motion->lcp_failures, 0) << name << " stroke " << stroke.index;
     const StrokeError e = Compare(truth, run, stroke, *motion);
     double flat_peak = 0;
-    for (const auto& c : flat.ContactsOf(stroke.index)) flat_peak = std::max(flat_peak, c.peak_normal_force_N);
+    for (const auto& c : flat.ContactsOf(stroke.index))
+      flat_peak = std::max(flat_peak, c.peak_normal_force_N);
     if (e.peak_N > 2 * flat_peak) {
       ++errors.jams;
       continue;
@@ -163,10 +179,14 @@ ReplayErrors ReplayRun(const lab::Truth& truth, const std::string& name, synthes
     errors.early.push_back(e.force_early);
     errors.tip_m.push_back(e.tip_m);
   }
-  std::printf("%-14s %-12s C x %.1f: %2zu strokes, %d jams; force late median %.1f %% p90 %.1f %% (whole %.1f %%), early median %.1f %%; tip median %.2f mm p90 %.2f mm\n",
-              name.c_str(), form == synthesis::ReplayForm::kDamped ? "damped" : "quasi-static", compliance_scale, errors.late.size(),
-              errors.jams, 100 * Quantile(errors.late, 0.5), 100 * Quantile(errors.late, 0.9), 100 * Quantile(errors.whole, 0.5), 100 * Quantile(errors.early, 0.5),
-              1e3 * Quantile(errors.tip_m, 0.5), 1e3 * Quantile(errors.tip_m, 0.9));
+  std::printf(
+      "%-14s %-12s C x %.1f: %2zu strokes, %d jams; force late median %.1f %% p90 %.1f %% (whole "
+      "%.1f %%), early median %.1f %%; tip median %.2f mm p90 %.2f mm\n",
+      name.c_str(), form == synthesis::ReplayForm::kDamped ? "damped" : "quasi-static",
+      compliance_scale, errors.late.size(), errors.jams, 100 * Quantile(errors.late, 0.5),
+      100 * Quantile(errors.late, 0.9), 100 * Quantile(errors.whole, 0.5),
+      100 * Quantile(errors.early, 0.5), 1e3 * Quantile(errors.tip_m, 0.5),
+      1e3 * Quantile(errors.tip_m, 0.9));
   return errors;
 }
 
@@ -179,7 +199,8 @@ TEST_F(Counterfactual, ThePlantedHandReplaysAsTheEngineMoved) {
     EXPECT_LE(Quantile(damped.late, 0.9), 0.08) << name;
     EXPECT_LE(Quantile(damped.early, 0.5), 0.15) << name;
     EXPECT_LE(Quantile(damped.tip_m, 0.5), 0.3e-3) << name;
-    const ReplayErrors paper = ReplayRun(subject_->truth, name, synthesis::ReplayForm::kQuasiStatic);
+    const ReplayErrors paper =
+        ReplayRun(subject_->truth, name, synthesis::ReplayForm::kQuasiStatic);
     EXPECT_LE(Quantile(paper.late, 0.5), 0.10) << name;
     EXPECT_LE(Quantile(paper.late, 0.9), 0.15) << name;
   }
@@ -192,7 +213,8 @@ TEST_F(Counterfactual, ThePlantedHandReplaysAsTheEngineMoved) {
 
 // Criterion 10, canaries of 9: a doubled compliance and a wrong friction must be seen.
 TEST_F(Counterfactual, ADoubledComplianceFailsTheReplay) {
-  const ReplayErrors twice = ReplayRun(subject_->truth, "friction_0.1", synthesis::ReplayForm::kDamped, 2.0);
+  const ReplayErrors twice =
+      ReplayRun(subject_->truth, "friction_0.1", synthesis::ReplayForm::kDamped, 2.0);
   EXPECT_GT(Quantile(twice.late, 0.5), 0.08);
 }
 
