@@ -6,6 +6,14 @@ Program HandholdProgram() {
   return {
       .verbs =
           {
+              LibraryCreateVerb(),
+              LibraryInfoVerb(),
+              LibraryCheckVerb(),
+              LibraryRebuildVerb(),
+              ClipListVerb(),
+              ClipShowVerb(),
+              ClipTagVerb(),
+              ClipRateVerb(),
               CompletionVerb(),
               LabMakeVerb(),
               VersionVerb(),

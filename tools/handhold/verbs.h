@@ -6,6 +6,14 @@
 
 namespace handhold::cli {
 
+Verb LibraryCreateVerb();   // library.cc
+Verb LibraryInfoVerb();     // library.cc
+Verb LibraryCheckVerb();    // library.cc
+Verb LibraryRebuildVerb();  // library.cc
+Verb ClipListVerb();        // clip.cc
+Verb ClipShowVerb();        // clip.cc
+Verb ClipTagVerb();         // clip.cc
+Verb ClipRateVerb();        // clip.cc
 Verb CompletionVerb();  // completion.cc
 Verb CompleteVerb();    // completion.cc
 Verb LabMakeVerb();     // lab_make.cc

@@ -1,0 +1,229 @@
+#include <cstdlib>
+
+#include "database/store/library.h"
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+namespace {
+
+Option AuthorOption() {
+  return {.name = "--author",
+          .value_name = "NAME",
+          .help = "who says so",
+          .environment = "HANDHOLD_AUTHOR",
+          .required = true};
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+Verb ClipListVerb() {
+  return {.noun = "clip",
+          .name = "list",
+          .summary = "list the clips of a library, newest first",
+          .examples = {"handhold clip list --library lab",
+                       "handhold clip list --task stroke --subject S03 --format csv"},
+          .options = {LibraryOption(),
+                      {.name = "--task", .value_name = "TASK", .help = "only this task"},
+                      {.name = "--subject",
+                       .value_name = "SUBJECT",
+                       .help = "only this subject (pseudonym)"},
+                      {.name = "--prop", .value_name = "PROP", .help = "only with this prop"},
+                      {.name = "--tag", .value_name = "TAG", .help = "only clips tagged so"},
+                      {.name = "--limit",
+                       .value_name = "N",
+                       .help = "at most this many",
+                       .kind = ValueKind::kInteger,
+                       .fallback = "-1"},
+                      {.name = "--offset",
+                       .value_name = "N",
+                       .help = "leave out the first",
+                       .kind = ValueKind::kInteger,
+                       .fallback = "0"}},
+          .run = [](Context& context) -> Outcome {
+            const Arguments& given = context.arguments;
+            HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+            store::ClipFilter filter{given.Text("--subject"),  given.Text("--task"),
+                                     given.Text("--prop"),     given.Text("--tag"),
+                                     given.Integer("--limit"), given.Integer("--offset")};
+            HANDHOLD_ASSIGN(const std::vector<store::ClipRow> clips, library->Clips(filter));
+            Table table = context.printer.BeginTable({{.name = "name"},
+                                                      {.name = "id"},
+                                                      {.name = "subject"},
+                                                      {.name = "task"},
+                                                      {.name = "prop"},
+                                                      {.name = "utc_start_ns", .heading = "start"},
+                                                      {.name = "length_ns", .heading = "length"},
+                                                      {.name = "lost_samples", .heading = "lost"},
+                                                      {.name = "red", .heading = "red"},
+                                                      {.name = "rating"},
+                                                      {.name = "tags"}});
+            for (const store::ClipRow& c : clips) {
+              table.Row({c.name, c.id, c.subject, c.task, c.prop, Utc{c.utc_start}, c.length,
+                         c.lost_samples, c.red_count, c.rating, Joined(c.tags)});
+              if (context.printer.reader_gone()) break;
+            }
+            return Outcome::Done();
+          }};
+}
+
+Verb ClipShowVerb() {
+  return {
+      .noun = "clip",
+      .name = "show",
+      .summary = "show what a clip holds: streams, sensors, gaps, events, quality",
+      .examples = {"handhold clip show stroke_007 --library lab",
+                   "handhold clip show 0192f3a0 --json"},
+      .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"}},
+      .options = {LibraryOption()},
+      .run = [](Context& context) -> Outcome {
+        HANDHOLD_ASSIGN(const auto library,
+                        store::Library::Open(context.arguments.Text("--library")));
+        HANDHOLD_ASSIGN(const store::ClipRow row,
+                        library->FindClip(context.arguments.Text("CLIP")));
+        HANDHOLD_ASSIGN(const auto clip, library->OpenClip(row.id));
+        Printer& out = context.printer;
+        out.BeginDocument();
+        out.PrintRecord("clip", {{{.name = "name"}, row.name},
+                                 {{.name = "id"}, row.id},
+                                 {{.name = "subject"}, row.subject},
+                                 {{.name = "session"}, row.session},
+                                 {{.name = "task"}, row.task},
+                                 {{.name = "prop"}, row.prop},
+                                 {{.name = "utc_start_ns", .heading = "start"}, Utc{row.utc_start}},
+                                 {{.name = "length_ns", .heading = "length"}, row.length},
+                                 {{.name = "bytes"}, row.bytes},
+                                 {{.name = "closed"}, row.closed},
+                                 {{.name = "keep"}, row.keep},
+                                 {{.name = "rating"}, row.rating},
+                                 {{.name = "tags"}, Joined(row.tags)},
+                                 {{.name = "sha256"}, row.sha256}});
+        {
+          Table streams = out.BeginTable("streams", {{.name = "stream"},
+                                                     {.name = "name"},
+                                                     {.name = "epoch"},
+                                                     {.name = "kind"},
+                                                     {.name = "device"},
+                                                     {.name = "rate_Hz", .heading = "rate (Hz)"},
+                                                     {.name = "channels"},
+                                                     {.name = "samples"},
+                                                     {.name = "frame"}});
+          for (const recording::StreamInfo& s : clip->streams()) {
+            streams.Row({s.id, s.name, s.epoch, StreamKindName(s.kind), s.device, s.rate.hz(),
+                         s.channel_count(), clip->sample_count(s.id), s.frame});
+          }
+        }
+        {
+          Table sensors = out.BeginTable(
+              "force_sensors",
+              {{.name = "name"}, {.name = "stream"}, {.name = "serial"}, {.name = "full_scale_N"}});
+          for (const recording::ForceSensor& s : clip->force_sensors())
+            sensors.Row({s.name, s.stream_id, s.serial, s.full_scale_N});
+        }
+        {
+          Table gaps = out.BeginTable("gaps", {{.name = "stream"},
+                                               {.name = "begin_ns", .heading = "begin"},
+                                               {.name = "end_ns", .heading = "end"},
+                                               {.name = "samples"},
+                                               {.name = "cause"}});
+          for (const recording::Gap& g : clip->gaps())
+            gaps.Row({g.stream_id, g.clip_begin, g.clip_end, g.count, GapCauseName(g.cause)});
+        }
+        {
+          Table events = out.BeginTable("events", {{.name = "t_ns", .heading = "time"},
+                                                   {.name = "length_ns", .heading = "length"},
+                                                   {.name = "kind"},
+                                                   {.name = "origin"},
+                                                   {.name = "value"},
+                                                   {.name = "text"}});
+          for (const recording::Event& e : clip->events())
+            events.Row({e.clip_time, e.length, e.kind, e.origin, e.value, e.text});
+        }
+        {
+          Table quality = out.BeginTable("quality", {{.name = "stream"},
+                                                     {.name = "what"},
+                                                     {.name = "value"},
+                                                     {.name = "worst"},
+                                                     {.name = "threshold"},
+                                                     {.name = "red"},
+                                                     {.name = "cause"}});
+          for (const recording::QualityItem& q : clip->quality().items) {
+            quality.Row({q.stream, q.what, q.value, q.worst, q.threshold, q.red, q.cause});
+          }
+        }
+        out.EndDocument();
+        return Outcome::Done();
+      }};
+}
+
+Verb ClipTagVerb() {
+  return {.noun = "clip",
+          .name = "tag",
+          .summary = "tag a clip, or take a tag off; the ledger keeps who and when",
+          .examples = {"handhold clip tag stroke_007 good --author ana",
+                       "handhold clip tag stroke_007 good --remove --author ana"},
+          .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"},
+                          {.name = "TAG", .help = "one word or several", .repeated = true}},
+          .options = {LibraryOption(),
+                      AuthorOption(),
+                      {.name = "--remove",
+                       .help = "the tags no longer hold",
+                       .kind = ValueKind::kFlag}},
+          .writes = true,
+          .run = [](Context& context) -> Outcome {
+            HANDHOLD_ASSIGN(const auto library,
+                            store::Library::Open(context.arguments.Text("--library")));
+            HANDHOLD_ASSIGN(const store::ClipRow clip,
+                            library->FindClip(context.arguments.Text("CLIP")));
+            for (const std::string& tag : context.arguments.All("TAG")) {
+              store::LedgerEntry entry;
+              entry.clip = clip.id;
+              entry.kind = store::LedgerKind::kTag;
+              entry.name = tag;
+              entry.removed = context.arguments.Flag("--remove");
+              entry.author = context.arguments.Text("--author");
+              if (!context.dry_run) HANDHOLD_TRY(library->Say(entry));
+            }
+            HANDHOLD_ASSIGN(const store::ClipRow now, library->FindClip(clip.id));
+            context.printer.PrintRecord(
+                {{{.name = "id"}, now.id}, {{.name = "tags"}, Joined(now.tags)}});
+            return Outcome::Done();
+          }};
+}
+
+Verb ClipRateVerb() {
+  return {
+      .noun = "clip",
+      .name = "rate",
+      .summary = "rate a clip from 1 (bad) to 5; the ledger keeps who and when",
+      .examples = {"handhold clip rate stroke_007 4 --author ana"},
+      .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"},
+                      {.name = "RATING",
+                       .help = "1 to 5",
+                       .kind = ValueKind::kChoice,
+                       .choices = {"1", "2", "3", "4", "5"}}},
+      .options = {LibraryOption(), AuthorOption()},
+      .writes = true,
+      .run = [](Context& context) -> Outcome {
+        HANDHOLD_ASSIGN(const auto library,
+                        store::Library::Open(context.arguments.Text("--library")));
+        HANDHOLD_ASSIGN(const store::ClipRow clip,
+                        library->FindClip(context.arguments.Text("CLIP")));
+        store::LedgerEntry entry;
+        entry.clip = clip.id;
+        entry.kind = store::LedgerKind::kRating;
+        entry.value = context.arguments.Text("RATING");
+        entry.author = context.arguments.Text("--author");
+        if (!context.dry_run) HANDHOLD_TRY(library->Say(entry));
+        HANDHOLD_ASSIGN(const store::ClipRow now, library->FindClip(clip.id));
+        context.printer.PrintRecord({{{.name = "id"}, now.id}, {{.name = "rating"}, now.rating}});
+        return Outcome::Done();
+      }};
+}
+
+}  // namespace handhold::cli

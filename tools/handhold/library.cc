@@ -1,0 +1,125 @@
+#include "database/store/library.h"
+
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+
+Verb LibraryCreateVerb() {
+  return {.noun = "library",
+          .name = "create",
+          .summary = "make a library: the folder that recordings and results live in",
+          .examples = {"handhold library create lab",
+                       "handhold library create lab --contact-on 0.3 --contact-off 0.15"},
+          .positionals = {{.name = "DIR", .help = "folder to make", .kind = ValueKind::kPath}},
+          .options = {{.name = "--contact-on",
+                       .value_name = "N",
+                       .help = "normal force at which a contact begins",
+                       .kind = ValueKind::kNumber,
+                       .fallback = "0.5"},
+                      {.name = "--contact-off",
+                       .value_name = "N",
+                       .help = "normal force below which it ends",
+                       .kind = ValueKind::kNumber,
+                       .fallback = "0.25"}},
+          .writes = true,
+          .run = [](Context& context) -> Outcome {
+            const store::IndexerOptions indexer{context.arguments.Number("--contact-on"),
+                                                context.arguments.Number("--contact-off")};
+            if (!(indexer.contact_off_N > 0 && indexer.contact_off_N <= indexer.contact_on_N)) {
+              return Outcome::Usage("--contact-off must be above 0 and not above --contact-on");
+            }
+            const std::string path = context.arguments.Text("DIR");
+            if (!context.dry_run) HANDHOLD_TRY(store::Library::Create(path, indexer));
+            context.printer.PrintRecord(
+                {{{.name = "library"}, path}, {{.name = "created"}, !context.dry_run}});
+            return Outcome::Done();
+          }};
+}
+
+Verb LibraryInfoVerb() {
+  return {.noun = "library",
+          .name = "info",
+          .summary = "say what a library holds",
+          .examples = {"handhold library info --library lab"},
+          .options = {LibraryOption()},
+          .run = [](Context& context) -> Outcome {
+            HANDHOLD_ASSIGN(const auto library,
+                            store::Library::Open(context.arguments.Text("--library")));
+            HANDHOLD_ASSIGN(const store::LibraryInfo info, library->Info());
+            context.printer.PrintRecord(
+                {{{.name = "path"}, info.path},
+                 {{.name = "clips"}, info.clips},
+                 {{.name = "unfinished_clips", .heading = "never closed"}, info.unfinished},
+                 {{.name = "recorded_ns", .heading = "recorded"}, info.recorded},
+                 {{.name = "artefacts"}, info.artefacts},
+                 {{.name = "bytes"}, info.bytes},
+                 {{.name = "ledger_entries", .heading = "ledger entries"}, info.ledger_entries},
+                 {{.name = "problems"}, info.problems},
+                 {{.name = "contact_on_N"}, info.indexer.contact_on_N},
+                 {{.name = "contact_off_N"}, info.indexer.contact_off_N}});
+            return Outcome::Done();
+          }};
+}
+
+namespace {
+
+/// One row per finding; the outcome is a loss when one of them is.
+Outcome PrintIssues(Context& context, const Issues& issues, const char* loss) {
+  {
+    Table table =
+        context.printer.BeginTable({{.name = "severity"}, {.name = "where"}, {.name = "what"}});
+    for (const Issue& issue : issues)
+      table.Row({SeverityName(issue.severity), issue.where, issue.what});
+  }
+  return AnyLoss(issues) ? Outcome::Loss(loss) : Outcome::Done();
+}
+
+}  // namespace
+
+Verb LibraryCheckVerb() {
+  return {.noun = "library",
+          .name = "check",
+          .summary = "verify every checksum of every file, and that the catalogue agrees",
+          .examples = {"handhold library check --library lab"},
+          .options = {LibraryOption()},
+          .handles_interrupt = true,
+          .run = [](Context& context) -> Outcome {
+            HANDHOLD_ASSIGN(const auto library,
+                            store::Library::Open(context.arguments.Text("--library")));
+            HANDHOLD_ASSIGN(const Issues issues, library->Check(context.StepProgress("checking")));
+            return PrintIssues(
+                context, issues,
+                "some of the library cannot be read; the rows above say what and when");
+          }};
+}
+
+Verb LibraryRebuildVerb() {
+  return {
+      .noun = "library",
+      .name = "rebuild",
+      .summary = "make the catalogue anew from the files; close recordings that were cut off",
+      .examples = {"handhold library rebuild --library lab",
+                   "handhold library rebuild --library lab --finish"},
+      .options = {LibraryOption(),
+                  {.name = "--finish",
+                   .help = "close recordings whose recorder died",
+                   .kind = ValueKind::kFlag}},
+      .writes = true,
+      .handles_interrupt = true,
+      .run = [](Context& context) -> Outcome {
+        HANDHOLD_ASSIGN(const auto library,
+                        store::Library::Open(context.arguments.Text("--library")));
+        if (context.dry_run) {
+          HANDHOLD_ASSIGN(const store::LibraryInfo info, library->Info());
+          context.printer.PrintRecord(
+              {{{.name = "clips"}, info.clips}, {{.name = "unfinished_clips"}, info.unfinished}});
+          return Outcome::Done();
+        }
+        HANDHOLD_ASSIGN(const Issues issues, library->Rebuild(context.arguments.Flag("--finish"),
+                                                              context.StepProgress("reading")));
+        return PrintIssues(context, issues,
+                           "some files could not be catalogued; the rows above say why");
+      }};
+}
+
+}  // namespace handhold::cli
