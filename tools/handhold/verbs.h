@@ -14,10 +14,10 @@ Verb ClipListVerb();        // clip.cc
 Verb ClipShowVerb();        // clip.cc
 Verb ClipTagVerb();         // clip.cc
 Verb ClipRateVerb();        // clip.cc
-Verb CompletionVerb();  // completion.cc
-Verb CompleteVerb();    // completion.cc
-Verb LabMakeVerb();     // lab_make.cc
-Verb VersionVerb();     // version.cc
+Verb CompletionVerb();      // completion.cc
+Verb CompleteVerb();        // completion.cc
+Verb LabMakeVerb();         // lab_make.cc
+Verb VersionVerb();         // version.cc
 
 /// The verbs in the order in which help shows them, the version, and the start checks.
 Program HandholdProgram();
