@@ -61,10 +61,12 @@ class [[nodiscard]] Result {
                        : (AbortOnBadResult(error()), *std::get_if<0>(&state_));
   }
   const T& value() const& { return const_cast<Result*>(this)->value(); }
-  T&& value() && { return std::move(this->value()); }
+  /// By value, so that `for (auto& x : Load().value())` iterates over something that lives.
+  T value() && { return std::move(this->value()); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
+  /// Into the Result: ends with it. Of a temporary use `value()`, never `->` in a range-for.
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

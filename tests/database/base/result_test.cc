@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace handhold {
 namespace {
@@ -41,6 +45,30 @@ TEST(Result, CarriesMoveOnlyValues) {
   Result<std::unique_ptr<int>> made = std::make_unique<int>(7);
   const std::unique_ptr<int> taken = *std::move(made);
   EXPECT_EQ(*taken, 7);
+}
+
+Result<std::vector<std::string>> Names() {
+  return std::vector<std::string>{"long enough to be on the heap, first", "and the second one too"};
+}
+
+// Under AddressSanitizer (preset dev) this fails when value() && hands out a reference into the
+// temporary; the types say the same where there is no sanitizer.
+TEST(Result, ATemporarysValueOutlivesIt) {
+  std::size_t length = 0;
+  for (const std::string& name : Names().value()) length += name.size();
+  for (const std::string& name : *Names()) length += name.size();
+  EXPECT_EQ(length, 2u * (36 + 22));
+  static_assert(std::is_same_v<decltype(std::declval<Result<std::string>>().value()), std::string>);
+  static_assert(std::is_same_v<decltype(*std::declval<Result<std::string>>()), std::string>);
+  static_assert(std::is_same_v<decltype(std::declval<Result<int>&>().value()), int&>);
+  static_assert(std::is_same_v<decltype(std::declval<const Result<int>&>().value()), const int&>);
+}
+
+TEST(Result, TakingAValueMovesIt) {
+  Result<std::vector<std::string>> names = Names();
+  const std::string* const where = names->data();
+  const std::vector<std::string> taken = std::move(names).value();
+  EXPECT_EQ(taken.data(), where);
 }
 
 TEST(Result, AnErrorValueTypeIsNotConfusedWithFailure) {
