@@ -1,0 +1,98 @@
+/// Records a take: from armed sources to a clip that is safely stored, with nothing lost in
+/// silence.
+///
+/// sources (a thread each) -> one lock-free ring per source (>= 5 s) -> encoder thread ->
+/// store::ClipWriter. A source's thread only copies into its ring: when the ring is full the loss
+/// is counted and becomes a Gap of cause kRingOverflow. States go configured -> checked -> armed ->
+/// recording -> stored (-> armed again); a call in the wrong state is kInvalid and changes nothing.
+/// The public functions are called from one controlling thread; Health() from any.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/session/health.h"
+#include "capture/source/source.h"
+#include "database/base/issue.h"
+#include "database/base/result.h"
+#include "database/recording/clip.h"
+
+namespace handhold::capture {
+
+/// What the recorder needs to know of a source beyond what the device says.
+struct RecordedSource {
+  std::unique_ptr<Source> source;
+  bool required = true;
+  std::vector<std::string> required_streams;  ///< full stream names; empty: all announced at Check
+  Duration delay, delay_sd;                   ///< into ClockMap::constant_delay_ns
+  /// Pose, normal, sign, full scale over what the device says, by sensor name.
+  std::vector<recording::ForceSensor> sensor_overrides;
+};
+
+struct RecorderOptions {
+  HealthLimits limits;
+  Duration ring = Duration::Seconds(5);  ///< at least this much of every stream
+  Duration probe_timeout = Duration::Seconds(5);
+  Duration pre_roll;    ///< kept while armed, begins the take
+  Duration stop_after;  ///< 0: until Stop
+  /// Stalls the encoder before a commit, for this long: fault injection only.
+  std::function<Duration()> injected_stall = {};
+  std::string vfs;  ///< tests: an SQLite VFS that fails
+};
+
+/// One source or stream as Check found it.
+struct CheckLine {
+  std::string source, stream;  ///< stream empty: of the source
+  bool ok = false;
+  bool required = true;
+  std::string text;  ///< what was found, or cause and fix
+};
+
+/// Where takes go: the tools give the library's functions; capture does not choose a library.
+struct TakeTarget {
+  /// Completes id, name and take number, and says where the file goes. Never an existing file.
+  std::function<Result<std::pair<recording::ClipInfo, std::string>>(recording::ClipInfo)> new_take;
+  /// After the clip is closed: catalogue it. May be empty.
+  std::function<Status(const recording::ClipInfo&, const std::string& path)> stored = {};
+};
+
+struct TakeResult {
+  recording::ClipInfo info;
+  std::string path;
+  Duration length;
+  recording::QualityRecord quality;
+  std::vector<recording::Gap> gaps;
+  /// One page for the operator: streams, losses, clocks, and whether to keep it.
+  std::string page;
+};
+
+class Recorder {
+ public:
+  static Result<std::unique_ptr<Recorder>> Make(std::vector<RecordedSource> sources,
+                                                TakeTarget target, RecorderOptions options);
+  virtual ~Recorder() = default;  ///< stops sources; a take in progress is closed in order
+
+  /// Probes every source. Lines in the order of the rig; state becomes checked when every required
+  /// one is ok.
+  virtual Result<std::vector<CheckLine>> Check() = 0;
+  /// Starts the sources; samples flow through the rings and the newest `pre_roll` of them is kept.
+  virtual Status Arm() = 0;
+  /// Begins a take with what the pre-roll holds. Refused, naming what is missing, while a required
+  /// stream is not flowing.
+  virtual Status Start(recording::ClipInfo info) = 0;
+  /// Ends the take, drains, fits clocks, writes quality, compacts, catalogues. Back in armed after.
+  virtual Result<TakeResult> Stop() = 0;
+  /// True when stop_after has passed or the take ended by itself (a full disk): call Stop.
+  virtual bool wants_stop() const = 0;
+  virtual Status Disarm() = 0;  ///< stops the sources; state checked
+
+  /// An event of the running take at host time `at` (default: now). Kept when recording only.
+  virtual Status Mark(recording::Event event, Timestamp at_host) = 0;
+  virtual HealthSnapshot Health() const = 0;
+  /// Clears stickiness of what is red now, here and in the quality record (acknowledged = true).
+  virtual void Acknowledge() = 0;
+};
+
+}  // namespace handhold::capture
