@@ -16,6 +16,7 @@
 #include "database/base/issue.h"
 #include "database/base/result.h"
 #include "database/geometry/transform.h"
+#include "database/recording/clip.h"
 
 namespace handhold::capture {
 
