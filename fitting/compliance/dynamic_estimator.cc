@@ -387,7 +387,8 @@ std::vector<int> FittedDofs(const model::Skeleton& skeleton, int body) {
   return dofs;
 }
 
-Result<ReferencePrior> PriorFor(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+Result<ReferencePrior> PriorFor(const recording::ClipSource& clip, const model::Skeleton& skeleton,
+                                const artefact::PoseTrack& pose,
                                 const artefact::ContactTrack& contact,
                                 const DynamicEstimatorOptions& options) {
   if (!options.reference_prior.empty()) {
@@ -400,6 +401,21 @@ Result<ReferencePrior> PriorFor(const model::Skeleton& skeleton, const artefact:
   }
   std::vector<TimeRange> busy;
   for (const artefact::ContactPhase& p : contact.phases) busy.push_back({p.onset, p.release});
+  // Strokes in the air bend as strokes on the plate would have; a range of motion bends far more
+  // and would teach a prior that says little.
+  std::vector<TimeRange> strokes;
+  for (const recording::Event& e : clip.events()) {
+    const TimeRange stroke{e.clip_time, e.clip_time + e.length};
+    const bool touched = std::any_of(busy.begin(), busy.end(), [&](const TimeRange& b) {
+      return b.begin < stroke.end && b.end > stroke.begin;
+    });
+    if (e.kind == "stroke" && !touched) strokes.push_back(stroke);
+  }
+  if (auto prior = LearnReferencePrior(skeleton, pose, strokes, options.before + options.after,
+                                       options.prior_degree)) {
+    prior->source += " (strokes in the air)";
+    return prior;
+  }
   const TimeRange all{pose.times.front(), pose.times.back()};
   return LearnReferencePrior(skeleton, pose, FreeStretches(all, busy, Duration::Milliseconds(120)),
                              options.before + options.after, options.prior_degree);
@@ -437,7 +453,7 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
   HANDHOLD_ASSIGN(const ForceSignal force, ForceSignal::Open(clip, options.force_sensor));
   HANDHOLD_ASSIGN(const SmoothPoses smooth,
                   SmoothPoseTrack(skeleton, pose, options.pose_cutoff_Hz));
-  HANDHOLD_ASSIGN(const ReferencePrior prior, PriorFor(skeleton, pose, contact, options));
+  HANDHOLD_ASSIGN(const ReferencePrior prior, PriorFor(clip, skeleton, pose, contact, options));
   out.summary.notes.push_back("reference prior from " + prior.source);
 
   const std::vector<int> dofs = FittedDofs(skeleton, contact.phases.front().body);

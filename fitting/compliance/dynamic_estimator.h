@@ -56,8 +56,8 @@ struct DynamicEstimatorOptions {
   int prior_degree = 9;
   double prior_variance_factor = 10.0;  ///< looser than learned: harmless; tighter biases the end
                                         ///< joints
-  ReferencePrior reference_prior;       ///< learned elsewhere; empty: learned from this clip's free
-                                        ///< movement
+  ReferencePrior reference_prior;  ///< learned elsewhere; empty: from this clip's "stroke" events
+                                   ///< without contact, else from all its free movement
   double inertia_sd_log = 0.3;     ///< how far the skeleton's masses may be off; what single events
                                    ///< propagate
   double time_shift_sd_s = 0.002;  ///< how far clocks may be off; the data override it when pooled
