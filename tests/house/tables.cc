@@ -83,7 +83,6 @@ const std::vector<Fence>& Fences() {
       {"the Vicon SDK",
        {"DataStreamClient.h", "DataStreamRetimingClient.h", "IDataStreamClientBase.h"},
        {"capture/source"}},
-      {"CLI11", {"CLI"}, {"tools/handhold"}},
       {"Ceres", {"ceres"}, {"fitting", "synthesis/contact_sampling"}},
       {"threads",
        {"thread", "future", "mutex", "shared_mutex", "condition_variable", "semaphore", "latch",
