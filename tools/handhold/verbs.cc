@@ -18,6 +18,7 @@ Program HandholdProgram() {
               LabMakeVerb(),
               VersionVerb(),
               CompleteVerb(),
+              ReferenceVerb(),
           },
       .version = HANDHOLD_VERSION,
       .start_checks = {},

@@ -76,6 +76,31 @@ std::vector<std::string> FrontExamples(const std::vector<Verb>& verbs) {
   return out;
 }
 
+/// Help of a verb without what all verbs share.
+std::string OwnHelp(const Verb& verb) {
+  std::string out = "handhold " + verb.words() + " - " + verb.summary + "\n\nExamples:\n";
+  for (const std::string& example : verb.examples) out += "  " + example + "\n";
+  out += "\nUsage: handhold " + verb.words();
+  Lines positionals;
+  for (const Positional& p : verb.positionals) {
+    out += " " + PositionalUsage(p);
+    positionals.emplace_back(p.name, p.help);
+  }
+  out += " [options]\n";
+  if (!verb.details.empty()) out += "\n" + verb.details + "\n";
+  if (!positionals.empty()) out += "\nArguments:\n" + Aligned(positionals);
+  if (const auto options = OptionsOf(verb); !options.empty())
+    out += "\nOptions:\n" + Aligned(OptionLines(options));
+  return out;
+}
+
+std::string OptionsOfEveryVerb() {
+  Lines common = OptionLines(CommonOptionList());
+  common.emplace_back("-q, -v, -vv", "say less (errors only), more, everything on stderr");
+  common.emplace_back("-h, --help", "this text");
+  return Aligned(common);
+}
+
 }  // namespace
 
 std::string FrontHelp(const std::vector<Verb>& verbs) {
@@ -111,30 +136,22 @@ std::string NounHelp(const std::string& noun, const std::vector<Verb>& verbs) {
 }
 
 std::string VerbHelp(const Verb& verb) {
-  std::string out = "handhold " + verb.words() + " - " + verb.summary + "\n\nExamples:\n";
-  for (const std::string& example : verb.examples) out += "  " + example + "\n";
-  out += "\nUsage: handhold " + verb.words();
-  Lines positionals;
-  for (const Positional& p : verb.positionals) {
-    out += " " + PositionalUsage(p);
-    positionals.emplace_back(p.name, p.help);
-  }
-  out += " [options]\n";
-  if (!verb.details.empty()) out += "\n" + verb.details + "\n";
-  if (!positionals.empty()) out += "\nArguments:\n" + Aligned(positionals);
-  if (const auto options = OptionsOf(verb); !options.empty())
-    out += "\nOptions:\n" + Aligned(OptionLines(options));
-  Lines common = OptionLines(CommonOptionList());
-  common.emplace_back("-q, -v, -vv", "say less (errors only), more, everything on stderr");
-  common.emplace_back("-h, --help", "this text");
-  return out + "\nEvery verb:\n" + Aligned(common) + "\n" + kExitCodes;
+  return OwnHelp(verb) + "\nEvery verb:\n" + OptionsOfEveryVerb() + "\n" + kExitCodes;
 }
 
 std::string MarkdownHelp(const std::vector<Verb>& verbs) {
-  std::string out = "```text\n$ handhold\n" + FrontHelp(verbs) + "```\n";
-  for (const Verb& verb : verbs) {
-    if (verb.hidden) continue;
-    out += "\n### `handhold " + verb.words() + "`\n\n```text\n" + VerbHelp(verb) + "```\n";
+  std::string out =
+      "# handhold: every verb\n\nWhat the program says of itself; written by `tools/reference`, "
+      "kept "
+      "current by a test.\n\n```text\n$ handhold\n" +
+      FrontHelp(verbs) + "```\n\nEvery verb also takes:\n\n```text\n" + OptionsOfEveryVerb() +
+      "```\n";
+  for (const std::string& noun : Nouns(verbs)) {
+    out += "\n## " + noun + "\n";
+    for (const Verb& verb : verbs) {
+      if (verb.hidden || verb.noun != noun) continue;
+      out += "\n### `handhold " + verb.words() + "`\n\n```text\n" + OwnHelp(verb) + "```\n";
+    }
   }
   return out;
 }

@@ -15,7 +15,7 @@ std::string FrontHelp(const std::vector<Verb>& verbs);
 std::string NounHelp(const std::string& noun, const std::vector<Verb>& verbs);
 /// `handhold help clip list`.
 std::string VerbHelp(const Verb& verb);
-/// Every verb's help as Markdown, for the generated part of tools/handhold/README.md.
+/// Every verb's help as one Markdown page: tools/handhold/REFERENCE.md, kept current by a test.
 std::string MarkdownHelp(const std::vector<Verb>& verbs);
 
 }  // namespace handhold::cli
