@@ -1,22 +1,18 @@
 /// The rig file: which devices stand in the laboratory, where, and what a take with them must hold.
 ///
-/// TOML, checked against schemas/exchange/rig.schema.json; a wrong key is named with line, path and
-/// the nearest right one. Reading it opens nothing: MakeSources builds the drivers, their Probe
-/// looks for the devices. Units are in the keys ("offset_mm", "delay_ms") and SI inside. Guide with
-/// one real wiring: capture/README.md.
+/// TOML, checked against schemas/exchange/rig.schema.json (which is built into the program); every
+/// wrong key is named with line, path and the nearest right one. Reading it opens nothing:
+/// make_sources.h builds the drivers, their Probe looks for the devices. Units are in the keys
+/// ("position_mm", "delay_ms") and SI inside. Guide with one real wiring: capture/README.md.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "capture/source/source.h"
-#include "database/base/issue.h"
+#include "capture/source/vicon_source.h"
 #include "database/base/result.h"
 #include "database/geometry/transform.h"
-#include "database/recording/clip.h"
 
 namespace handhold::capture {
 
@@ -33,17 +29,27 @@ struct RigSensor {
 struct RigSource {
   std::string name;  ///< streams are "NAME/..."; unique in the rig
   enum class Kind { kVicon, kNetFt, kPlayback } kind = Kind::kVicon;
-  std::string host;      ///< vicon, net_ft
-  int port = 0;          ///< 0: the protocol's own
-  std::string clip;      ///< playback: path of a .clip file; tools open it
-  double speed = 1.0;    ///< playback
-  double rate_Hz = 0.0;  ///< net_ft: asked of the device; 0: as it is set
-  /// Constant delay from the physical instant to the earliest receipt, and its uncertainty: not
-  /// observable from arrivals (clock_map.h).
+  std::string host;  ///< vicon, net_ft
+  int port = 0;      ///< vicon, net_ft (of RDT); 0: the protocol's own
+  // vicon
+  ViconAxis x = ViconAxis::kForward, y = ViconAxis::kLeft, z = ViconAxis::kUp;
+  bool unlabelled = true, devices = true;
+  // net_ft
+  int http_port = 0;     ///< 0: the protocol's own
+  double rate_Hz = 0.0;  ///< asked of the device; 0: as it is set
+  bool buffered = false, bias_on_start = false;
+  // playback
+  std::string clip;  ///< path of a .clip file, from the rig file's folder; tools open it
+  double speed = 1.0;
+  bool loop = false;
+  /// Constant delay from the physical instant to the earliest receipt, beyond what the device
+  /// reports, and its uncertainty: not observable from arrivals (clock_map.h).
   Duration delay, delay_sd;
-  std::vector<std::string> required_streams;  ///< names without the source's; empty: all announced
+  /// Names without the source's (of playback: whole names); empty: all announced.
+  std::vector<std::string> required_streams;
   bool required = true;  ///< false: the take may start and go on without this source
   std::vector<RigSensor> sensors;
+  int line = 0;  ///< of the file, for messages
 };
 
 /// Limits beyond which health turns red; 0 or less: the built-in default (health.h).
@@ -67,18 +73,25 @@ struct Rig {
   std::string subject;  ///< a pseudonym
   std::string session, task, prop;
   Duration pre_roll, stop_after;  ///< 0: none
+
+  const RigSource* Find(std::string_view source) const;  ///< null when there is none
 };
 
+/// `source_name` begins the messages: "lab.toml:12: /source/0: unknown key 'adress': did you mean
+/// ..."; kInvalid lists every breach of the schema, at most 20, or the first thing wrong beyond it
+/// (a name used twice, a normal that is no unit vector, a rotation that is none).
 Result<Rig> ParseRig(std::string_view toml, const std::string& source_name);
 Result<Rig> ReadRig(const std::string& path);
 
-/// Opens a clip for a playback source: the tools' store::ClipReader, a test's Clip in memory.
-using OpenClipSource =
-    std::function<Result<std::shared_ptr<const recording::ClipSource>>(const std::string& path)>;
+/// The rigs of schemas/rigs, built into the program: "demo" (the simulated laboratory on loopback)
+/// and "lab" (a real wiring, to copy).
+std::vector<std::string> BuiltInRigNames();
+/// Its TOML; empty when there is none of that name.
+std::string_view BuiltInRigText(std::string_view name);
+/// What `--rig` says: a file when there is one of that path, else a built-in rig. kNotFound names
+/// what there is.
+Result<Rig> FindRig(const std::string& path_or_name);
 
-/// One driver per source, not yet probed or started. kUnsupported names a driver that this build
-/// lacks.
-Result<std::vector<std::unique_ptr<Source>>> MakeSources(const Rig& rig,
-                                                         const OpenClipSource& open_clip = {});
+std::string_view RigSourceKindName(RigSource::Kind kind);  ///< as in the file: "net_ft"
 
 }  // namespace handhold::capture
