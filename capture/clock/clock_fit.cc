@@ -20,6 +20,8 @@ struct Point {
 
 Point PointOf(const ClockPair& pair) { return {pair.device_ns, pair.host_ns - pair.latency_ns}; }
 
+int64_t Lateness(const ClockPair& p) { return p.host_ns - p.latency_ns - p.device_ns; }
+
 // A line through an exact point, so that large times keep their nanoseconds.
 struct Line {
   Point at{0, 0};
@@ -79,7 +81,10 @@ class BreakFinder {
     std::vector<size_t> starts = {0};
     Begin(0);
     for (size_t i = 1; i < pairs_.size(); ++i) {
-      const bool told = std::find(told_.begin(), told_.end(), pairs_[i].counter) != told_.end();
+      // Thinned pairs need not hold the very packet: the first at or after it begins the segment.
+      const bool told = std::any_of(told_.begin(), told_.end(), [&](int64_t counter) {
+        return pairs_[i - 1].counter < counter && counter <= pairs_[i].counter;
+      });
       size_t cut = told ? i : Look(i);
       if (cut == kNone) continue;
       ClockBreak found;
@@ -293,8 +298,8 @@ double ClockUncertaintyNs(const ClockMap& map, int64_t device_ns) {
   return 2.0 * std::hypot(s.offset_sd_ns, s.rate_sd * (static_cast<double>(device_ns) - middle));
 }
 
-ClockPairThinner::ClockPairThinner(Duration slice, size_t capacity)
-    : slice_ns_(slice.ns()), capacity_(capacity) {
+ClockPairThinner::ClockPairThinner(Duration slice, size_t capacity, WhenFull when_full)
+    : slice_ns_(slice.ns()), capacity_(capacity), when_full_(when_full) {
   CHECK_GT(slice_ns_, 0);
   CHECK_GT(capacity_, 1u);
   kept_.reserve(2 * capacity_);
@@ -302,16 +307,44 @@ ClockPairThinner::ClockPairThinner(Duration slice, size_t capacity)
 
 void ClockPairThinner::Add(const ClockPair& pair) noexcept {
   ++added_;
+  if (kept_.size() == 2 * capacity_ && pair.device_ns / slice_ns_ != slice_index_) {
+    if (when_full_ == WhenFull::kDropOldest) {
+      kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(capacity_));
+    } else {
+      Coarsen();
+    }
+  }
+  Keep(pair);
+}
+
+void ClockPairThinner::Keep(const ClockPair& pair) noexcept {
   const int64_t slice = pair.device_ns / slice_ns_;
-  const auto lateness = [](const ClockPair& p) { return p.host_ns - p.latency_ns - p.device_ns; };
   if (!kept_.empty() && slice == slice_index_) {
-    if (lateness(pair) < lateness(kept_.back())) kept_.back() = pair;
+    if (Lateness(pair) < Lateness(kept_.back())) kept_.back() = pair;
     return;
   }
   slice_index_ = slice;
-  if (kept_.size() == 2 * capacity_)
-    kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(capacity_));
   kept_.push_back(pair);
+}
+
+void ClockPairThinner::Coarsen() noexcept {
+  while (kept_.size() > capacity_) {
+    slice_ns_ *= 2;
+    const size_t count = kept_.size();
+    // In place: of kept_[0, i) never more than i are kept.
+    size_t out = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const ClockPair pair = kept_[i];
+      const int64_t slice = pair.device_ns / slice_ns_;
+      if (out > 0 && kept_[out - 1].device_ns / slice_ns_ == slice) {
+        if (Lateness(pair) < Lateness(kept_[out - 1])) kept_[out - 1] = pair;
+      } else {
+        kept_[out++] = pair;
+      }
+    }
+    kept_.resize(out);
+    slice_index_ = kept_.back().device_ns / slice_ns_;
+  }
 }
 
 std::span<const ClockPair> ClockPairThinner::pairs() const { return kept_; }

@@ -46,7 +46,8 @@ struct ClockFit {
 };
 
 /// Pairs in order of receipt, device times ascending (sources keep counters ascending over a reset
-/// and tell of it: `told_breaks` holds the counters after each). Errors: kUnidentifiable when fewer
+/// and tell of it: `told_breaks` holds the counters after each; the first pair at or after one
+/// begins a segment). Errors: kUnidentifiable when fewer
 /// than two device times are known (the rate is not determined), kInvalid when device times do not
 /// ascend.
 Result<ClockFit> FitClock(std::span<const recording::ClockPair> pairs,
@@ -59,21 +60,27 @@ Result<ClockFit> FitClock(std::span<const recording::ClockPair> pairs,
 double ClockUncertaintyNs(const recording::ClockMap& map, int64_t device_ns);
 
 /// Thins pairs for a fit without moving it: of every slice of device time the least late packet
-/// stays. Bounded work and memory for live use: one pair per slice, the newest `capacity` slices.
-/// One thread; allocates only in the constructor.
+/// stays. Bounded work and memory for live use: one pair per slice, and at least the newest
+/// `capacity` slices, or (kCoarsen) the whole of the time in slices made twice as long whenever
+/// they are too many. One thread; allocates only in the constructor.
 class ClockPairThinner {
  public:
-  explicit ClockPairThinner(Duration slice = Duration::Milliseconds(20), size_t capacity = 32768);
+  enum class WhenFull { kDropOldest, kCoarsen };
+  explicit ClockPairThinner(Duration slice = Duration::Milliseconds(20), size_t capacity = 32768,
+                            WhenFull when_full = WhenFull::kDropOldest);
   void Add(const recording::ClockPair& pair) noexcept;
   /// Kept pairs in order, the open slice's included. Valid until the next Add.
   std::span<const recording::ClockPair> pairs() const;
   int64_t added() const { return added_; }
 
  private:
+  void Keep(const recording::ClockPair& pair) noexcept;
+  void Coarsen() noexcept;
+
   int64_t slice_ns_;
   size_t capacity_;
-  std::vector<recording::ClockPair> kept_;  ///< at most 2 x capacity; the older half is dropped
-                                            ///< when full
+  WhenFull when_full_;
+  std::vector<recording::ClockPair> kept_;  ///< at most 2 x capacity
   int64_t slice_index_ = 0;
   int64_t added_ = 0;
 };

@@ -43,10 +43,12 @@ struct HealthSnapshot {
   Duration durable_age;  ///< newest received minus newest committed
   int64_t bytes = 0;     ///< of the clip file
   std::string take;      ///< its name while recording and after
+  std::string trouble;   ///< the file cannot be written, and why; empty: all is well
   std::vector<SourceStatus> sources;
   std::vector<recording::QualityItem> items;  ///< current value, worst, threshold, red, cause
 
   bool red() const {
+    if (!trouble.empty()) return true;
     for (const auto& i : items)
       if (i.red && !i.acknowledged) return true;
     return false;

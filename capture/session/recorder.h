@@ -40,6 +40,10 @@ struct RecorderOptions {
   /// Stalls the encoder before a commit, for this long: fault injection only.
   std::function<Duration()> injected_stall = {};
   std::string vfs;  ///< tests: an SQLite VFS that fails
+  /// The host clock, by which sources stamp their packets too; tests and soak runs bring their own.
+  std::function<Timestamp()> now = HostNow;
+  /// Bytes left on the disk of a path; tests bring their own.
+  std::function<int64_t(const std::string& path)> free_bytes = {};
 };
 
 /// One source or stream as Check found it.
@@ -54,6 +58,8 @@ struct CheckLine {
 struct TakeTarget {
   /// Completes id, name and take number, and says where the file goes. Never an existing file.
   std::function<Result<std::pair<recording::ClipInfo, std::string>>(recording::ClipInfo)> new_take;
+  /// Where the files will be, for the disk time left before the first take; may be empty.
+  std::string directory = {};
   /// After the clip is closed: catalogue it. May be empty.
   std::function<Status(const recording::ClipInfo&, const std::string& path)> stored = {};
 };
@@ -62,6 +68,8 @@ struct TakeResult {
   recording::ClipInfo info;
   std::string path;
   Duration length;
+  bool closed = false;  ///< compacted and verified; false: safe as recorded, `page` says what is
+                        ///< left to do
   recording::QualityRecord quality;
   std::vector<recording::Gap> gaps;
   /// One page for the operator: streams, losses, clocks, and whether to keep it.

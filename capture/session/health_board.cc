@@ -1,0 +1,162 @@
+#include "capture/session/health_board.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace handhold::capture {
+namespace {
+
+using recording::QualityItem;
+
+/// A take that lost more than this share of a stream, or is longer than this below a limit, is not
+/// worth keeping.
+constexpr double kMostLost = 0.05;
+
+std::string Number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+}  // namespace
+
+void HealthBoard::Set(std::string_view stream, std::string_view what, const Verdict& v,
+                      Timestamp clip) {
+  auto at = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
+    return e.item.stream == stream && e.item.what == what;
+  });
+  if (at == entries_.end()) {
+    entries_.emplace_back();
+    at = entries_.end() - 1;
+    at->item.stream = stream;
+    at->item.what = what;
+    at->item.worst = v.value;
+  }
+  QualityItem& item = at->item;
+  item.value = v.value;
+  item.threshold = v.threshold;
+  item.worst = v.high_is_worse ? std::max(item.worst, v.value) : std::min(item.worst, v.value);
+  if (v.beyond && !at->beyond) {
+    if (!item.red) item.clip_first_red = clip;
+    item.red = true;
+    item.acknowledged = false;
+  }
+  if (v.beyond) item.cause = v.cause;
+  at->beyond = v.beyond;
+}
+
+void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, int64_t device_saturated,
+                              Timestamp clip) {
+  const auto high = [](double value, double limit, std::string cause) {
+    return Verdict{value, limit, value > limit, true, std::move(cause)};
+  };
+  if (f.nominal_Hz > 0) {
+    // Of slow streams a few periods are waited for.
+    const double limit = std::max(limits_.last_sample_age_s, 3.0 / f.nominal_Hz);
+    Set(f.stream, "last_sample_age_s",
+        high(age_s, limit,
+             "nothing received: look at the device, its cable and its network; the source's state "
+             "says more"),
+        clip);
+    const double error = std::abs(f.rate_Hz / f.nominal_Hz - 1.0);
+    const bool fast = f.rate_Hz > f.nominal_Hz;
+    Set(f.stream, "rate_Hz",
+        {f.rate_known ? f.rate_Hz : f.nominal_Hz,
+         f.nominal_Hz * (1.0 + (fast ? 1.0 : -1.0) * limits_.rate_error_fraction),
+         f.rate_known && error > limits_.rate_error_fraction, fast,
+         "the device samples at " + Number(f.rate_Hz) + " Hz, it says " + Number(f.nominal_Hz) +
+             " Hz: check the rate that is set there"},
+        clip);
+    Set(f.stream, "jitter_p99_s",
+        high(f.jitter_p99_s, limits_.jitter_p99_s,
+             "packets arrive unevenly: a busy network, switch or machine; times are still fitted "
+             "from the least late ones"),
+        clip);
+    if (f.clock_known) {
+      Set(f.stream, "clock_residual_p99_s",
+          high(f.clock_residual_p99_s, limits_.clock_residual_p99_s,
+               "the device's clock does not run evenly: a step or a wandering clock; compare with "
+               "another device before trusting times"),
+          clip);
+    }
+  }
+  Set(f.stream, "lost_samples",
+      high(static_cast<double>(f.lost_samples), static_cast<double>(limits_.lost_samples),
+           "samples are missing; the list of gaps says which and why"),
+      clip);
+  if (f.has_markers) {
+    Set(f.stream, "visible_fraction",
+        {f.visible_fraction, limits_.visible_fraction,
+         f.visible_fraction < limits_.visible_fraction, false,
+         "most markers are not seen: occlusion, or subjects not labelled"},
+        clip);
+  }
+  if (f.saturated_samples > 0 || device_saturated >= 0) {
+    Set(f.stream, "saturated_samples",
+        high(static_cast<double>(f.saturated_samples + std::max<int64_t>(0, device_saturated)),
+             static_cast<double>(limits_.saturated_samples),
+             "the sensor was loaded beyond its range: its readings there are not forces"),
+        clip);
+  }
+}
+
+void HealthBoard::JudgeRing(std::string_view source, double fill, Timestamp clip) {
+  Set(source, "ring_fill_fraction",
+      {fill, limits_.ring_fill_fraction, fill > limits_.ring_fill_fraction, true,
+       "writing does not keep up: the disk stalls; when the ring is full, samples are lost"},
+      clip);
+}
+
+void HealthBoard::JudgeDisk(double disk_left_s, Timestamp clip) {
+  Set("", "disk_left_s",
+      {disk_left_s, limits_.disk_left_s, disk_left_s < limits_.disk_left_s, false,
+       "the disk is nearly full: free space, or end the take"},
+      clip);
+}
+
+void HealthBoard::Acknowledge() {
+  for (Entry& entry : entries_) entry.item.acknowledged = entry.item.red;
+}
+
+std::vector<QualityItem> HealthBoard::items() const {
+  std::vector<QualityItem> out;
+  for (const Entry& entry : entries_) out.push_back(entry.item);
+  return out;
+}
+
+recording::QualityRecord JudgeTake(std::vector<QualityItem> items,
+                                   std::span<const StreamFigures> figures) {
+  recording::QualityRecord record;
+  record.items = std::move(items);
+  std::string why_not;
+  for (const StreamFigures& f : figures) {
+    const double all = static_cast<double>(f.samples + f.lost_samples);
+    if (f.samples == 0) {
+      why_not = f.stream + " has no samples";
+    } else if (static_cast<double>(f.lost_samples) > kMostLost * all) {
+      why_not = f.stream + " lost " + Number(100.0 * static_cast<double>(f.lost_samples) / all) +
+                " % of its samples";
+    }
+    if (!why_not.empty()) break;
+  }
+  int red = 0;
+  for (const QualityItem& item : record.items) {
+    if (!item.red) continue;
+    ++red;
+    // What was still wrong at the end: the take is cut short or worth little from some point on.
+    if (why_not.empty() && item.what == "last_sample_age_s" && item.value > item.threshold)
+      why_not = item.stream + " was silent when the take ended";
+  }
+  record.keep = why_not.empty();
+  if (!record.keep) {
+    record.advice = "Record it again if you can: " + why_not + ".";
+  } else if (red > 0) {
+    record.advice = "Keep it, but look at what was red.";
+  } else {
+    record.advice = "Keep it.";
+  }
+  return record;
+}
+
+}  // namespace handhold::capture

@@ -1,0 +1,58 @@
+/// The list of health figures with their limits, worst values and stickiness: what Health() shows
+/// and what the clip keeps as its quality record.
+///
+/// Pure: knows no thread and no clock. Pinned by tests/capture/session/health_board_test.cc.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/session/health.h"
+#include "capture/session/stream_meter.h"
+
+namespace handhold::capture {
+
+class HealthBoard {
+ public:
+  explicit HealthBoard(HealthLimits limits) : limits_(limits) {}
+
+  /// A stream's figures, and how long ago its newest sample was received. `device_saturated`:
+  /// samples of which the device itself said so; -1: this stream's device says nothing of it.
+  void JudgeStream(const StreamFigures& figures, double age_s, int64_t device_saturated,
+                   Timestamp clip);
+  /// `fill`: the largest share of the source's ring in use since the last look.
+  void JudgeRing(std::string_view source, double fill, Timestamp clip);
+  void JudgeDisk(double disk_left_s, Timestamp clip);
+
+  /// What is red stays in the record, marked as seen; it turns red again when it was well in
+  /// between.
+  void Acknowledge();
+  /// Everything well and unseen: a take begins.
+  void Clear() { entries_.clear(); }
+  std::vector<recording::QualityItem> items() const;
+  const HealthLimits& limits() const { return limits_; }
+
+ private:
+  struct Entry {
+    recording::QualityItem item;
+    bool beyond = false;
+  };
+  struct Verdict {
+    double value = 0.0, threshold = 0.0;
+    bool beyond = false;
+    bool high_is_worse = true;
+    std::string cause;
+  };
+  void Set(std::string_view stream, std::string_view what, const Verdict& verdict, Timestamp clip);
+
+  HealthLimits limits_;
+  std::vector<Entry> entries_;
+};
+
+/// Whether to keep the take, from its items and figures, and why in one sentence.
+recording::QualityRecord JudgeTake(std::vector<recording::QualityItem> items,
+                                   std::span<const StreamFigures> figures);
+
+}  // namespace handhold::capture

@@ -1,0 +1,116 @@
+/// The working half of the recorder: empties the rings, writes the take, measures.
+///
+/// Two threads of its own: the encoder, which may stall in the disk, and the watch, which does not,
+/// so that a stall is seen while it lasts. The controlling thread calls the rest; a call may wait
+/// for the encoder's pass to end. The lock is never taken by a source's thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "capture/session/feed.h"
+#include "capture/session/health_board.h"
+#include "capture/session/recorder.h"
+#include "capture/session/take.h"
+
+namespace handhold::capture {
+
+class SessionEncoder {
+ public:
+  SessionEncoder(std::vector<std::unique_ptr<Feed>>* feeds, const RecorderOptions& options,
+                 std::string directory);
+  ~SessionEncoder() { Stop(); }
+
+  void Start();
+  void Stop();  ///< joins; no take may be running
+
+  /// The instant a take begins at when it is started now: of the oldest kept sample within the
+  /// pre-roll, or now.
+  Timestamp TakeBegin();
+  /// From here on records belong to the take, what is kept of the pre-roll first.
+  Status BeginTake(std::unique_ptr<Take> take, const std::string& path, const std::string& name);
+  /// Takes in what the rings hold up to now, completes the take (all but its compaction) and hands
+  /// it over. What the disk did not accept within `patience` is in `lost`.
+  struct Ended {
+    std::unique_ptr<Take> take;
+    recording::QualityRecord quality;
+    std::vector<StreamFigures> figures;
+    std::vector<std::pair<std::string, SourceHealth>> sources;
+    std::vector<std::string> notes;
+    Timestamp end;
+  };
+  Ended EndTake(Duration patience);
+
+  Status Mark(recording::Event event, Timestamp at_host);
+  /// Why streams of `names` of the feed do not flow; empty: all do.
+  std::string NotFlowing(const Feed& feed, const std::vector<std::string>& names);
+  HealthSnapshot Health() const;
+  void Acknowledge();
+  bool wants_stop() const;
+
+ private:
+  void EncoderLoop();
+  void WatchLoop();
+  void Pass();
+  Status Drain(Feed& feed, const RecordRing::Position* until);
+  Status Handle(Feed& feed, const RingRecord& record);
+  Status HandleStreams(Feed& feed, const RingRecord& record);
+  void ReleaseOld(Feed& feed, Timestamp now);
+  Status WriteEvents();
+  void WriteQuality(Timestamp now);
+  void NoteTrouble(const Status& status);
+  void CountUnwritten(Feed& feed, const RecordRing::Position& until, Ended& ended);
+  /// Copies what the watch needs; with the work lock.
+  void PublishFigures();
+  /// One look at everything; without the work lock.
+  void Judge(Timestamp now);
+  double DiskLeft_s(const std::string& path, double bytes_per_second, int64_t bytes) const;
+  static SourceHealth Since(const SourceHealth& now, const SourceHealth& then);
+
+  std::vector<std::unique_ptr<Feed>>& feeds_;
+  const RecorderOptions options_;
+  const std::string directory_;
+
+  std::thread encoder_, watch_;
+  std::atomic<bool> stop_{false};
+
+  mutable std::mutex work_;  ///< guards feeds and take: held by the encoder for a pass
+  std::unique_ptr<Take> take_;
+  StreamNames names_, sensor_names_;
+  Timestamp quality_written_, figures_made_;
+
+  mutable std::mutex events_mutex_;
+  std::vector<recording::Event> events_;
+
+  /// What the encoder last measured.
+  struct Published {
+    struct Stream {
+      StreamFigures figures;
+      size_t feed = 0;
+      int number = 0;
+      bool saturation = false;
+    };
+    std::vector<Stream> streams;
+    std::vector<std::pair<bool, std::string>> states;  ///< per feed
+    std::vector<SourceHealth> at_begin;                ///< per feed
+    std::vector<Timestamp> armed_at;
+    Duration durable_age;
+    Timestamp take_begin, take_end;
+    double nominal_bytes_per_second = 0;
+    bool in_take = false;
+  };
+  mutable std::mutex published_mutex_;
+  Published published_;
+  std::string trouble_, take_name_, path_;
+  Timestamp trouble_since_;
+
+  mutable std::mutex health_mutex_;
+  HealthBoard board_;
+  HealthSnapshot snapshot_;
+};
+
+}  // namespace handhold::capture

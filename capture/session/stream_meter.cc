@@ -1,0 +1,140 @@
+#include "capture/session/stream_meter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace handhold::capture {
+namespace {
+
+using recording::ClockPair;
+
+constexpr size_t kJitterPackets = 4096;
+constexpr int64_t kSlot_ns = 200'000'000;
+constexpr double kLeastSpan_s = 5.0;
+constexpr Duration kEdgeSlice = Duration::Seconds(1);
+constexpr size_t kEdgeSlices = 60;
+
+int64_t Sent(const ClockPair& pair) { return pair.host_ns - pair.latency_ns; }
+
+}  // namespace
+
+StreamMeter::StreamMeter(const recording::StreamInfo& info)
+    : info_(info), edge_(kEdgeSlice, kEdgeSlices) {
+  jitter_s_.reserve(kJitterPackets);
+}
+
+void StreamMeter::SetInfo(const recording::StreamInfo& info) {
+  if (!(info.rate == info_.rate)) ClockReset();
+  info_ = info;
+  sensor_.reset();
+}
+
+void StreamMeter::SetSensor(const recording::ForceSensor& sensor) {
+  if (sensor.full_scale_N > 0 && sensor.calibration.cols() == info_.channel_count())
+    sensor_ = sensor;
+}
+
+void StreamMeter::ClockReset() {
+  edge_ = ClockPairThinner(kEdgeSlice, kEdgeSlices);
+  after_break_ = true;
+}
+
+void StreamMeter::Samples(const RingRecord& record) {
+  const ClockPair& now = record.clock;
+  if (samples_ == 0) first_ = now;
+  samples_ += record.count;
+  if (!after_break_) {
+    const int64_t late = (Sent(now) - Sent(last_)) - (now.device_ns - last_.device_ns);
+    const auto jitter_s =
+        static_cast<float>(1e-9 * static_cast<double>(std::max<int64_t>(0, late)));
+    if (jitter_s_.size() < kJitterPackets) {
+      jitter_s_.push_back(jitter_s);
+    } else {
+      jitter_s_[jitter_next_] = jitter_s;
+    }
+    jitter_next_ = (jitter_next_ + 1) % kJitterPackets;
+  }
+  after_break_ = false;
+  last_ = now;
+  edge_.Add(now);
+  if (info_.kind == recording::StreamKind::kMarkers) CountVisible(record);
+  if (sensor_) CountSaturated(record);
+}
+
+void StreamMeter::CountVisible(const RingRecord& record) {
+  const int64_t slot = record.clock.host_ns / kSlot_ns;
+  Seen& seen = seen_[static_cast<size_t>(slot) % seen_.size()];
+  if (seen.slot != slot) seen = {slot, 0, 0};
+  const std::span<const double> values = record.values();
+  const auto count = static_cast<size_t>(record.count);
+  const auto step = static_cast<size_t>(info_.channels_per_item()) * count;
+  for (size_t item = 0; item + count <= values.size(); item += step) {
+    for (size_t i = 0; i < count; ++i) seen.visible += std::isnan(values[item + i]) ? 0 : 1;
+    seen.all += static_cast<int64_t>(count);
+  }
+}
+
+void StreamMeter::CountSaturated(const RingRecord& record) {
+  const std::span<const double> values = record.values();
+  const auto count = static_cast<size_t>(record.count);
+  const auto channels = static_cast<size_t>(sensor_->calibration.cols());
+  if (values.size() != channels * count) return;
+  for (size_t i = 0; i < count; ++i) {
+    double largest_N = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      double force_N = 0;
+      for (size_t c = 0; c < channels; ++c) {
+        const auto column = static_cast<Eigen::Index>(c);
+        const double bias = sensor_->bias.size() == 0 ? 0.0 : sensor_->bias[column];
+        force_N += sensor_->calibration(axis, column) * (values[c * count + i] - bias);
+      }
+      largest_N = std::max(largest_N, std::abs(force_N));
+    }
+    if (largest_N >= sensor_->full_scale_N) ++saturated_;
+  }
+}
+
+StreamFigures StreamMeter::Figures() const {
+  StreamFigures out;
+  out.stream = info_.name;
+  out.samples = samples_;
+  out.nominal_Hz = info_.rate.hz();
+  out.lost_samples = lost_;
+  out.saturated_samples = saturated_;
+  if (!jitter_s_.empty()) {
+    std::vector<float> sorted = jitter_s_;
+    const auto at = static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(sorted.size() - 1));
+    std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
+    out.jitter_p99_s = sorted[static_cast<size_t>(at)];
+  }
+  out.has_markers = info_.kind == recording::StreamKind::kMarkers && info_.channel_count() > 0;
+  int64_t visible = 0, all = 0;
+  const int64_t slot = last_.host_ns / kSlot_ns;
+  for (const Seen& seen : seen_) {
+    if (seen.slot <= slot - static_cast<int64_t>(seen_.size())) continue;
+    visible += seen.visible;
+    all += seen.all;
+  }
+  if (all > 0) out.visible_fraction = static_cast<double>(visible) / static_cast<double>(all);
+
+  const double host_s = 1e-9 * static_cast<double>(Sent(last_) - Sent(first_));
+  const double device_s = 1e-9 * static_cast<double>(last_.device_ns - first_.device_ns);
+  if (host_s > 0.1 && out.nominal_Hz > 0) out.rate_Hz = out.nominal_Hz * device_s / host_s;
+  const std::span<const ClockPair> pairs = edge_.pairs();
+  if (pairs.size() < 2 ||
+      1e-9 * static_cast<double>(pairs.back().device_ns - pairs.front().device_ns) < kLeastSpan_s)
+    return out;
+  ClockFitOptions one_line;
+  one_line.piece = one_line.least_step = one_line.confirm = Duration::Seconds(1'000'000);
+  const auto fit = FitClock(pairs, one_line);
+  if (!fit) return out;
+  const recording::ClockSegment& line = fit->map.segments.back();
+  out.clock_known = out.rate_known = true;
+  out.clock_residual_p99_s = 1e-9 * line.residual_max_ns;
+  out.clock_uncertainty_s = 1e-9 * ClockUncertaintyNs(fit->map, last_.device_ns);
+  out.rate_Hz = out.nominal_Hz / (1.0 + line.rate_error);
+  return out;
+}
+
+}  // namespace handhold::capture

@@ -1,0 +1,76 @@
+/// What the encoder measures of one stream as its records pass: rate, jitter, visibility, losses,
+/// saturation, and how well a straight line describes its clock.
+///
+/// Pure: all times come with the records. One thread. Allocates in the constructor only, but for
+/// Figures. Pinned by tests/capture/session/stream_meter_test.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/clock/clock_fit.h"
+#include "capture/session/ring.h"
+#include "database/recording/force_sensor.h"
+#include "database/recording/stream.h"
+
+namespace handhold::capture {
+
+struct StreamFigures {
+  std::string stream;
+  int64_t samples = 0;
+  double nominal_Hz = 0.0;
+  double rate_Hz = 0.0;     ///< on the host's clock; counts over time until rate_known
+  bool rate_known = false;  ///< 5 s have been seen, so that it is the clock's and not a burst's
+  /// p99 over the newest 4096 packets of how much later than due after the one before it a packet
+  /// came. A hold that ends in a burst is one late packet.
+  double jitter_p99_s = 0.0;
+  bool has_markers = false;
+  double visible_fraction = 1.0;  ///< of markers, over the last second
+  int64_t lost_samples = 0;
+  int64_t saturated_samples = 0;  ///< beyond the sensor's full scale; what the device says comes
+                                  ///< on top
+  /// Largest distance of the clock's lower edge, minimum per second, from one straight line over
+  /// the last minute or two: packets that are late together for less than a second do not count.
+  double clock_residual_p99_s = 0.0;
+  /// How far the map of this line may be off now (ClockUncertaintyNs).
+  double clock_uncertainty_s = 0.0;
+  bool clock_known = false;  ///< 5 s have been seen
+};
+
+class StreamMeter {
+ public:
+  explicit StreamMeter(const recording::StreamInfo& info);
+  /// The stream goes on with other channels (its next epoch); what was counted stays.
+  void SetInfo(const recording::StreamInfo& info);
+  /// Beyond this sensor's full scale a sample counts as saturated; its stream is this one.
+  void SetSensor(const recording::ForceSensor& sensor);
+
+  void Samples(const RingRecord& record);
+  void Gap(int64_t count) { lost_ += count; }
+  void ClockReset();
+  StreamFigures Figures() const;
+  const recording::StreamInfo& info() const { return info_; }
+
+ private:
+  void CountVisible(const RingRecord& record);
+  void CountSaturated(const RingRecord& record);
+
+  recording::StreamInfo info_;
+  std::optional<recording::ForceSensor> sensor_;
+  int64_t samples_ = 0, lost_ = 0, saturated_ = 0;
+  recording::ClockPair first_, last_;
+  bool after_break_ = true;      ///< the next packet has none before it to compare with
+  std::vector<float> jitter_s_;  ///< ring of the newest
+  size_t jitter_next_ = 0;
+  ClockPairThinner edge_;
+  struct Seen {
+    int64_t slot = -1;  ///< host time / 200 ms
+    int64_t visible = 0, all = 0;
+  };
+  std::array<Seen, 5> seen_;
+};
+
+}  // namespace handhold::capture

@@ -1,0 +1,228 @@
+#include "capture/session/take.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "database/base/check.h"
+
+namespace handhold::capture {
+namespace {
+
+using recording::GapCause;
+using recording::StreamInfo;
+
+constexpr Duration kWaitBeforeCommit = Duration::Milliseconds(100);
+constexpr Duration kSilent = Duration::Milliseconds(500);
+
+/// The same stream goes on: nothing that a reader sees of it has changed.
+bool SameStream(const StreamInfo& a, StreamInfo b) {
+  b.id = a.id;
+  b.epoch = a.epoch;
+  b.name = a.name;
+  return a == b;
+}
+
+}  // namespace
+
+Take::Take(std::unique_ptr<store::ClipWriter> writer, std::vector<TakeSource> sources,
+           Timestamp begin, Timestamp end)
+    : writer_(std::move(writer)),
+      sources_(std::move(sources)),
+      begin_(begin),
+      end_(end),
+      numbers_(sources_.size()) {
+  CHECK(writer_ != nullptr);
+}
+
+Result<Take::Stream*> Take::AddStream(size_t source, StreamInfo info) {
+  // Clocks go on over a change of channels, as long as counters mean the same time.
+  std::shared_ptr<Track> track;
+  for (const auto& s : streams_) {
+    if (s->source == source && s->info.name == info.name && s->track->rate == info.rate)
+      track = s->track;
+  }
+  HANDHOLD_ASSIGN(info.id, writer_->AddStream(info));
+  info.epoch = 0;
+  for (const auto& s : streams_) info.epoch += s->info.name == info.name ? 1 : 0;
+  if (!track) track = std::make_shared<Track>(info.rate);
+  auto stream = std::make_unique<Stream>();
+  stream->source = source;
+  stream->info = std::move(info);
+  stream->block.stream_id = stream->info.id;
+  stream->track = std::move(track);
+  streams_.push_back(std::move(stream));
+  CHECK_EQ(streams_.back()->info.id, static_cast<int>(streams_.size()));
+  return streams_.back().get();
+}
+
+Status Take::Streams(size_t source, const RingSink::Announcement& announcement,
+                     const std::vector<recording::ForceSensor>& sensors) {
+  std::map<int, Stream*>& numbers = numbers_[source];
+  std::map<int, Stream*> fresh;
+  for (size_t i = 0; i < announcement.streams.size(); ++i) {
+    StreamInfo info = announcement.streams[i];
+    // The newest of that name; two of one announcement never share one.
+    Stream* found = nullptr;
+    for (const auto& s : streams_) {
+      if (s->source == source && s->info.name == info.name) found = s.get();
+    }
+    const bool in_use = std::any_of(fresh.begin(), fresh.end(),
+                                    [&](const auto& entry) { return entry.second == found; });
+    if (found != nullptr && in_use) {
+      info.name += "~" + std::to_string(i);
+      found = nullptr;
+    }
+    if (found == nullptr || !SameStream(found->info, info)) {
+      HANDHOLD_ASSIGN(found, AddStream(source, std::move(info)));
+      for (const recording::ForceSensor& sensor : sensors) {
+        if (sensor.stream_id != static_cast<int>(i) + 1) continue;
+        recording::ForceSensor placed = sensor;
+        placed.stream_id = found->info.id;
+        if (Status added = writer_->AddForceSensor(placed); !added) {
+          if (added.error().code != ErrorCode::kInvalid) return added.error();
+          notes_.push_back(added.error().message);
+        }
+      }
+    }
+    fresh[announcement.base + static_cast<int>(i)] = found;
+  }
+  numbers.merge(fresh);
+  return {};
+}
+
+Take::Stream* Take::Find(size_t source, int number) {
+  const auto at = numbers_[source].find(number);
+  return at == numbers_[source].end() ? nullptr : at->second;
+}
+
+bool Take::Holds(size_t source, const RingRecord& record) const {
+  const Timestamp instant =
+      Timestamp::FromNanoseconds(record.clock.host_ns - record.clock.latency_ns) -
+      sources_[source].delay;
+  return begin_ <= instant && instant < end_;
+}
+
+Result<bool> Take::Samples(size_t source, const RingRecord& record) {
+  Stream* stream = Find(source, record.stream);
+  if (stream == nullptr || !Holds(source, record)) return false;
+  if (stream->any && record.first_counter < stream->next_counter) {
+    // Counters never go back while a source lives; one that does begins a new epoch, not an error.
+    HANDHOLD_ASSIGN(Stream * next, AddStream(source, stream->info));
+    notes_.push_back(stream->info.name + ": its counter went back; a new epoch begins");
+    next->track = std::make_shared<Track>(stream->info.rate);
+    numbers_[source][record.stream] = next;
+    stream = next;
+  }
+  recording::SampleBlock& block = stream->block;
+  block.first_counter = record.first_counter;
+  block.count = record.count;
+  block.values.assign(record.values().begin(), record.values().end());
+  block.point_counts.assign(record.point_counts().begin(), record.point_counts().end());
+  if (stream->info.rate.numerator == 0) {
+    block.host_times.assign(static_cast<size_t>(record.count),
+                            Timestamp::FromNanoseconds(record.clock.host_ns));
+  }
+  if (Status appended = writer_->Append(block); !appended) {
+    if (appended.error().code != ErrorCode::kInvalid) return appended.error();
+    // A block that does not fit its stream is lost, and said to be.
+    notes_.push_back(appended.error().message);
+    HANDHOLD_TRY(writer_->AddGap(
+        {stream->info.id, record.first_counter, record.count, GapCause::kDeviceSkipped, {}, {}}));
+    return false;
+  }
+  block.first_index += record.count;
+  HANDHOLD_TRY(writer_->AddClockPairs(stream->info.id, std::span(&record.clock, 1)));
+  stream->track->thinner.Add(record.clock);
+  stream->any = true;
+  stream->next_counter = record.first_counter + record.count;
+  stream->newest_host_ns = record.clock.host_ns;
+  bytes_taken_ += record.bytes;
+  return true;
+}
+
+Result<int64_t> Take::Gap(size_t source, const RingRecord& record) {
+  Stream* stream = Find(source, record.stream);
+  if (stream == nullptr || Timestamp::FromNanoseconds(record.written_host_ns) < begin_)
+    return int64_t{0};
+  int64_t first = record.first_counter, count = record.gap_count;
+  if (stream->any && first < stream->next_counter) {
+    count -= stream->next_counter - first;
+    first = stream->next_counter;
+  }
+  if (count <= 0) return int64_t{0};
+  HANDHOLD_TRY(writer_->AddGap({stream->info.id, first, count, record.cause, {}, {}}));
+  return count;
+}
+
+void Take::ClockReset(size_t source, const RingRecord& record) {
+  if (Stream* stream = Find(source, record.stream)) {
+    stream->track->told_breaks.push_back(record.first_counter);
+  }
+}
+
+Status Take::CommitWhatWaits(Timestamp now) {
+  const int64_t commits = writer_->health().commits;
+  if (commits != commits_seen_) {
+    commits_seen_ = commits;
+    oldest_waiting_ = now;
+    return {};
+  }
+  if (now - oldest_waiting_ < kWaitBeforeCommit) return {};
+  oldest_waiting_ = now;
+  return durable_age() > Duration() ? writer_->Commit(true) : Status();
+}
+
+Duration Take::durable_age() const {
+  const auto durable = writer_->durable();
+  if (!durable) return {};
+  Duration longest;
+  for (const store::Durable& d : *durable) {
+    const Stream& stream = *streams_[static_cast<size_t>(d.stream_id) - 1];
+    if (!stream.any) continue;
+    const int64_t from = d.newest_host.ns() == 0 ? begin_.ns() : d.newest_host.ns();
+    longest = std::max(longest, Duration::Nanoseconds(stream.newest_host_ns - from));
+  }
+  return longest;
+}
+
+Status Take::AddTrailingGap(Stream& stream, Timestamp end) {
+  const Timestamp newest = Timestamp::FromNanoseconds(stream.newest_host_ns);
+  if (!stream.any || stream.info.rate.numerator == 0 || end - newest < kSilent) return {};
+  const int64_t count = std::llround((end - newest).seconds() * stream.info.rate.hz());
+  if (count < 1) return {};
+  return writer_->AddGap(
+      {stream.info.id, stream.next_counter, count, GapCause::kDisconnected, {}, {}});
+}
+
+Status Take::Finish(Timestamp end, const recording::QualityRecord& quality) {
+  end = std::min(end, end_);
+  for (size_t source = 0; source < sources_.size(); ++source) {
+    // Of the streams that hold at the end only; an earlier epoch ended where the next began.
+    std::vector<Stream*> last;
+    for (const auto& [number, stream] : numbers_[source]) {
+      if (std::find(last.begin(), last.end(), stream) == last.end()) last.push_back(stream);
+    }
+    for (Stream* stream : last) {
+      const bool newest = std::none_of(streams_.begin(), streams_.end(), [&](const auto& s) {
+        return s->source == source && s->info.name == stream->info.name &&
+               s->info.epoch > stream->info.epoch;
+      });
+      if (newest) HANDHOLD_TRY(AddTrailingGap(*stream, end));
+    }
+  }
+  clocks_.clear();
+  for (const auto& stream : streams_) {
+    const Track& track = *stream->track;
+    const auto fit = FitClock(track.thinner.pairs(), {}, track.told_breaks);
+    if (!fit) continue;  // fewer than two packets: readers use the earliest pair
+    recording::ClockMap map = fit->map;
+    map.constant_delay_ns = sources_[stream->source].delay.ns();
+    map.constant_delay_sd_ns = sources_[stream->source].delay_sd.ns();
+    HANDHOLD_TRY(writer_->SetClockMap(stream->info.id, map));
+    clocks_.push_back({stream->info.name, map, fit->breaks});
+  }
+  HANDHOLD_TRY(writer_->SetQuality(quality));
+  return writer_->Commit(true);
+}
+
+}  // namespace handhold::capture

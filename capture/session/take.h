@@ -1,0 +1,110 @@
+/// One take being written: records of the rings become blocks, gaps and clock pairs of a clip file.
+///
+/// Used by one thread at a time, which may stall in it for as long as the disk does. A call that
+/// fails took nothing: it may be made again with the same record.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "capture/clock/clock_fit.h"
+#include "capture/session/ring.h"
+#include "capture/session/ring_sink.h"
+#include "database/base/result.h"
+#include "database/recording/clip.h"
+#include "database/store/clip_writer.h"
+
+namespace handhold::capture {
+
+/// What the take needs to know of a source.
+struct TakeSource {
+  std::string name;
+  Duration delay, delay_sd;
+};
+
+class Take {
+ public:
+  /// Samples whose instant lies in [begin, end) on the host clock belong to the take.
+  Take(std::unique_ptr<store::ClipWriter> writer, std::vector<TakeSource> sources, Timestamp begin,
+       Timestamp end);
+
+  /// The streams of `source` are these from here on. A stream that is as before goes on; one whose
+  /// channels changed begins its next epoch. No two sources share a stream's name. `sensors`: with
+  /// stream ids of the announcement (1 + index).
+  Status Streams(size_t source, const RingSink::Announcement& announcement,
+                 const std::vector<recording::ForceSensor>& sensors);
+  /// False: they do not lie in the take.
+  Result<bool> Samples(size_t source, const RingRecord& record);
+  /// How many of the missing samples are the take's.
+  Result<int64_t> Gap(size_t source, const RingRecord& record);
+  void ClockReset(size_t source, const RingRecord& record);
+  Status Event(const recording::Event& event) { return writer_->AddEvent(event); }
+  /// Commits what has waited for 0.1 s although no stream has filled a chunk: the streams fell
+  /// silent.
+  Status CommitWhatWaits(Timestamp now);
+
+  /// Ends the take: gaps of streams that have fallen silent before `end`, clock maps of every
+  /// stream, quality; everything is on disk when it returns. Compaction is ClipWriter::Close.
+  Status Finish(Timestamp end, const recording::QualityRecord& quality);
+  /// From `end` on nothing is taken any more. Before Finish.
+  void EndAt(Timestamp end) { end_ = std::min(end_, end); }
+
+  Timestamp begin() const { return begin_; }
+  Timestamp end() const { return end_; }
+  store::ClipWriter& writer() { return *writer_; }
+  std::unique_ptr<store::ClipWriter> TakeWriter() { return std::move(writer_); }
+  /// Newest received minus newest committed, of the stream where it is longest.
+  Duration durable_age() const;
+  int64_t bytes_taken() const { return bytes_taken_; }
+  /// What could not be placed otherwise: refused blocks, by cause.
+  const std::vector<std::string>& notes() const { return notes_; }
+  /// Of a stream, under the name it has in the clip.
+  struct ClockSummary {
+    std::string stream;
+    recording::ClockMap map;
+    std::vector<ClockBreak> breaks;
+  };
+  const std::vector<ClockSummary>& clocks() const { return clocks_; }
+
+ private:
+  /// A device clock as one stream sees it; its epochs share it.
+  struct Track {
+    explicit Track(recording::Rate r) : rate(r) {}
+    /// The whole take: 11 minutes in slices of 20 ms, 8 hours in slices of 0.6 s or 1.3 s.
+    ClockPairThinner thinner{Duration::Milliseconds(20), 16384,
+                             ClockPairThinner::WhenFull::kCoarsen};
+    std::vector<int64_t> told_breaks;
+    recording::Rate rate;
+  };
+  struct Stream {
+    size_t source = 0;
+    recording::StreamInfo info;  ///< as written
+    recording::SampleBlock block;
+    bool any = false;  ///< samples or gaps of it are in the take
+    int64_t next_counter = 0;
+    int64_t newest_host_ns = 0;
+    std::shared_ptr<Track> track;
+  };
+
+  Result<Stream*> AddStream(size_t source, recording::StreamInfo info);
+  Stream* Find(size_t source, int number);
+  Status AddTrailingGap(Stream& stream, Timestamp end);
+  bool Holds(size_t source, const RingRecord& record) const;
+
+  std::unique_ptr<store::ClipWriter> writer_;
+  const std::vector<TakeSource> sources_;
+  const Timestamp begin_;
+  Timestamp end_;
+  std::vector<std::unique_ptr<Stream>> streams_;  ///< by id - 1
+  std::vector<std::map<int, Stream*>> numbers_;   ///< per source: its stream number -> stream
+  Timestamp oldest_waiting_;
+  int64_t commits_seen_ = 0;
+  int64_t bytes_taken_ = 0;
+  std::vector<std::string> notes_;
+  std::vector<ClockSummary> clocks_;
+};
+
+}  // namespace handhold::capture

@@ -1,0 +1,146 @@
+#include "capture/session/take_page.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+
+namespace handhold::capture {
+namespace {
+
+using recording::Gap;
+using recording::GapCause;
+using recording::QualityItem;
+using recording::StreamInfo;
+
+constexpr size_t kMostGapLines = 12, kMostNotes = 6;
+
+[[gnu::format(printf, 1, 2)]] std::string Format(const char* format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+std::string NameOf(const TakePageInput& in, int stream_id) {
+  for (const StreamInfo& s : in.streams) {
+    if (s.id == stream_id) return s.epoch == 0 ? s.name : s.name + Format(" (epoch %d)", s.epoch);
+  }
+  return Format("stream %d", stream_id);
+}
+
+std::string StreamLines(const TakePageInput& in) {
+  std::string out = Format("%-26s %10s %9s %8s %8s %10s\n", "stream", "samples", "Hz", "lost",
+                           "visible", "jitter");
+  for (const StreamFigures& f : in.figures) {
+    out +=
+        Format("%-26.26s %10lld %9.2f %8lld %8s %7.2f ms\n", f.stream.c_str(),
+               static_cast<long long>(f.samples), f.rate_Hz, static_cast<long long>(f.lost_samples),
+               f.has_markers ? Format("%.0f %%", 100 * f.visible_fraction).c_str() : "",
+               1e3 * f.jitter_p99_s);
+  }
+  return out;
+}
+
+std::string ClockLines(const TakePageInput& in) {
+  std::string out;
+  std::vector<std::string> said;
+  for (const Take::ClockSummary& clock : in.clocks) {
+    const recording::ClockSegment& s = clock.map.segments.back();
+    std::string line = Format("%+.2f ppm, offset known to %.0f us (p99 lateness %.0f us)",
+                              1e6 * s.rate_error, 2e-3 * s.offset_sd_ns, 1e-3 * s.residual_p99_ns);
+    if (clock.map.constant_delay_ns != 0) {
+      line += Format(", delay %.2f ms +- %.2f ms taken off",
+                     1e-6 * static_cast<double>(clock.map.constant_delay_ns),
+                     1e-6 * static_cast<double>(clock.map.constant_delay_sd_ns));
+    }
+    if (!clock.breaks.empty()) line += Format(", %zu break(s)", clock.breaks.size());
+    // Streams of one device have one clock: said once.
+    if (std::find(said.begin(), said.end(), line) != said.end()) continue;
+    said.push_back(line);
+    out += Format("  %-24.24s ", clock.stream.c_str()) + line + "\n";
+  }
+  return out.empty() ? out : "clocks\n" + out;
+}
+
+std::string GapLines(const TakePageInput& in) {
+  const std::vector<Gap>& gaps = in.take->gaps;
+  if (gaps.empty()) return "no gaps\n";
+  std::map<GapCause, std::pair<int64_t, int64_t>> by_cause;
+  for (const Gap& gap : gaps) {
+    ++by_cause[gap.cause].first;
+    by_cause[gap.cause].second += gap.count;
+  }
+  std::string out = "gaps:";
+  for (const auto& [cause, sums] : by_cause) {
+    out += Format(" %lld x %s (%lld samples)", static_cast<long long>(sums.first),
+                  std::string(recording::GapCauseName(cause)).c_str(),
+                  static_cast<long long>(sums.second));
+  }
+  out += "\n";
+  std::vector<Gap> longest = gaps;
+  std::sort(longest.begin(), longest.end(), [](const Gap& a, const Gap& b) {
+    return a.clip_end - a.clip_begin > b.clip_end - b.clip_begin;
+  });
+  if (longest.size() > kMostGapLines) longest.resize(kMostGapLines);
+  for (const Gap& gap : longest) {
+    out += Format("  at %9.3f s for %7.3f s  %-26.26s %s\n", gap.clip_begin.seconds(),
+                  (gap.clip_end - gap.clip_begin).seconds(), NameOf(in, gap.stream_id).c_str(),
+                  std::string(recording::GapCauseName(gap.cause)).c_str());
+  }
+  if (gaps.size() > longest.size())
+    out += Format("  and %zu shorter ones\n", gaps.size() - longest.size());
+  return out;
+}
+
+std::string RedLines(const TakePageInput& in) {
+  std::string out;
+  for (const QualityItem& item : in.take->quality.items) {
+    if (!item.red) continue;
+    out += Format("  %s %s: worst %.4g, limit %.4g, first at %.1f s%s\n", item.stream.c_str(),
+                  item.what.c_str(), item.worst, item.threshold, item.clip_first_red.seconds(),
+                  item.acknowledged ? " (acknowledged)" : "");
+    out += "    " + item.cause + "\n";
+  }
+  return out.empty() ? "nothing was red\n" : "red\n" + out;
+}
+
+}  // namespace
+
+std::string TakePage(const TakePageInput& in) {
+  const TakeResult& take = *in.take;
+  std::string out =
+      Format("%s  %s  %.1f s  %s\n", take.quality.keep ? "KEEP" : "DO NOT RELY ON",
+             take.info.name.c_str(), take.length.seconds(), FormatUtc(take.info.utc_start).c_str());
+  out += take.quality.advice + "\n" + take.path + "\n";
+  if (!take.closed) {
+    out +=
+        "The file is safe as recorded but not yet compacted: free disk space, then "
+        "`handhold library rebuild`.\n";
+  }
+  out += "\n" + StreamLines(in) + "\n" + GapLines(in) + "\n" + ClockLines(in) + "\n" + RedLines(in);
+  for (const auto& [name, health] : in.sources) {
+    if (health.kernel_drops + health.bad_packets + health.late_packets + health.duplicates +
+            health.reconnects ==
+        0)
+      continue;
+    out += Format(
+        "%s: %lld datagrams dropped by our kernel, %lld refused, %lld late, %lld "
+        "repeated, %lld reconnections\n",
+        name.c_str(), static_cast<long long>(health.kernel_drops),
+        static_cast<long long>(health.bad_packets), static_cast<long long>(health.late_packets),
+        static_cast<long long>(health.duplicates), static_cast<long long>(health.reconnects));
+  }
+  for (size_t i = 0; i < in.notes.size(); ++i) {
+    if (i == kMostNotes) {
+      out += Format("and %zu more\n", in.notes.size() - i);
+      break;
+    }
+    out += "note: " + in.notes[i] + "\n";
+  }
+  return out;
+}
+
+}  // namespace handhold::capture
