@@ -68,6 +68,12 @@ bool LimitResidual::EvaluateTangent(const Eigen::VectorXd& q, Eigen::Ref<Eigen::
         r[iv + k] = weight_ * out;
         if (J_v != nullptr && out != 0) (*J_v)(iv + k, iv + k) = weight_;
       }
+    } else if (joint.type == JointType::kBall && J_v == nullptr) {
+      const double quaternion[4] = {q[iq], q[iq + 1], q[iq + 2], q[iq + 3]};
+      double twist, swing_y, swing_z;
+      SwingTwist(quaternion, &twist, &swing_y, &swing_z);
+      r[iv] = weight_ * Outside(twist, joint.lower_rad[0], joint.upper_rad[0]);
+      r[iv + 1] = weight_ * SwingExcess(swing_y, swing_z, joint);
     } else if (joint.type == JointType::kBall) {
       using Jet = ceres::Jet<double, 3>;
       // q (+) v to first order: q + 1/2 q (0, v).
@@ -83,10 +89,8 @@ bool LimitResidual::EvaluateTangent(const Eigen::VectorXd& q, Eigen::Ref<Eigen::
       const Jet excess = SwingExcess(swing_y, swing_z, joint);
       r[iv] = weight_ * out;
       r[iv + 1] = weight_ * excess.a;
-      if (J_v != nullptr) {
-        if (out != 0) J_v->block<1, 3>(iv, iv) = weight_ * twist.v.transpose();
-        J_v->block<1, 3>(iv + 1, iv) = weight_ * excess.v.transpose();
-      }
+      if (out != 0) J_v->block<1, 3>(iv, iv) = weight_ * twist.v.transpose();
+      J_v->block<1, 3>(iv + 1, iv) = weight_ * excess.v.transpose();
     }
   }
   return true;

@@ -8,6 +8,8 @@
 #include "fitting/residual/limit_residual.h"
 #include "fitting/residual/marker_residual.h"
 #include "fitting/residual/prior_residual.h"
+#include "fitting/skeleton/tangent_problem.h"
+#include "fitting/skeleton/tree_cholesky.h"
 
 namespace handhold::fitting {
 namespace {
@@ -39,14 +41,12 @@ struct PoseSolver::Impl {
   MarkerResidual markers;
   LimitResidual limits;
   PriorResidual prior;
-  SkeletonManifold manifold;
-  Eigen::VectorXd x;  ///< Ceres' parameter block
-  ceres::Problem problem;
-  ceres::Solver::Options ceres_options;
+  TangentProblem problem;
   PoseSolution solution;
   Eigen::MatrixXd H, damped;
   Eigen::VectorXd g, rows, step;
   RowMajorMatrix J;
+  TreeCholesky tree;
   Eigen::LLT<Eigen::MatrixXd> llt;
 
   Impl(const model::Skeleton& s, const PoseSolverOptions& o)
@@ -55,45 +55,19 @@ struct PoseSolver::Impl {
         markers(s, o.marker_sd_m),
         limits(s, o.limit_sd_rad),
         prior(s, PriorSd(s, o)),
-        manifold(s),
-        x(s.ZeroConfiguration()),
-        problem(Unowned()),
+        problem(s, markers, limits, prior, o.max_iterations),
         H(s.nv(), s.nv()),
         damped(s.nv(), s.nv()),
         g(s.nv()),
         rows(s.nv()),
         step(s.nv()),
-        J(s.nv(), s.nv()),
+        J(RowMajorMatrix::Zero(s.nv(), s.nv())),
+        tree(s),
         llt(s.nv()) {
-    if (s.nq() == s.nv()) {
-      problem.AddParameterBlock(x.data(), s.nq());
-    } else {
-      problem.AddParameterBlock(x.data(), s.nq(), &manifold);
-    }
-    problem.AddResidualBlock(&markers, nullptr, x.data());
-    problem.AddResidualBlock(&limits, nullptr, x.data());
-    problem.AddResidualBlock(&prior, nullptr, x.data());
-    ceres_options.linear_solver_type = ceres::DENSE_NORMAL_CHOLESKY;
-    ceres_options.logging_type = ceres::SILENT;
-    ceres_options.num_threads = 1;
-    ceres_options.max_num_iterations = o.max_iterations;
-    ceres_options.initial_trust_region_radius = 1e8;
-    ceres_options.max_trust_region_radius = 1e16;
-    ceres_options.function_tolerance = 1e-14;
-    ceres_options.parameter_tolerance = 1e-11;
-    ceres_options.gradient_tolerance = 1e-12;
-    solution.q = x;
+    solution.q = s.ZeroConfiguration();
     solution.information = Eigen::MatrixXd::Zero(s.nv(), s.nv());
     solution.determined = Eigen::VectorXi::Zero(s.nv());
     solution.at_limit = Eigen::VectorXi::Zero(s.nv());
-  }
-
-  static ceres::Problem::Options Unowned() {
-    ceres::Problem::Options o;
-    o.cost_function_ownership = ceres::DO_NOT_TAKE_OWNERSHIP;
-    o.manifold_ownership = ceres::DO_NOT_TAKE_OWNERSHIP;
-    o.disable_all_safety_checks = true;
-    return o;
   }
 
   double SquaredNorm(const Eigen::VectorXd& q) {
@@ -111,12 +85,19 @@ struct PoseSolver::Impl {
     double sum = markers.AddNormal(q, &H, &g);
     for (const PoseResidual* residual :
          {static_cast<const PoseResidual*>(&limits), static_cast<const PoseResidual*>(&prior)}) {
-      J.setZero();
+      ClearBlocks();
       residual->EvaluateTangent(q, rows, &J);
       AddBlocks();
       sum += rows.squaredNorm();
     }
     return sum;
+  }
+
+  void ClearBlocks() {
+    for (int b = 1; b < skeleton.body_count(); ++b) {
+      const int iv = skeleton.v_index(b), n = skeleton.body(b).joint.nv();
+      for (int i = 0; i < n; ++i) J.row(iv + i).segment(iv, n).setZero();
+    }
   }
 
   /// J of limits and pull is block diagonal: joints do not mix.
@@ -126,6 +107,10 @@ struct PoseSolver::Impl {
       if (n == 1) {
         H(iv, iv) += J(iv, iv) * J(iv, iv);
         g[iv] += J(iv, iv) * rows[iv];
+      } else if (n == 3) {
+        const geometry::Mat3 block = J.block<3, 3>(iv, iv);
+        H.block<3, 3>(iv, iv) += (block.transpose() * block).eval();
+        g.segment<3>(iv) += block.transpose() * rows.segment<3>(iv);
       } else if (n > 0) {
         const auto block = J.block(iv, iv, n, n);
         H.block(iv, iv, n, n) += (block.transpose() * block).eval();
@@ -134,6 +119,7 @@ struct PoseSolver::Impl {
     }
   }
 
+  /// Gauss-Newton; a step that does not lower the cost is taken back and damped.
   void SolveFast(const Eigen::VectorXd& q_start) {
     Eigen::VectorXd q = q_start;
     double damping = 0.0;
@@ -141,27 +127,27 @@ struct PoseSolver::Impl {
     solution.converged = false;
     int iteration = 0;
     for (; iteration < options.max_iterations && !solution.converged; ++iteration) {
-      damped = H;
-      if (damping > 0) damped.diagonal() *= 1 + damping;
-      llt.compute(damped.selfadjointView<Eigen::Lower>());
-      step = -llt.solve(g);
+      if (!tree.Factor(H, damping)) break;
+      tree.Solve(g, &step);
+      step = -step;
       const double size = step.cwiseAbs().maxCoeff();
       if (!std::isfinite(size)) break;
-      const Eigen::VectorXd next = skeleton.Integrate(q, step);
-      const double next_cost = SquaredNorm(next);
-      // At the minimum rounding decides between two equal costs: a step below tolerance ends it
-      // either way.
+      Eigen::VectorXd next = skeleton.Integrate(q, step);
+      // Quadratic convergence: after a step this small the next one lies below any tolerance of
+      // interest. At the minimum rounding decides between two equal costs: a step below tolerance
+      // ends it either way.
+      const bool last = damping == 0 && size < 1e-7;
+      const double next_cost = last ? SquaredNorm(next) : Normal(next);
       solution.converged = size < options.step_tolerance;
       if (next_cost <= cost * (1 + 1e-12) || solution.converged) {
-        // Quadratic convergence: after a step this small the next one lies below any tolerance of
-        // interest.
-        solution.converged = solution.converged || (damping == 0 && size < 1e-7);
-        q = next;
+        solution.converged = solution.converged || last;
+        q.swap(next);
         damping = damping < 1e-6 ? 0.0 : damping * 0.1;
-        cost = solution.converged ? next_cost : Normal(q);
+        cost = next_cost;
       } else {
         damping = std::max(10 * damping, 1e-4);
         if (damping > 1e12) break;
+        if (!last) Normal(q);
       }
     }
     NormaliseQuaternions(skeleton, &q);
@@ -171,11 +157,8 @@ struct PoseSolver::Impl {
   }
 
   void SolveCeres(const Eigen::VectorXd& q_start) {
-    x = q_start;
-    ceres::Solver::Summary summary;
-    ceres::Solve(ceres_options, &problem, &summary);
-    NormaliseQuaternions(skeleton, &x);
-    solution.q = x;
+    const ceres::Solver::Summary summary = problem.Solve(q_start, &solution.q);
+    NormaliseQuaternions(skeleton, &solution.q);
     solution.converged = summary.termination_type == ceres::CONVERGENCE;
     solution.iterations = static_cast<int>(summary.iterations.size());
     solution.cost = summary.final_cost;

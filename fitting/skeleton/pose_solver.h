@@ -1,8 +1,8 @@
 /// One frame's pose from its markers, by either of two solvers on the same residuals.
 ///
-/// kCeres is the reference: ceres::Solve on SkeletonManifold. kFast is Gauss-Newton with
-/// Levenberg's damping on the same residual rows, summed into the normal equations marker by
-/// marker. Both end at the same minimum: they agree to 1e-6 rad
+/// kCeres is the reference: ceres::Solve on TangentProblem. kFast is Gauss-Newton with Levenberg's
+/// damping on the same residual rows, summed into the normal equations marker by marker and
+/// eliminated along the tree (TreeCholesky). Both end at the same minimum: they agree to 1e-6 rad
 /// (tests/fitting/skeleton/pose_solver_test.cc); speed: tests/bench/pose_bench.cc.
 #pragma once
 
