@@ -5,28 +5,15 @@
 #include <vector>
 
 #include "database/model/dynamics.h"
-#include "database/model/hand_library.h"
 #include "tests/support/bench.h"
+#include "tests/support/moving_hand.h"
 #include "tests/support/mujoco_tree.h"
 #include "tests/support/random_skeleton.h"
 
 namespace {
 
 using handhold::model::Skeleton;
-using handhold::model::SkeletonDraft;
 namespace model = handhold::model;
-
-/// hand57 without its palm, which is fixed in the world: MuJoCo would carry it along, and we do
-/// not.
-Skeleton MovingPart() {
-  SkeletonDraft draft = model::LoadHand("hand57").value().draft();
-  draft.bodies.erase(draft.bodies.begin());
-  for (model::Body& body : draft.bodies) body.parent -= 1 - (body.parent == 0);
-  draft.markers.clear();
-  draft.marker_sets.clear();
-  draft.frames.clear();
-  return Skeleton::Build(std::move(draft)).value();
-}
 
 struct State {
   Eigen::VectorXd q, v, a;
@@ -67,7 +54,7 @@ std::vector<State> MakeStates(const Skeleton& hand, handhold::testing::MujocoTre
 int main(int argc, char** argv) {
   using namespace handhold::bench;
   return Main(argc, argv, HANDHOLD_BENCH_MARKS, [](Reporter& reporter) {
-    const Skeleton hand = MovingPart();
+    const Skeleton hand = handhold::testing::MovingHand57();
     handhold::testing::MujocoTree peer(hand);
     const std::vector<State> states = MakeStates(hand, &peer);
     model::DynamicsData data(hand);

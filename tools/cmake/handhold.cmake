@@ -24,11 +24,11 @@ function(handhold_mujoco)
     INTERFACE_INCLUDE_DIRECTORIES "${home}/include")
 endfunction()
 
-# handhold_pinocchio(): the target pinocchio::pinocchio_default (Pinocchio 4 from PyPI), for benches only, in an
+# handhold_pinocchio(): the target pinocchio::pinocchio_default (Pinocchio 4 from PyPI) where there is one, for benches only, in an
 # executable of its own: its libraries are built for 16-byte alignment, so any -mavx or -march flag aborts.
 function(handhold_pinocchio)
   list(PREPEND CMAKE_PREFIX_PATH "${HANDHOLD_PREFIX}/oracles/python/pinocchio")
-  find_package(pinocchio 4.1 CONFIG REQUIRED)
+  find_package(pinocchio 4.1 CONFIG QUIET)
 endfunction()
 
 # -ffp-contract=off: the same source gives the same numbers with and without FMA units.
