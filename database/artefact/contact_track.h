@@ -28,6 +28,8 @@ struct ContactPhase {
 /// Sampled at the pose track's times.
 struct ContactTrack {
   Provenance provenance;
+  /// What the fit said about itself (canonical JSON: brief, issues, figures), kept with its result.
+  std::string summary_json = "{}";
   std::vector<Timestamp> times;
   Eigen::Matrix3Xd f_onHand_W;  ///< N, zero-phase low-passed; the force that acts on the hand
   Eigen::Matrix3Xd p_WC;        ///< contact point, m; NaN: missing (below the force threshold)

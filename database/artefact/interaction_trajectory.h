@@ -55,6 +55,8 @@ struct ComplianceFit {
 /// theta_r(t) and C(t): what synthesis plays.
 struct InteractionTrajectory {
   Provenance provenance;
+  /// What the fit said about itself (canonical JSON: brief, issues, figures), kept with its result.
+  std::string summary_json = "{}";
   std::string skeleton_hash;
   std::vector<std::string> dof_names;
   std::vector<Timestamp> times;

@@ -30,6 +30,9 @@ struct MotionObject {
 
 struct Motion {
   Provenance provenance;
+  /// What the synthesis said about itself (canonical JSON: brief, issues, figures), kept with its
+  /// result.
+  std::string summary_json = "{}";
   std::string skeleton_hash;
   std::string surface;  ///< prop name of the fixed surface
   std::vector<std::string> dof_names;

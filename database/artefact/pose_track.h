@@ -15,6 +15,8 @@ namespace handhold::artefact {
 
 struct PoseTrack {
   Provenance provenance;
+  /// What the fit said about itself (canonical JSON: brief, issues, figures), kept with its result.
+  std::string summary_json = "{}";
   std::string skeleton_hash;           ///< of the Skeleton the coordinates belong to
   std::vector<std::string> dof_names;  ///< nv names, in order
   std::vector<Timestamp> times;  ///< clip time of every frame, ascending; frames that could not be

@@ -75,25 +75,6 @@ Status ReadRegionsAndMarkers(const JsonView& root, Prop* prop) {
   return {};
 }
 
-Result<Prop> PropFromJson(const Json& json, const std::filesystem::path& path) {
-  const JsonView root(json, path.string());
-  HANDHOLD_TRY(root.RequireKnownKeys({"format", "version", "name", "source", "sources", "shapes",
-                                      "mass", "friction", "friction_source",
-                                      "surface_compliance_m_per_N", "grasp_regions", "markers"}));
-  HANDHOLD_TRY(internal::CheckFormat(root, "handhold.prop"));
-  Prop prop;
-  HANDHOLD_ASSIGN(prop.name, root.Get<std::string>("name"));
-  HANDHOLD_ASSIGN(prop.source, root.GetOr<std::string>("source", ""));
-  HANDHOLD_ASSIGN(prop.sources, internal::SourcesFromJson(root));
-  HANDHOLD_ASSIGN(prop.friction, root.Get<double>("friction"));
-  HANDHOLD_ASSIGN(prop.surface_compliance_m_per_N,
-                  root.GetOr<double>("surface_compliance_m_per_N", 0.0));
-  HANDHOLD_TRY(ReadShapesAndMass(root, path.parent_path(), &prop));
-  HANDHOLD_TRY(ReadRegionsAndMarkers(root, &prop));
-  if (Status s = CheckProp(prop); !s) return s.error().Within(path.string());
-  return prop;
-}
-
 }  // namespace
 
 Status CheckProp(const Prop& prop) {
@@ -133,6 +114,25 @@ Status CheckProp(const Prop& prop) {
     }
   }
   return {};
+}
+
+Result<Prop> PropFromJson(const Json& json, const std::filesystem::path& path) {
+  const JsonView root(json, path.string());
+  HANDHOLD_TRY(root.RequireKnownKeys({"format", "version", "name", "source", "sources", "shapes",
+                                      "mass", "friction", "friction_source",
+                                      "surface_compliance_m_per_N", "grasp_regions", "markers"}));
+  HANDHOLD_TRY(internal::CheckFormat(root, "handhold.prop"));
+  Prop prop;
+  HANDHOLD_ASSIGN(prop.name, root.Get<std::string>("name"));
+  HANDHOLD_ASSIGN(prop.source, root.GetOr<std::string>("source", ""));
+  HANDHOLD_ASSIGN(prop.sources, internal::SourcesFromJson(root));
+  HANDHOLD_ASSIGN(prop.friction, root.Get<double>("friction"));
+  HANDHOLD_ASSIGN(prop.surface_compliance_m_per_N,
+                  root.GetOr<double>("surface_compliance_m_per_N", 0.0));
+  HANDHOLD_TRY(ReadShapesAndMass(root, path.parent_path(), &prop));
+  HANDHOLD_TRY(ReadRegionsAndMarkers(root, &prop));
+  if (Status s = CheckProp(prop); !s) return s.error().Within(path.string());
+  return prop;
 }
 
 Result<Prop> LoadProp(const std::string& path) {

@@ -6,6 +6,7 @@
 /// newtons.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ Status CheckProp(const Prop& prop);
 /// From JSON checked against schemas/exchange/prop.schema.json and by CheckProp; mesh paths are
 /// relative to the file's folder. Errors name file, line, path and the nearest valid name.
 Result<Prop> LoadProp(const std::string& path);
+/// What PropToJson gave, without the schema's check. `path`: of the file it came from, for errors
+/// and relative mesh files.
+Result<Prop> PropFromJson(const text::Json& json, const std::filesystem::path& path);
 /// The prop of our library called `name` ("bumped_plate": schemas/props/bumped_plate.json);
 /// kNotFound names near ones.
 Result<Prop> LoadLibraryProp(const std::string& name);

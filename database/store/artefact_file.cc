@@ -21,6 +21,7 @@ constexpr char kIndexDocument[] = "artefact.json";
 
 template <typename A>
 void Visit(A& a, artefact::PoseTrack& t) {
+  a.Field("summary_json", t.summary_json);
   a.Field("skeleton_hash", t.skeleton_hash);
   a.Field("dof_names", t.dof_names);
   a.Field("times", t.times);
@@ -55,6 +56,7 @@ void Visit(A& a, artefact::PoseTrack& t) {
 
 template <typename A>
 void Visit(A& a, artefact::ContactTrack& t) {
+  a.Field("summary_json", t.summary_json);
   a.Field("times", t.times);
   a.Field("f_onHand_W", t.f_onHand_W);
   a.Field("p_WC", t.p_WC);
@@ -109,6 +111,7 @@ void Visit(A& a, artefact::ComplianceFit& f) {
 
 template <typename A>
 void Visit(A& a, artefact::InteractionTrajectory& t) {
+  a.Field("summary_json", t.summary_json);
   a.Field("skeleton_hash", t.skeleton_hash);
   a.Field("dof_names", t.dof_names);
   a.Field("times", t.times);
@@ -124,6 +127,7 @@ void Visit(A& a, artefact::InteractionTrajectory& t) {
 
 template <typename A>
 void Visit(A& a, artefact::Motion& m) {
+  a.Field("summary_json", m.summary_json);
   a.Field("skeleton_hash", m.skeleton_hash);
   a.Field("surface", m.surface);
   a.Field("dof_names", m.dof_names);

@@ -295,6 +295,9 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
                       clip.Read(stream->id, {begin, std::min(begin + kChunk, extent.end)}));
       for (int i = 0; i < window.count(); ++i)
         fitter.Frame(window.times[static_cast<size_t>(i)], MarkersOf(window, i, channel));
+      const double share = (begin - extent.begin).seconds() / extent.length().seconds();
+      if (options.progress && !options.progress(share))
+        return Error{ErrorCode::kCancelled, "pose fit cancelled"};
     }
   }
   std::vector<std::string> names;

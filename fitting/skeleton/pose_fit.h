@@ -6,6 +6,7 @@
 /// such coordinates are reported as not determined. Tests: tests/fitting/skeleton/pose_fit_test.cc.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ struct PoseFitOptions {
   Duration whole_information = Duration::Milliseconds(150);
   /// Contacts, clip time; empty: found from the clip's force sensors (touch.h), if it has any.
   std::vector<TimeRange> contacts;
+  /// Called every few seconds of clip with the share done; false cancels (kCancelled).
+  std::function<bool(double)> progress;
 };
 
 struct PoseFitSummary {

@@ -589,12 +589,17 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
     tip_radius_m = std::get<geometry::Sphere>(
                        template_skeleton.body(frame.body).shapes[static_cast<size_t>(sphere)].shape)
                        .radius_m;
+    const recording::ClipSource& touched =
+        options.surface->clip != nullptr ? *options.surface->clip : clip;
+    const auto touched_streams = touched.FindStreams(name);
+    if (touched_streams.empty())
+      return Error{ErrorCode::kNotFound, "the clip of the contact has no stream '" + name + "'"};
     HANDHOLD_ASSIGN(const ForceSignal force,
-                    ForceSignal::Open(clip, options.surface->force_sensor));
+                    ForceSignal::Open(touched, options.surface->force_sensor));
     std::vector<TimeRange> contacts;
     for (const Touch& t : force.touches()) contacts.push_back({t.onset, t.release});
-    HANDHOLD_ASSIGN(touching,
-                    ReadFrames(clip, streams, template_skeleton, contacts, options.contact_frames));
+    HANDHOLD_ASSIGN(touching, ReadFrames(touched, touched_streams, template_skeleton, contacts,
+                                         options.contact_frames));
     HANDHOLD_TRY(AddWrench(force, options.contact_force_N, &touching));
     touching = PoseAndSpread(template_skeleton, std::move(touching), options.contact_frames);
     summary.contact_frames = static_cast<int>(touching.size());

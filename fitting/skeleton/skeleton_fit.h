@@ -31,6 +31,9 @@ struct TouchedSurface {
   const model::Prop* prop = nullptr;
   geometry::RigidTransform X_WP;
   std::string force_sensor;  ///< that feels it; empty: the clip's first
+  /// The recording of the touching where it is another than that of the range of motion; null: the
+  /// same. Must outlive the call.
+  const recording::ClipSource* clip = nullptr;
 };
 
 struct SkeletonFitOptions {

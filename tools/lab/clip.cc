@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "database/base/check.h"
+#include "database/recording/prop_pose.h"
 #include "tools/lab/random.h"
 #include "tools/lab/subject.h"
 
@@ -55,6 +56,7 @@ recording::Clip MakeClip(const SensorFeed& feed, const ClipOptions& options) {
   info.session = "lab";
   info.task = options.name;
   info.prop = "flat_plate";
+  info.properties[recording::kPropPoseProperty] = recording::FormatPose(data.X_WPlate);
   recording::Clip clip(std::move(info));
 
   recording::StreamInfo markers;

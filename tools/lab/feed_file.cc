@@ -46,6 +46,7 @@ Json HeaderOf(const SensorFeed& feed) {
                                                 {"normal_S", NumbersToJson(d.sensor.normal_S)},
                                                 {"sign", d.sensor.sign},
                                                 {"full_scale_N", d.sensor.full_scale_N}})},
+                       {"X_WPlate", PoseToJson(d.X_WPlate)},
                        {"takes", TakesToJson(d.takes)},
                        {"events", std::move(events)}});
 }
@@ -90,6 +91,8 @@ Status ReadHeader(const JsonView& view, SensorFeed::Data* d, int64_t* frames, in
   }
   HANDHOLD_ASSIGN(const JsonView sensor, view.At("sensor"));
   HANDHOLD_TRY(ReadSensor(sensor, &d->sensor));
+  HANDHOLD_ASSIGN(const JsonView plate, view.At("X_WPlate"));
+  HANDHOLD_ASSIGN(d->X_WPlate, PoseFromJson(plate));
   HANDHOLD_ASSIGN(d->takes, TakesFromJson(view, "takes"));
   HANDHOLD_ASSIGN(const std::vector<JsonView> events, view.GetItems("events"));
   for (const JsonView& item : events) {

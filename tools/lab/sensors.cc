@@ -138,6 +138,7 @@ SensorFeed Sense(const Laboratory& lab, const EngineRecord& captured,
   data.marker_clock_ppm = lab.options.sensor.marker_clock_ppm;
   data.force_clock_ppm = lab.options.sensor.force_clock_ppm;
   data.sensor = MakeForceSensor(lab.X_WPlate);
+  data.X_WPlate = lab.X_WPlate;
   data.takes = takes;
   const PlateLoad load(captured.traces, lab.options.step_s);
   SenseMarkers(lab, captured, load, &data);

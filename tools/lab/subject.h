@@ -45,8 +45,10 @@ class SensorFeed : public capture::SimulatorFeed {
     std::vector<float> markers_m;  ///< frame-major, 3 per marker; NaN: occluded
     std::vector<float> wrench_S;  ///< sample-major, fx fy fz tx ty tz: of the hand on the plate, in
                                   ///< S, torque about its origin
-    recording::ForceSensor sensor;  ///< name "plate"; calibration per count, X_WS, normal;
-                                    ///< stream_id 0
+    recording::ForceSensor sensor;      ///< name "plate"; calibration per count, X_WS, normal;
+                                        ///< stream_id 0
+    geometry::RigidTransform X_WPlate;  ///< where the operator measured the plate: the prop
+                                        ///< "flat_plate"
     std::vector<FeedEvent> events;
     std::vector<TruthTake> takes;
   };

@@ -1,0 +1,65 @@
+#include "database/recording/prop_pose.h"
+
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+namespace handhold::recording {
+namespace {
+
+using geometry::RigidTransform;
+
+Error NoPose(std::string_view text) {
+  return {ErrorCode::kInvalid,
+          "'" + std::string(text) +
+              "' is no pose: expected \"x y z\" in metres, or \"x y z qw qx qy qz\" with a unit "
+              "quaternion"};
+}
+
+}  // namespace
+
+Result<RigidTransform> ParsePose(std::string_view text) {
+  std::vector<double> n;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    if (*at == ' ' || *at == ',' || *at == '\t') {
+      ++at;
+      continue;
+    }
+    double value = 0;
+    const auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || !std::isfinite(value)) return NoPose(text);
+    n.push_back(value);
+    at = next;
+  }
+  if (n.size() != 3 && n.size() != 7) return NoPose(text);
+  RigidTransform X = RigidTransform::Translation({n[0], n[1], n[2]});
+  if (n.size() == 7) {
+    Eigen::Quaterniond q(n[3], n[4], n[5], n[6]);
+    if (std::abs(q.norm() - 1.0) > 1e-3) return NoPose(text);
+    X.R = q.normalized().toRotationMatrix();
+  }
+  return X;
+}
+
+std::string FormatPose(const RigidTransform& X_WP) {
+  const Eigen::Quaterniond q(X_WP.R);
+  std::string text;
+  for (const double value : {X_WP.p.x(), X_WP.p.y(), X_WP.p.z(), q.w(), q.x(), q.y(), q.z()}) {
+    char digits[32];
+    const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+    text += (text.empty() ? "" : " ") + std::string(digits, end);
+  }
+  return text;
+}
+
+Result<std::optional<RigidTransform>> PropPose(const ClipInfo& info) {
+  const auto found = info.properties.find(kPropPoseProperty);
+  if (found == info.properties.end()) return std::optional<RigidTransform>();
+  Result<RigidTransform> pose = ParsePose(found->second);
+  if (!pose) return pose.error().Within("clip '" + info.name + "', property prop_pose");
+  return std::optional<RigidTransform>(*pose);
+}
+
+}  // namespace handhold::recording

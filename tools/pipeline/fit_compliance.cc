@@ -1,0 +1,167 @@
+#include "tools/pipeline/fit_compliance.h"
+
+#include <algorithm>
+
+#include "database/text/json_view.h"
+#include "tools/pipeline/forms.h"
+#include "tools/pipeline/inputs.h"
+#include "tools/pipeline/step_runner.h"
+
+namespace handhold::pipeline {
+namespace {
+
+using artefact::ComplianceFit;
+using artefact::InteractionTrajectory;
+using artefact::ProvenanceInput;
+using text::Json;
+
+/// What both steps read.
+struct Tracks {
+  FoundSkeleton skeleton;
+  artefact::PoseTrack pose;
+  artefact::ContactTrack contact;
+};
+
+Result<Tracks> LoadTracks(const StepContext& context, const std::string& skeleton,
+                          const std::string& pose, const std::string& contact) {
+  HANDHOLD_ASSIGN(FoundSkeleton hand, LoadSkeletonArtefact(context.library, skeleton));
+  HANDHOLD_ASSIGN(artefact::PoseTrack poses,
+                  store::LoadPoseTrack(context.library.ArtefactPath(pose)));
+  HANDHOLD_ASSIGN(artefact::ContactTrack contacts,
+                  store::LoadContactTrack(context.library.ArtefactPath(contact)));
+  return Tracks{std::move(hand), std::move(poses), std::move(contacts)};
+}
+
+/// The dynamic estimator's answer when the data determine nothing: every joint refused, per task.
+std::vector<ComplianceFit> RefuseAll(const Tracks& tracks, const std::string& reason) {
+  std::vector<ComplianceFit> fits;
+  for (const artefact::ContactPhase& phase : tracks.contact.phases) {
+    const bool there = std::any_of(fits.begin(), fits.end(),
+                                   [&](const ComplianceFit& f) { return f.task == phase.task; });
+    if (there) continue;
+    ComplianceFit& fit = fits.emplace_back();
+    fit.estimator = "dynamic";
+    fit.task = phase.task;
+    for (const std::string& dof : tracks.skeleton.skeleton.dof_names()) {
+      artefact::JointCompliance& joint = fit.joints.emplace_back();
+      joint.dof = dof;
+      joint.refusal = reason;
+    }
+  }
+  return fits;
+}
+
+Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianceStep& step,
+                                  const recording::ClipSource& clip, const Tracks& tracks,
+                                  const std::string& clip_name) {
+  if (tracks.contact.phases.empty()) {
+    return Error{ErrorCode::kUnidentifiable,
+                 "clip '" + clip_name +
+                     "' has no touch: compliance shows only where a hand meets something"};
+  }
+  const model::Skeleton& hand = tracks.skeleton.skeleton;
+  HANDHOLD_TRY(Report(context, 0.1, "fit.compliance: dynamic estimator"));
+  Json summary = Json::Object();
+  std::vector<ComplianceFit> fits;
+  Result<fitting::DynamicCompliance> dynamic =
+      fitting::FitDynamicCompliance(clip, hand, tracks.pose, tracks.contact, step.dynamic);
+  if (dynamic) {
+    fits = dynamic->fits;
+    summary.Set("dynamic", ToJson(dynamic->summary));
+  } else if (dynamic.error().code == ErrorCode::kUnidentifiable) {
+    fits = RefuseAll(tracks, dynamic.error().message);
+    summary.Set("dynamic", Json::Object({{"refused", dynamic.error().message}}));
+  } else {
+    return dynamic.error();
+  }
+  HANDHOLD_TRY(Report(context, 0.8, "fit.compliance: the paper's estimator"));
+  HANDHOLD_ASSIGN(const std::vector<ComplianceFit> paper,
+                  fitting::FitPaperCompliance(hand, tracks.pose, tracks.contact, step.paper));
+  fits.insert(fits.end(), paper.begin(), paper.end());
+  HANDHOLD_TRY(Report(context, 0.9, "fit.compliance: reference trajectory"));
+  HANDHOLD_ASSIGN(
+      fitting::ReferenceTrajectoryFit reference,
+      fitting::MakeInteractionTrajectory(hand, tracks.pose, tracks.contact, fits, step.reference));
+  summary.Set("reference", ToJson(reference.summary));
+  HANDHOLD_ASSIGN(reference.trajectory.summary_json, Parameters(summary));
+  return std::move(reference.trajectory);
+}
+
+/// The reference options with which a trajectory was made, from its provenance.
+Result<fitting::ReferenceTrajectoryOptions> OptionsOf(const store::ArtefactInfo& trajectory) {
+  HANDHOLD_ASSIGN(const Json json, text::ParseJson(trajectory.provenance.parameters_json,
+                                                   {.source = "parameters of " + trajectory.hash}));
+  HANDHOLD_ASSIGN(const text::JsonView view,
+                  text::JsonView(json, "parameters of " + trajectory.hash).At("reference"));
+  fitting::ReferenceTrajectoryOptions o;
+  HANDHOLD_ASSIGN(o.estimator, view.Get<std::string>("estimator"));
+  HANDHOLD_ASSIGN(o.compliance_factor, view.Get<double>("compliance_factor"));
+  HANDHOLD_ASSIGN(const int64_t extrapolation, view.Get<int64_t>("extrapolation_ns"));
+  HANDHOLD_ASSIGN(const int64_t from, view.Get<int64_t>("extrapolation_from_ns"));
+  HANDHOLD_ASSIGN(const int64_t settle, view.Get<int64_t>("settle_ns"));
+  o.extrapolation = Duration::Nanoseconds(extrapolation);
+  o.extrapolation_from = Duration::Nanoseconds(from);
+  o.settle = Duration::Nanoseconds(settle);
+  return o;
+}
+
+}  // namespace
+
+Result<StepResult> FitComplianceStep::Run(const StepContext& context) const {
+  if (!reference.assume_compliance.empty()) {
+    return Error{ErrorCode::kInvalid,
+                 "a fit assumes nothing: give assumed compliances to 'synth interaction'"};
+  }
+  std::vector<std::string> chosen;
+  HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
+  HANDHOLD_ASSIGN(const store::ArtefactInfo touched,
+                  FindResult(context, contact, "contact_track", found, "fit contact", &chosen));
+  HANDHOLD_TRY(RequireSameClip(touched, found));
+  HANDHOLD_ASSIGN(const ProvenanceInput hand, RequireInput(touched, "skeleton"));
+  HANDHOLD_ASSIGN(const ProvenanceInput pose, RequireInput(touched, "pose"));
+  HANDHOLD_ASSIGN(const ProvenanceInput surface, RequireInput(touched, "surface"));
+  artefact::Provenance provenance =
+      ProvenanceOf("fit.compliance", fitting::kReferenceTrajectoryVersion);
+  provenance.inputs = {found.input(), hand, pose, {"contact", touched.hash, ""}, surface};
+  HANDHOLD_ASSIGN(provenance.parameters_json,
+                  Parameters(Json::Object({{"paper", ToJson(paper)},
+                                           {"dynamic", ToJson(dynamic)},
+                                           {"reference", ToJson(reference)}})));
+  return RunStep(context, std::move(provenance), std::move(chosen),
+                 [&]() -> Result<InteractionTrajectory> {
+                   HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
+                   HANDHOLD_ASSIGN(const Tracks tracks,
+                                   LoadTracks(context, hand.hash, pose.hash, touched.hash));
+                   return Fit(context, *this, *reader, tracks, found.row.name);
+                 });
+}
+
+Result<StepResult> AssumeComplianceStep::Run(const StepContext& context) const {
+  HANDHOLD_ASSIGN(const store::ArtefactInfo fitted,
+                  FindArtefact(context.library, trajectory, "interaction_trajectory"));
+  HANDHOLD_ASSIGN(fitting::ReferenceTrajectoryOptions options, OptionsOf(fitted));
+  options.assume_compliance = assume_compliance;
+  options.assumed_factor = assumed_factor;
+  HANDHOLD_ASSIGN(const ProvenanceInput hand, RequireInput(fitted, "skeleton"));
+  HANDHOLD_ASSIGN(const ProvenanceInput pose, RequireInput(fitted, "pose"));
+  HANDHOLD_ASSIGN(const ProvenanceInput contact, RequireInput(fitted, "contact"));
+  HANDHOLD_ASSIGN(const ProvenanceInput surface, RequireInput(fitted, "surface"));
+  artefact::Provenance provenance =
+      ProvenanceOf("fit.assume", fitting::kReferenceTrajectoryVersion);
+  provenance.inputs = {{"trajectory", fitted.hash, ""}, hand, pose, contact, surface};
+  HANDHOLD_ASSIGN(provenance.parameters_json,
+                  Parameters(Json::Object({{"reference", ToJson(options)}})));
+  return RunStep(context, std::move(provenance), {}, [&]() -> Result<InteractionTrajectory> {
+    HANDHOLD_ASSIGN(const InteractionTrajectory before,
+                    store::LoadInteractionTrajectory(context.library.ArtefactPath(fitted.hash)));
+    HANDHOLD_ASSIGN(const Tracks tracks, LoadTracks(context, hand.hash, pose.hash, contact.hash));
+    HANDHOLD_ASSIGN(fitting::ReferenceTrajectoryFit made,
+                    fitting::MakeInteractionTrajectory(tracks.skeleton.skeleton, tracks.pose,
+                                                       tracks.contact, before.fits, options));
+    HANDHOLD_ASSIGN(made.trajectory.summary_json,
+                    Parameters(Json::Object({{"reference", ToJson(made.summary)}})));
+    return std::move(made.trajectory);
+  });
+}
+
+}  // namespace handhold::pipeline

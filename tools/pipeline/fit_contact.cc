@@ -1,0 +1,39 @@
+#include "tools/pipeline/fit_contact.h"
+
+#include "tools/pipeline/forms.h"
+#include "tools/pipeline/inputs.h"
+#include "tools/pipeline/step_runner.h"
+#include "tools/pipeline/surface.h"
+
+namespace handhold::pipeline {
+
+Result<StepResult> FitContactStep::Run(const StepContext& context) const {
+  std::vector<std::string> chosen;
+  HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
+  HANDHOLD_ASSIGN(const store::ArtefactInfo track,
+                  FindResult(context, pose, "pose_track", found, "fit pose", &chosen));
+  HANDHOLD_TRY(RequireSameClip(track, found));
+  HANDHOLD_ASSIGN(const PlacedSurface placed,
+                  FindSurface(context, surface, X_WSurface, found, &chosen));
+  HANDHOLD_ASSIGN(const artefact::ProvenanceInput hand, RequireInput(track, "skeleton"));
+  artefact::Provenance provenance = ProvenanceOf("fit.contact", fitting::kContactFitVersion);
+  provenance.inputs = {found.input(), hand, {"pose", track.hash, ""}, placed.prop.input()};
+  text::Json parameters = ToJson(options);
+  parameters.Set("X_WSurface", PoseToJson(placed.X_WP));
+  HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
+  return RunStep(context, std::move(provenance), std::move(chosen),
+                 [&]() -> Result<artefact::ContactTrack> {
+                   HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
+                   HANDHOLD_ASSIGN(const artefact::PoseTrack poses,
+                                   store::LoadPoseTrack(context.library.ArtefactPath(track.hash)));
+                   HANDHOLD_ASSIGN(const FoundSkeleton skeleton,
+                                   LoadSkeletonArtefact(context.library, hand.hash));
+                   HANDHOLD_ASSIGN(fitting::ContactFit fit,
+                                   fitting::FitContact(*reader, skeleton.skeleton, poses,
+                                                       placed.prop.prop, placed.X_WP, options));
+                   HANDHOLD_ASSIGN(fit.track.summary_json, Parameters(ToJson(fit.summary)));
+                   return std::move(fit.track);
+                 });
+}
+
+}  // namespace handhold::pipeline

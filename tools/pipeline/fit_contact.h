@@ -1,0 +1,25 @@
+/// Step "fit.contact": where, when and how hard the hand touched
+/// (fitting/compliance/contact_fit.h).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "fitting/compliance/contact_fit.h"
+#include "tools/pipeline/step.h"
+
+namespace handhold::pipeline {
+
+/// The result is an artefact::ContactTrack. Touches are found from the force; what they belong to
+/// ("exploring", "scratching") is what the operator's events of the clip say.
+struct FitContactStep {
+  std::string clip;
+  std::string pose;     ///< artefact; empty: the clip's newest pose track
+  std::string surface;  ///< name or file of a prop; empty: the clip's own
+  std::optional<geometry::RigidTransform> X_WSurface;  ///< empty: as the clip says (prop_pose)
+  fitting::ContactFitOptions options;
+
+  Result<StepResult> Run(const StepContext& context) const;
+};
+
+}  // namespace handhold::pipeline

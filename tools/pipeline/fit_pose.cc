@@ -1,0 +1,30 @@
+#include "tools/pipeline/fit_pose.h"
+
+#include "tools/pipeline/forms.h"
+#include "tools/pipeline/inputs.h"
+#include "tools/pipeline/step_runner.h"
+
+namespace handhold::pipeline {
+
+Result<StepResult> FitPoseStep::Run(const StepContext& context) const {
+  std::vector<std::string> chosen;
+  HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
+  HANDHOLD_ASSIGN(const FoundSkeleton hand, FindSkeleton(context, skeleton, found, &chosen));
+  artefact::Provenance provenance = ProvenanceOf("fit.pose", fitting::kPoseFitVersion);
+  provenance.inputs = {found.input(), hand.input()};
+  HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(ToJson(options)));
+  return RunStep(
+      context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::PoseTrack> {
+        HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
+        fitting::PoseFitOptions used = options;
+        used.progress = [&](double share) {
+          return Report(context, share, "fit.pose").has_value();
+        };
+        HANDHOLD_ASSIGN(fitting::PoseFit fit, fitting::FitPose(*reader, hand.skeleton, used));
+        fit.track.skeleton_hash = hand.hash;
+        HANDHOLD_ASSIGN(fit.track.summary_json, Parameters(ToJson(fit.summary)));
+        return std::move(fit.track);
+      });
+}
+
+}  // namespace handhold::pipeline

@@ -1,0 +1,21 @@
+/// Step "fit.pose": joint angles of a clip, frame by frame (fitting/skeleton/pose_fit.h).
+#pragma once
+
+#include <string>
+
+#include "fitting/skeleton/pose_fit.h"
+#include "tools/pipeline/step.h"
+
+namespace handhold::pipeline {
+
+/// The result is an artefact::PoseTrack.
+struct FitPoseStep {
+  std::string clip;
+  std::string skeleton;  ///< artefact, name or file; empty: the newest fitted to this clip, else to
+                         ///< another of its subject
+  fitting::PoseFitOptions options;  ///< its progress is the context's
+
+  Result<StepResult> Run(const StepContext& context) const;
+};
+
+}  // namespace handhold::pipeline

@@ -1,0 +1,72 @@
+#include "tools/pipeline/fit_skeleton.h"
+
+#include "database/model/skeleton_json.h"
+#include "tools/pipeline/forms.h"
+#include "tools/pipeline/step_runner.h"
+#include "tools/pipeline/surface.h"
+
+namespace handhold::pipeline {
+namespace {
+
+using text::Json;
+
+/// The stretch that the operator called "range_of_motion"; empty: the clip has none.
+std::optional<TimeRange> RangeOfMotion(const recording::ClipSource& clip) {
+  for (const recording::Event& e : clip.events()) {
+    if (e.kind == "take" && e.text == "range_of_motion")
+      return TimeRange{e.clip_time, e.clip_time + e.length};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
+  std::vector<std::string> chosen;
+  HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
+  HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
+  HANDHOLD_ASSIGN(const FoundSkeleton hand,
+                  FindTemplate(context, template_hand, template_scale, found, &chosen));
+  fitting::SkeletonFitOptions used = options;
+  if (!used.range) {
+    used.range = RangeOfMotion(*reader);
+    if (used.range) chosen.push_back("range of motion from the take of that name in the clip");
+  }
+  artefact::Provenance provenance = ProvenanceOf("fit.skeleton", fitting::kSkeletonFitVersion);
+  provenance.inputs = {found.input(), hand.input("template")};
+  Json parameters = ToJson(used);
+
+  FoundClip touched = found;
+  std::unique_ptr<store::ClipReader> touched_reader;
+  if (!contact_clip.empty()) {
+    HANDHOLD_ASSIGN(touched, FindClip(context, contact_clip));
+    HANDHOLD_ASSIGN(touched_reader, context.library.OpenClip(touched.row.id));
+    provenance.inputs.push_back({"contact_clip", touched.row.sha256, touched.row.name});
+  }
+  std::optional<PlacedSurface> placed;
+  const bool feels = !(touched_reader ? *touched_reader : *reader).force_sensors().empty();
+  if (surface != "none" && (feels || !surface.empty())) {
+    HANDHOLD_ASSIGN(placed, FindSurface(context, surface, X_WSurface, touched, &chosen));
+    provenance.inputs.push_back(placed->prop.input());
+    parameters.Set("X_WSurface", PoseToJson(placed->X_WP));
+    used.surface = fitting::TouchedSurface{
+        &placed->prop.prop, placed->X_WP,
+        options.surface ? options.surface->force_sensor : std::string(), touched_reader.get()};
+    parameters.Set("force_sensor", used.surface->force_sensor);
+  }
+  HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
+  return RunStep(
+      context, std::move(provenance), std::move(chosen), [&]() -> Result<store::JsonArtefact> {
+        HANDHOLD_ASSIGN(const fitting::SkeletonFit fit,
+                        fitting::FitSkeleton(*reader, hand.skeleton, used));
+        store::JsonArtefact value;
+        value.kind = "skeleton";
+        HANDHOLD_ASSIGN(
+            value.json,
+            text::WriteJson(Json::Object({{"skeleton", model::SkeletonToJson(fit.skeleton)},
+                                          {"summary", ToJson(fit.summary)}})));
+        return value;
+      });
+}
+
+}  // namespace handhold::pipeline

@@ -1,0 +1,317 @@
+#include "tools/pipeline/inputs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "database/base/digest.h"
+#include "database/base/names.h"
+#include "database/model/hand_library.h"
+#include "database/model/skeleton_json.h"
+#include "database/text/json.h"
+#include "database/text/json_view.h"
+#include "tools/pipeline/step_runner.h"
+
+namespace handhold::pipeline {
+namespace {
+
+using artefact::ProvenanceInput;
+using store::ArtefactInfo;
+using text::Json;
+
+constexpr int kImportVersion = 1;
+
+bool EndsWith(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() &&
+         std::equal(end.rbegin(), end.rend(), text.rbegin(), [](char a, char b) {
+           return a == std::tolower(static_cast<unsigned char>(b));
+         });
+}
+
+/// Keeps `json` as an artefact of its own, addressed by its content, and answers its hash.
+Result<std::string> Import(const StepContext& context, const std::string& kind, const Json& json,
+                           const std::string& name) {
+  HANDHOLD_ASSIGN(const std::string bytes, text::CanonicalJson(json));
+  store::JsonArtefact value;
+  value.kind = kind;
+  HANDHOLD_ASSIGN(value.json, text::WriteJson(Json::Object({{kind, json}})));
+  value.provenance.step = "import." + kind;
+  value.provenance.version = kImportVersion;
+  value.provenance.inputs = {{"file", Sha256Of(bytes).ToHex(), name}};
+  value.provenance.parameters_json = "{}";
+  StepContext quiet{context.library, {}, context.tool, context.dry_run};
+  HANDHOLD_ASSIGN(
+      const StepResult made,
+      RunStep(quiet, value.provenance, {}, [&]() -> Result<store::JsonArtefact> { return value; }));
+  return made.hash;
+}
+
+Result<Json> ReadContent(const store::Library& library, const std::string& hash,
+                         const std::string& kind) {
+  const std::string path = library.ArtefactPath(hash);
+  HANDHOLD_ASSIGN(const store::JsonArtefact file, store::LoadJsonArtefact(path));
+  if (file.kind != kind)
+    return Error{ErrorCode::kInvalid, path + ": holds a " + file.kind + ", not a " + kind};
+  HANDHOLD_ASSIGN(const Json root, text::ParseJson(file.json, {.source = path}));
+  HANDHOLD_ASSIGN(const text::JsonView member, text::JsonView(root, path).At(kind));
+  return member.value();
+}
+
+Result<FoundSkeleton> Kept(const StepContext& context, const model::Skeleton& skeleton,
+                           const std::string& name) {
+  HANDHOLD_ASSIGN(std::string hash,
+                  Import(context, "skeleton", model::SkeletonToJson(skeleton), name));
+  return FoundSkeleton{skeleton, std::move(hash), name};
+}
+
+/// A hand of ours, a file, or an artefact; empty when `key` looks like none of them.
+Result<FoundSkeleton> SkeletonByKey(const StepContext& context, const std::string& key,
+                                    double scale) {
+  HANDHOLD_ASSIGN(const std::vector<std::string> names, model::HandNames());
+  std::optional<model::Skeleton> hand;
+  if (EndsWith(key, ".json")) {
+    HANDHOLD_ASSIGN(hand, model::LoadSkeleton(key));
+  } else if (std::find(names.begin(), names.end(), key) != names.end()) {
+    HANDHOLD_ASSIGN(hand, model::LoadHand(key));
+  } else {
+    Result<ArtefactInfo> info = FindArtefact(context.library, key, "skeleton");
+    if (!info && info.error().code == ErrorCode::kNotFound) {
+      return Error{ErrorCode::kNotFound, "no skeleton '" + key +
+                                             "': neither an artefact, nor a .json file, nor a "
+                                             "hand of ours" +
+                                             DidYouMean(key, names)};
+    }
+    if (!info) return info.error();
+    HANDHOLD_ASSIGN(FoundSkeleton found, LoadSkeletonArtefact(context.library, info->hash));
+    if (scale == 1.0) return found;
+    hand = std::move(found.skeleton);
+  }
+  if (scale != 1.0) {
+    HANDHOLD_ASSIGN(hand, model::ScaledUniformly(*hand, scale));
+  }
+  return Kept(context, *hand, hand->name());
+}
+
+/// Marker names of the clip's first marker stream.
+Result<std::vector<std::string>> MarkersOf(const StepContext& context, const FoundClip& clip) {
+  HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(clip.row.id));
+  const recording::StreamInfo* stream = reader->FirstOfKind(recording::StreamKind::kMarkers);
+  if (stream == nullptr)
+    return Error{ErrorCode::kNotFound, "clip '" + clip.row.name + "' has no marker stream"};
+  return stream->ItemNames();
+}
+
+}  // namespace
+
+std::string ShortHash(const std::string& hash) { return hash.substr(0, 8); }
+
+const ProvenanceInput* FindInput(const artefact::Provenance& provenance, std::string_view role) {
+  for (const ProvenanceInput& input : provenance.inputs) {
+    if (input.role == role) return &input;
+  }
+  return nullptr;
+}
+
+Result<ProvenanceInput> RequireInput(const ArtefactInfo& info, std::string_view role) {
+  if (const ProvenanceInput* input = FindInput(info.provenance, role)) return *input;
+  return Error{ErrorCode::kCorrupt, info.kind + " " + ShortHash(info.hash) + " does not say its " +
+                                        std::string(role) +
+                                        ": it was not made by a step of this pipeline"};
+}
+
+Status RequireSameClip(const ArtefactInfo& info, const FoundClip& clip) {
+  HANDHOLD_ASSIGN(const ProvenanceInput from, RequireInput(info, "clip"));
+  if (from.hash == clip.row.sha256) return {};
+  return Error{ErrorCode::kInvalid, info.kind + " " + ShortHash(info.hash) +
+                                        " was made from clip '" + from.name + "', not from '" +
+                                        clip.row.name + "'"};
+}
+
+Result<FoundClip> FindClip(const StepContext& context, const std::string& key) {
+  FoundClip found;
+  HANDHOLD_ASSIGN(found.row, context.library.FindClip(key));
+  if (!found.row.closed || found.row.sha256.empty()) {
+    return Error{ErrorCode::kInvalid,
+                 "clip '" + found.row.name +
+                     "' was cut off and not closed, and may still change; close it with 'handhold "
+                     "library rebuild --finish --library " +
+                     context.library.path() + "'"};
+  }
+  return found;
+}
+
+Result<ArtefactInfo> FindArtefact(const store::Library& library, const std::string& key,
+                                  const std::string& kind) {
+  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, library.Artefacts());
+  std::vector<const ArtefactInfo*> found;
+  std::vector<std::string> hashes;
+  for (const ArtefactInfo& info : all) {
+    if (key.size() >= 4 && info.hash.starts_with(key)) found.push_back(&info);
+    hashes.push_back(ShortHash(info.hash));
+  }
+  if (found.size() > 1) {
+    std::string text = "'" + key + "' is several artefacts:";
+    for (size_t i = 0; i < std::min<size_t>(found.size(), 5); ++i)
+      text += " " + found[i]->hash.substr(0, 16);
+    return Error{ErrorCode::kInvalid, text + "; give more of the hash"};
+  }
+  if (found.empty()) {
+    return Error{ErrorCode::kNotFound,
+                 "no artefact '" + key + "' in " + library.path() + DidYouMean(key, hashes)};
+  }
+  if (!kind.empty() && found.front()->kind != kind) {
+    return Error{ErrorCode::kInvalid, "artefact " + ShortHash(found.front()->hash) + " is a " +
+                                          found.front()->kind + ", not a " + kind};
+  }
+  return *found.front();
+}
+
+Result<ArtefactInfo> FindResult(const StepContext& context, const std::string& key,
+                                const std::string& kind, const FoundClip& clip,
+                                const std::string& made_by, std::vector<std::string>* chosen) {
+  if (!key.empty()) return FindArtefact(context.library, key, kind);
+  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context.library.Artefacts(kind));
+  const ArtefactInfo* newest = nullptr;
+  int count = 0;
+  for (const ArtefactInfo& info : all) {  // oldest first
+    const ProvenanceInput* from = FindInput(info.provenance, "clip");
+    if (from == nullptr || from->hash != clip.row.sha256) continue;
+    newest = &info;
+    ++count;
+  }
+  if (newest == nullptr) {
+    return Error{ErrorCode::kNotFound, "no " + kind + " of clip '" + clip.row.name +
+                                           "' yet: run 'handhold " + made_by + " " + clip.row.name +
+                                           " --library " + context.library.path() + "'"};
+  }
+  chosen->push_back(kind + " " + ShortHash(newest->hash) + " of " + clip.row.name +
+                    (count > 1 ? " (newest of " + std::to_string(count) + ")" : ""));
+  return *newest;
+}
+
+Result<FoundSkeleton> LoadSkeletonArtefact(const store::Library& library, const std::string& hash) {
+  HANDHOLD_ASSIGN(const Json json, ReadContent(library, hash, "skeleton"));
+  const std::string source = library.ArtefactPath(hash);
+  HANDHOLD_ASSIGN(model::SkeletonDraft draft, model::SkeletonDraftFromJson(json, source));
+  Result<model::Skeleton> built = model::Skeleton::Build(std::move(draft));
+  if (!built) return built.error().Within(source);
+  std::string name = built->name();
+  return FoundSkeleton{*std::move(built), hash, std::move(name)};
+}
+
+Result<FoundSkeleton> FindSkeleton(const StepContext& context, const std::string& key,
+                                   const FoundClip& clip, std::vector<std::string>* chosen) {
+  if (!key.empty()) return SkeletonByKey(context, key, 1.0);
+  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context.library.Artefacts("skeleton"));
+  HANDHOLD_ASSIGN(const std::vector<store::ClipRow> of_subject,
+                  context.library.Clips({.subject = clip.row.subject}));
+  const ArtefactInfo* newest = nullptr;
+  bool own = false;
+  for (const ArtefactInfo& info : all) {  // oldest first
+    const ProvenanceInput* from = FindInput(info.provenance, "clip");
+    if (from == nullptr) continue;  // imported, not fitted
+    const bool this_clip = from->hash == clip.row.sha256;
+    const bool same =
+        this_clip || (!clip.row.subject.empty() && std::any_of(of_subject.begin(), of_subject.end(),
+                                                               [&](const store::ClipRow& row) {
+                                                                 return row.sha256 == from->hash;
+                                                               }));
+    if (!same || (own && !this_clip)) continue;
+    newest = &info;
+    own = this_clip;
+  }
+  if (newest == nullptr) {
+    return Error{ErrorCode::kNotFound, "no skeleton was fitted for subject '" + clip.row.subject +
+                                           "' yet: run 'handhold "
+                                           "fit skeleton " +
+                                           clip.row.name + " --library " + context.library.path() +
+                                           "', or name one with --skeleton"};
+  }
+  HANDHOLD_ASSIGN(FoundSkeleton found, LoadSkeletonArtefact(context.library, newest->hash));
+  chosen->push_back("skeleton " + ShortHash(found.hash) +
+                    (own ? " (newest fitted to this clip)"
+                         : " (newest fitted for subject '" + clip.row.subject + "', to clip '" +
+                               FindInput(newest->provenance, "clip")->name + "')"));
+  return found;
+}
+
+Result<FoundSkeleton> FindTemplate(const StepContext& context, const std::string& key, double scale,
+                                   const FoundClip& clip, std::vector<std::string>* chosen) {
+  if (!(scale > 0.1 && scale < 10)) {
+    return Error{ErrorCode::kInvalid,
+                 "a template can be scaled by 0.1 to 10, not by " + std::to_string(scale)};
+  }
+  if (!key.empty()) return SkeletonByKey(context, key, scale);
+  HANDHOLD_ASSIGN(const std::vector<std::string> markers, MarkersOf(context, clip));
+  HANDHOLD_ASSIGN(const std::vector<std::string> names, model::HandNames());
+  std::string best;
+  double best_share = 0;
+  size_t best_count = 0;
+  for (const std::string& name : names) {
+    HANDHOLD_ASSIGN(const model::Skeleton hand, model::LoadHand(name));
+    size_t worn = 0;
+    for (const model::MarkerAttachment& m : hand.markers())
+      worn += static_cast<size_t>(std::count(markers.begin(), markers.end(), m.name));
+    const double share =
+        static_cast<double>(worn) / static_cast<double>(std::max<size_t>(1, hand.markers().size()));
+    if (worn < 4 || share < best_share || (share == best_share && worn <= best_count)) continue;
+    best = name, best_share = share, best_count = worn;
+  }
+  if (best.empty()) {
+    std::string known;
+    for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
+    return Error{ErrorCode::kNotFound, "clip '" + clip.row.name +
+                                           "' has the markers of no hand of ours (" + known +
+                                           "): name a skeleton with --template FILE.json"};
+  }
+  chosen->push_back("template '" + best + "' (the clip has " + std::to_string(best_count) +
+                    " of its markers)");
+  return SkeletonByKey(context, best, scale);
+}
+
+Result<FoundProp> LoadPropArtefact(const store::Library& library, const std::string& hash) {
+  HANDHOLD_ASSIGN(const Json json, ReadContent(library, hash, "prop"));
+  const std::string source = library.ArtefactPath(hash);
+  HANDHOLD_ASSIGN(model::Prop prop, model::PropFromJson(json, source));
+  return FoundProp{std::move(prop), hash};
+}
+
+Result<FoundProp> FindProp(const StepContext& context, const std::string& key,
+                           double metres_per_unit, std::vector<std::string>* chosen) {
+  FoundProp found;
+  const std::filesystem::path path(key);
+  found.from_mesh = EndsWith(key, ".stl") || EndsWith(key, ".obj") || EndsWith(key, ".ply");
+  if (found.from_mesh) {
+    HANDHOLD_ASSIGN(found.prop, model::PropFromMesh(key, metres_per_unit));
+    // The same mesh is the same prop wherever it lies.
+    if (const size_t at = found.prop.source.find(key); at != std::string::npos)
+      found.prop.source.replace(at, key.size(), path.filename().string());
+    const geometry::Bounds b = geometry::BoundsOf(found.prop.shapes.front().shape);
+    char text[200];
+    std::snprintf(text, sizeof text, "%s: %.0f x %.0f x %.0f mm, one unit of the file being %g m",
+                  path.filename().string().c_str(), 1e3 * (b.max - b.min).x(),
+                  1e3 * (b.max - b.min).y(), 1e3 * (b.max - b.min).z(), metres_per_unit);
+    chosen->push_back(text);
+  } else if (EndsWith(key, ".json")) {
+    HANDHOLD_ASSIGN(found.prop, model::LoadProp(key));
+  } else {
+    HANDHOLD_ASSIGN(const std::vector<std::string> names, model::PropNames());
+    if (std::find(names.begin(), names.end(), key) != names.end()) {
+      HANDHOLD_ASSIGN(found.prop, model::LoadLibraryProp(key));
+    } else {
+      Result<ArtefactInfo> info = FindArtefact(context.library, key, "prop");
+      if (info) return LoadPropArtefact(context.library, info->hash);
+      if (info.error().code != ErrorCode::kNotFound) return info.error();
+      return Error{ErrorCode::kNotFound,
+                   "no prop '" + key +
+                       "': give a .json prop, a .stl, .obj or .ply mesh, or a prop "
+                       "of ours" +
+                       DidYouMean(key, names)};
+    }
+  }
+  HANDHOLD_ASSIGN(found.hash,
+                  Import(context, "prop", model::PropToJson(found.prop), found.prop.name));
+  return found;
+}
+
+}  // namespace handhold::pipeline

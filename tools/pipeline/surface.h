@@ -1,0 +1,24 @@
+/// The surface that a clip was recorded on: which prop, and where it stood. Internal to the
+/// pipeline.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/pipeline/inputs.h"
+
+namespace handhold::pipeline {
+
+struct PlacedSurface {
+  FoundProp prop;
+  geometry::RigidTransform X_WP;
+};
+
+/// `key` and `X_WP` as the caller gave them; what is empty is taken from the clip (info.prop,
+/// property prop_pose). kInvalid names the option that would help.
+Result<PlacedSurface> FindSurface(const StepContext& context, const std::string& key,
+                                  const std::optional<geometry::RigidTransform>& X_WP,
+                                  const FoundClip& clip, std::vector<std::string>* chosen);
+
+}  // namespace handhold::pipeline

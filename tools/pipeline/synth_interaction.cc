@@ -1,0 +1,348 @@
+#include "tools/pipeline/synth_interaction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "database/base/names.h"
+#include "database/geometry/rotation.h"
+#include "database/model/kinematics.h"
+#include "database/recording/prop_pose.h"
+#include "database/text/json_view.h"
+#include "tools/pipeline/fit_compliance.h"
+#include "tools/pipeline/forms.h"
+#include "tools/pipeline/inputs.h"
+#include "tools/pipeline/step_runner.h"
+
+namespace handhold::pipeline {
+namespace {
+
+using artefact::InteractionTrajectory;
+using artefact::Motion;
+using artefact::ProvenanceInput;
+using geometry::RigidTransform;
+using geometry::Vec3;
+using text::Json;
+
+/// Everything a replay reads but the trajectory, which the halved and doubled replays change.
+struct Scene {
+  FoundSkeleton skeleton;
+  FoundProp prop;
+  RigidTransform X_WProp;
+  synthesis::ReplayForm form = synthesis::ReplayForm::kQuasiStatic;
+};
+
+Result<RigidTransform> CapturedPose(const StepContext& context, const std::string& contact) {
+  HANDHOLD_ASSIGN(const store::ArtefactInfo info,
+                  store::ReadArtefactInfo(context.library.ArtefactPath(contact)));
+  const std::string source = "parameters of " + contact;
+  HANDHOLD_ASSIGN(const Json json,
+                  text::ParseJson(info.provenance.parameters_json, {.source = source}));
+  HANDHOLD_ASSIGN(const text::JsonView pose, text::JsonView(json, source).At("X_WSurface"));
+  HANDHOLD_ASSIGN(const auto p, pose.GetFixed<3>("p_m"));
+  HANDHOLD_ASSIGN(const auto R, pose.GetFixed<9>("R"));
+  RigidTransform X;
+  X.p = Vec3(p[0], p[1], p[2]);
+  for (size_t i = 0; i < 9; ++i)
+    X.R(static_cast<Eigen::Index>(i / 3), static_cast<Eigen::Index>(i % 3)) = R[i];
+  return X;
+}
+
+/// The top middle of the prop's bounding box at the middle of the captured contacts.
+Result<RigidTransform> UnderTheHand(const StepContext& context, const std::string& contact,
+                                    const model::Prop& prop) {
+  HANDHOLD_ASSIGN(const artefact::ContactTrack track,
+                  store::LoadContactTrack(context.library.ArtefactPath(contact)));
+  Vec3 middle = Vec3::Zero(), normal = Vec3::Zero();
+  double count = 0;
+  for (Eigen::Index k = 0; k < track.p_WC.cols(); ++k) {
+    if (!track.p_WC.col(k).allFinite() || !track.normal_W.col(k).allFinite()) continue;
+    middle += track.p_WC.col(k);
+    normal += track.normal_W.col(k);
+    count += 1;
+  }
+  if (count == 0 || normal.norm() < 1e-6 * count) {
+    return Error{ErrorCode::kUnidentifiable,
+                 "the captured contacts do not say where the hand is: give --prop-pose"};
+  }
+  geometry::Bounds bounds;
+  for (const model::PropShape& shape : prop.shapes) {
+    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
+    for (int corner = 0; corner < 8; ++corner) {
+      const Vec3 p(corner & 1 ? own.max.x() : own.min.x(), corner & 2 ? own.max.y() : own.min.y(),
+                   corner & 4 ? own.max.z() : own.min.z());
+      bounds.Include(shape.X_PS * p);
+    }
+  }
+  RigidTransform X;
+  X.R = Eigen::Quaterniond::FromTwoVectors(Vec3::UnitZ(), normal.normalized()).toRotationMatrix();
+  const Vec3 top(bounds.centre().x(), bounds.centre().y(), bounds.max.z());
+  X.p = middle / count - X.R * top;
+  return X;
+}
+
+std::vector<Vec3> Forces(const Motion& motion) {
+  std::vector<Vec3> force(motion.times.size(), Vec3::Zero());
+  for (const artefact::MotionContact& c : motion.contacts)
+    force[static_cast<size_t>(c.frame)] += c.f_onHand_W;
+  return force;
+}
+
+double Peak(const std::vector<Vec3>& force) {
+  double peak = 0;
+  for (const Vec3& f : force) peak = std::max(peak, f.norm());
+  return peak;
+}
+
+int TipFrame(const model::Skeleton& hand) {
+  for (size_t f = 0; f < hand.frames().size(); ++f) {
+    if (hand.frames()[f].name.ends_with("tip")) return static_cast<int>(f);
+  }
+  return -1;
+}
+
+AssumptionReplay Difference(const model::Skeleton& hand, const Motion& a, const Motion& b,
+                            double factor, std::string hash) {
+  AssumptionReplay out{.factor = factor, .motion = std::move(hash)};
+  const std::vector<Vec3> fa = Forces(a), fb = Forces(b);
+  out.peak_force_N = Peak(fb);
+  model::KinematicsData data(hand);
+  const int tip = TipFrame(hand);
+  double frames = 0;
+  for (size_t k = 0; k < std::min(fa.size(), fb.size()); ++k) {
+    if (fa[k].isZero() && fb[k].isZero()) continue;
+    frames += 1;
+    out.force_rms_N += (fa[k] - fb[k]).squaredNorm();
+    if (tip < 0) continue;
+    const auto i = static_cast<Eigen::Index>(k);
+    model::ComputePoses<double>(hand, a.q.col(i), &data);
+    const Vec3 p = model::FramePose<double>(hand, data, tip).p;
+    model::ComputePoses<double>(hand, b.q.col(i), &data);
+    out.tip_rms_m += (model::FramePose<double>(hand, data, tip).p - p).squaredNorm();
+  }
+  out.force_rms_N = std::sqrt(out.force_rms_N / std::max(1.0, frames));
+  out.tip_rms_m = std::sqrt(out.tip_rms_m / std::max(1.0, frames));
+  return out;
+}
+
+Json Summary(const Motion& motion, const std::vector<AssumptionReplay>& replays) {
+  const std::vector<Vec3> force = Forces(motion);
+  double touching = 0, sliding = 0;
+  for (const Vec3& f : force) touching += !f.isZero();
+  for (const artefact::MotionContact& c : motion.contacts) sliding += c.slip_m_per_s > 1e-3;
+  Json list = Json::Array();
+  for (const AssumptionReplay& r : replays) {
+    list.Push(Json::Object({{"assumed_factor", r.factor},
+                            {"motion", r.motion},
+                            {"force_rms_N", r.force_rms_N},
+                            {"tip_rms_m", r.tip_rms_m},
+                            {"peak_force_N", r.peak_force_N}}));
+  }
+  const auto frames = static_cast<double>(std::max<size_t>(1, force.size()));
+  return Json::Object(
+      {{"frames", static_cast<int64_t>(motion.times.size())},
+       {"peak_force_N", Peak(force)},
+       {"contact_share", touching / frames},
+       {"slip_share", sliding / static_cast<double>(std::max<size_t>(1, motion.contacts.size()))},
+       {"equilibrium_residual_max_rad", motion.equilibrium_residual_rad.size() == 0
+                                            ? 0.0
+                                            : motion.equilibrium_residual_rad.maxCoeff()},
+       {"lcp_residual_max", motion.lcp_residual.size() == 0 ? 0.0 : motion.lcp_residual.maxCoeff()},
+       {"lcp_failures", motion.lcp_failures},
+       {"assumed_replays", std::move(list)}});
+}
+
+class Maker {
+ public:
+  Maker(const StepContext& context, const SynthInteractionStep& step, Scene scene)
+      : context_(context), step_(step), scene_(std::move(scene)) {}
+
+  /// The motion of one trajectory; `replays` go into its summary.
+  Result<StepResult> Make(
+      const std::string& trajectory, std::vector<std::string> chosen,
+      const std::function<Result<std::vector<AssumptionReplay>>(const Motion&)>& replays) const {
+    artefact::Provenance provenance = ProvenanceOf("synth.interaction", synthesis::kReplayVersion);
+    provenance.inputs = {
+        {"trajectory", trajectory, ""}, scene_.skeleton.input(), scene_.prop.input()};
+    HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(ParametersJson()));
+    return RunStep(context_, std::move(provenance), std::move(chosen), [&]() -> Result<Motion> {
+      HANDHOLD_ASSIGN(const InteractionTrajectory played,
+                      store::LoadInteractionTrajectory(context_.library.ArtefactPath(trajectory)));
+      HANDHOLD_ASSIGN(Motion motion, Replay(played));
+      HANDHOLD_ASSIGN(const std::vector<AssumptionReplay> others, replays(motion));
+      HANDHOLD_ASSIGN(motion.summary_json, Parameters(Summary(motion, others)));
+      return motion;
+    });
+  }
+
+  const Scene& scene() const { return scene_; }
+
+ private:
+  Json ParametersJson() const {
+    return Json::Object(
+        {{"form", scene_.form == synthesis::ReplayForm::kDamped ? "damped" : "quasi-static"},
+         {"X_WProp", PoseToJson(scene_.X_WProp)},
+         {"friction", step_.friction < 0 ? scene_.prop.prop.friction : step_.friction},
+         {"compliance_scale", step_.compliance_scale},
+         {"range_ns", RangeToJson(step_.range)},
+         {"contact_margin_m", step_.contacts.margin_m},
+         {"step", ToJson(step_.step)}});
+  }
+
+  Result<Motion> Replay(const InteractionTrajectory& played) const {
+    synthesis::ReplayScene scene;
+    scene.fixed.push_back({scene_.prop.prop, scene_.X_WProp});
+    synthesis::ReplayOptions options;
+    options.form = scene_.form;
+    if (step_.range) options.range = *step_.range;
+    options.friction = step_.friction;
+    options.compliance_scale = step_.compliance_scale;
+    options.contacts = step_.contacts;
+    options.step = step_.step;
+    options.progress = [&](double share) {
+      return Report(context_, share, "synth.interaction").has_value();
+    };
+    return synthesis::ReplayInteraction(scene_.skeleton.skeleton, played, scene, options);
+  }
+
+  const StepContext& context_;
+  const SynthInteractionStep& step_;
+  Scene scene_;
+};
+
+/// The refused joints' values; kUnidentifiable names those that have none.
+Result<std::map<std::string, double>> Assumptions(const SynthInteractionStep& step,
+                                                  const model::Skeleton& hand,
+                                                  const InteractionTrajectory& fitted) {
+  for (const auto& [dof, value] : step.assume_compliance) {
+    if (hand.FindDof(dof) >= 0) continue;
+    return Error{ErrorCode::kInvalid,
+                 "--assume-compliance: no joint '" + dof + "'" + DidYouMean(dof, hand.dof_names())};
+  }
+  std::map<std::string, double> values = step.assume_compliance;
+  if (step.assume_table1) {
+    for (const auto& [dof, value] : fitting::Table1Exploring(hand)) values.emplace(dof, value);
+  }
+  std::map<std::string, double> used;
+  std::string missing;
+  for (int d = 0; d < hand.nv(); ++d) {
+    if (fitted.compliance_rad_per_Nm.row(d).allFinite()) continue;
+    const std::string& dof = hand.dof_names()[static_cast<size_t>(d)];
+    const auto value = values.find(dof);
+    if (value == values.end()) {
+      missing += (missing.empty() ? "" : ", ") + dof;
+    } else {
+      used.insert(*value);
+    }
+  }
+  if (missing.empty()) return used;
+  return Error{ErrorCode::kUnidentifiable, "the fit refused a compliance for " + missing +
+                                               ": assume one by name, --assume-compliance " +
+                                               missing.substr(0, missing.find(',')) +
+                                               "=0.7 (rad/Nm), and the result will say so"};
+}
+
+}  // namespace
+
+Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& context) const {
+  std::vector<std::string> chosen;
+  store::ArtefactInfo fitted;
+  if (trajectory.empty()) {
+    HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
+    HANDHOLD_ASSIGN(fitted, FindResult(context, "", "interaction_trajectory", found,
+                                       "fit compliance", &chosen));
+  } else {
+    HANDHOLD_ASSIGN(fitted, FindArtefact(context.library, trajectory, "interaction_trajectory"));
+  }
+  HANDHOLD_ASSIGN(const ProvenanceInput hand, RequireInput(fitted, "skeleton"));
+  HANDHOLD_ASSIGN(const ProvenanceInput contact, RequireInput(fitted, "contact"));
+  HANDHOLD_ASSIGN(const ProvenanceInput surface, RequireInput(fitted, "surface"));
+  HANDHOLD_ASSIGN(const InteractionTrajectory base,
+                  store::LoadInteractionTrajectory(context.library.ArtefactPath(fitted.hash)));
+  HANDHOLD_ASSIGN(FoundSkeleton skeleton, LoadSkeletonArtefact(context.library, hand.hash));
+  Scene scene{.skeleton = std::move(skeleton), .prop = {}, .X_WProp = {}};
+  if (prop.empty()) {
+    HANDHOLD_ASSIGN(scene.prop, LoadPropArtefact(context.library, surface.hash));
+    chosen.push_back("prop '" + scene.prop.prop.name + "' (the captured surface)");
+  } else {
+    HANDHOLD_ASSIGN(scene.prop, FindProp(context, prop, metres_per_unit, &chosen));
+  }
+  if (X_WProp) {
+    scene.X_WProp = *X_WProp;
+  } else if (scene.prop.from_mesh) {
+    HANDHOLD_ASSIGN(scene.X_WProp, UnderTheHand(context, contact.hash, scene.prop.prop));
+    chosen.push_back("pose \"" + recording::FormatPose(scene.X_WProp) +
+                     "\": its top under the middle of the captured contacts");
+  } else {
+    HANDHOLD_ASSIGN(scene.X_WProp, CapturedPose(context, contact.hash));
+  }
+  const bool dynamic = base.q_reference_dynamic.cols() > 0;
+  scene.form = form == Form::kDamped || (form == Form::kBest && dynamic)
+                   ? synthesis::ReplayForm::kDamped
+                   : synthesis::ReplayForm::kQuasiStatic;
+  if (form == Form::kBest) {
+    chosen.push_back(dynamic ? "damped replay with the dynamic reference"
+                             : "quasi-static replay (the fit gave no dynamic reference)");
+  }
+  HANDHOLD_ASSIGN(const auto assumed, Assumptions(*this, scene.skeleton.skeleton, base));
+
+  SynthInteractionResult result;
+  std::string played = fitted.hash;
+  const auto assume = [&](double factor) -> Result<std::string> {
+    HANDHOLD_ASSIGN(const StepResult made,
+                    (AssumeComplianceStep{fitted.hash, assumed, factor}.Run(context)));
+    return made.hash;
+  };
+  if (!assumed.empty()) {
+    HANDHOLD_ASSIGN(played, assume(1.0));
+    for (const auto& [dof, value] : assumed) {
+      result.assumed_dofs.push_back(dof);
+      char text[160];
+      std::snprintf(text, sizeof text, "%s: compliance %.4g rad/Nm assumed (refused by the fit)",
+                    dof.c_str(), value);
+      chosen.push_back(text);
+    }
+  }
+  const Maker maker(context, *this, std::move(scene));
+  const auto none = [](const Motion&) -> Result<std::vector<AssumptionReplay>> {
+    return std::vector<AssumptionReplay>();
+  };
+  const auto others = [&](const Motion& motion) -> Result<std::vector<AssumptionReplay>> {
+    std::vector<AssumptionReplay> list;
+    if (assumed.empty() || !replay_assumed) return list;
+    for (const double factor : {0.5, 2.0}) {
+      HANDHOLD_ASSIGN(const std::string other, assume(factor));
+      HANDHOLD_ASSIGN(const StepResult made, maker.Make(other, {}, none));
+      HANDHOLD_ASSIGN(const Motion changed,
+                      store::LoadMotion(context.library.ArtefactPath(made.hash)));
+      list.push_back(
+          Difference(maker.scene().skeleton.skeleton, motion, changed, factor, made.hash));
+    }
+    return list;
+  };
+  HANDHOLD_ASSIGN(static_cast<StepResult&>(result), maker.Make(played, std::move(chosen), others));
+  if (context.dry_run && !result.reused) return result;
+  HANDHOLD_ASSIGN(const Motion motion,
+                  store::LoadMotion(context.library.ArtefactPath(result.hash)));
+  HANDHOLD_ASSIGN(result.replays, ReadAssumptionReplays(motion));
+  return result;
+}
+
+Result<std::vector<AssumptionReplay>> ReadAssumptionReplays(const artefact::Motion& motion) {
+  HANDHOLD_ASSIGN(const Json json,
+                  text::ParseJson(motion.summary_json, {.source = "summary of a motion"}));
+  const text::JsonView view(json, "summary of a motion");
+  HANDHOLD_ASSIGN(const auto items, view.GetItems("assumed_replays"));
+  std::vector<AssumptionReplay> list;
+  for (const text::JsonView& item : items) {
+    AssumptionReplay& r = list.emplace_back();
+    HANDHOLD_ASSIGN(r.factor, item.Get<double>("assumed_factor"));
+    HANDHOLD_ASSIGN(r.motion, item.Get<std::string>("motion"));
+    HANDHOLD_ASSIGN(r.force_rms_N, item.Get<double>("force_rms_N"));
+    HANDHOLD_ASSIGN(r.tip_rms_m, item.Get<double>("tip_rms_m"));
+    HANDHOLD_ASSIGN(r.peak_force_N, item.Get<double>("peak_force_N"));
+  }
+  return list;
+}
+
+}  // namespace handhold::pipeline
