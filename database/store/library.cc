@@ -80,6 +80,8 @@ class FolderLibrary final : public Library {
     return path_ + "/clips/" + id.ToString() + ".clip";
   }
   Status Index(const ClipId& id) override;
+  Result<std::vector<ClipRow>> ClipsWhere(
+      const std::string& condition, const std::function<void(Statement&)>& bind) const override;
   Result<std::vector<ClipRow>> Clips(const ClipFilter& filter) const override;
   Result<ClipRow> FindClip(const std::string& key) const override;
   Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key) const override {
@@ -191,26 +193,32 @@ Status FolderLibrary::Index(const ClipId& id) {
   return CopyLedger(catalogue_, *ledger_, id.ToString());
 }
 
-Result<std::vector<ClipRow>> FolderLibrary::Clips(const ClipFilter& filter) const {
+Result<std::vector<ClipRow>> FolderLibrary::ClipsWhere(
+    const std::string& condition, const std::function<void(Statement&)>& bind) const {
   std::vector<ClipRow> rows;
-  HANDHOLD_ASSIGN(
-      Statement list,
-      catalogue_.Prepare(std::string(kClipColumns) +
-                         "WHERE (?1='' OR subject=?1) AND (?2='' OR task=?2) AND (?3='' OR "
-                         "prop=?3) AND (?4='' OR EXISTS("
-                         "SELECT 1 FROM tag WHERE tag.clip=clip.clip AND kind='tag' AND name=?4)) "
-                         "ORDER BY utc_start_ns DESC, id LIMIT ?5 OFFSET ?6"));
-  list.Bind(1, filter.subject)
-      .Bind(2, filter.task)
-      .Bind(3, filter.prop)
-      .Bind(4, filter.tag)
-      .Bind(5, filter.limit)
-      .Bind(6, filter.offset);
+  HANDHOLD_ASSIGN(Statement list,
+                  catalogue_.Prepare(std::string(kClipColumns) + "WHERE " + condition));
+  bind(list);
   HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
     rows.push_back(ReadClipRow(row));
     return {};
   }));
   return rows;
+}
+
+Result<std::vector<ClipRow>> FolderLibrary::Clips(const ClipFilter& filter) const {
+  return ClipsWhere(
+      "(?1='' OR subject=?1) AND (?2='' OR task=?2) AND (?3='' OR prop=?3) AND (?4='' OR EXISTS("
+      "SELECT 1 FROM tag WHERE tag.clip=clip.clip AND kind='tag' AND name=?4)) "
+      "ORDER BY utc_start_ns DESC, id LIMIT ?5 OFFSET ?6",
+      [&](Statement& list) {
+        list.Bind(1, filter.subject)
+            .Bind(2, filter.task)
+            .Bind(3, filter.prop)
+            .Bind(4, filter.tag)
+            .Bind(5, filter.limit)
+            .Bind(6, filter.offset);
+      });
 }
 
 Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {

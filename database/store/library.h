@@ -83,6 +83,11 @@ class Library {
   /// Puts a closed clip of clips/ into the catalogue, again when it is there already.
   virtual Status Index(const ClipId& id) = 0;
 
+  /// Clips of the catalogue for which an SQL condition on the table `clip` holds, with whatever
+  /// follows it (ORDER BY); `bind` sets its parameters. For queries: text from outside never goes
+  /// into the SQL.
+  virtual Result<std::vector<ClipRow>> ClipsWhere(
+      const std::string& condition, const std::function<void(Statement&)>& bind) const = 0;
   /// Newest first.
   virtual Result<std::vector<ClipRow>> Clips(const ClipFilter& filter = {}) const = 0;
   /// By id, the beginning of one, or name; kNotFound names the nearest, kInvalid an ambiguity.

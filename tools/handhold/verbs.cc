@@ -1,5 +1,7 @@
 #include "tools/handhold/verbs.h"
 
+#include "database/store/sqlite.h"
+
 namespace handhold::cli {
 
 Program HandholdProgram() {
@@ -14,6 +16,7 @@ Program HandholdProgram() {
               ClipShowVerb(),
               ClipTagVerb(),
               ClipRateVerb(),
+              QueryVerb(),
               CompletionVerb(),
               LabMakeVerb(),
               VersionVerb(),
@@ -21,7 +24,7 @@ Program HandholdProgram() {
               ReferenceVerb(),
           },
       .version = HANDHOLD_VERSION,
-      .start_checks = {},
+      .start_checks = {[] { return store::CheckSqliteVersion(store::LinkedSqliteVersion()); }},
   };
 }
 

@@ -17,6 +17,7 @@ Verb ClipRateVerb();        // clip.cc
 Verb CompletionVerb();      // completion.cc
 Verb CompleteVerb();        // completion.cc
 Verb LabMakeVerb();         // lab_make.cc
+Verb QueryVerb();           // query.cc
 Verb ReferenceVerb();       // reference.cc
 Verb VersionVerb();         // version.cc
 

@@ -1,0 +1,605 @@
+#include "database/store/query.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "database/store/query_clip.h"
+#include "database/store/query_plan.h"
+
+namespace handhold::store {
+namespace {
+
+using recording::Event;
+
+enum class Truth { kFalse, kUnknown, kTrue };
+Truth Of(bool b) { return b ? Truth::kTrue : Truth::kFalse; }
+
+bool Compare(Operator op, double value, double with) {
+  switch (op) {
+    case Operator::kEqual:
+      return value == with;
+    case Operator::kNotEqual:
+      return value != with;
+    case Operator::kLess:
+      return value < with;
+    case Operator::kAtMost:
+      return value <= with;
+    case Operator::kGreater:
+      return value > with;
+    case Operator::kAtLeast:
+      return value >= with;
+    case Operator::kMatches:
+      break;
+  }
+  return false;
+}
+
+/// What bounds say about a comparison; kUnknown: they leave it open.
+Truth Decide(Operator op, const Bounds& b, double with) {
+  switch (op) {
+    case Operator::kLess:
+    case Operator::kAtMost:
+    case Operator::kGreater:
+    case Operator::kAtLeast: {
+      const bool at_low = Compare(op, b.low, with), at_high = Compare(op, b.high, with);
+      return at_low == at_high ? Of(at_low) : Truth::kUnknown;
+    }
+    case Operator::kEqual:
+    case Operator::kNotEqual: {
+      const bool outside = with < b.low || with > b.high;
+      if (b.low == b.high || outside) return Of((b.low == with) == (op == Operator::kEqual));
+      return Truth::kUnknown;
+    }
+    case Operator::kMatches:
+      break;
+  }
+  return Truth::kUnknown;
+}
+
+char LowerOf(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool ContainsIgnoringCase(const std::string& text, const std::string& part) {
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [](char a, char b) { return LowerOf(a) == LowerOf(b); }) != text.end() ||
+         part.empty();
+}
+
+/// Any of `texts` against any of the wanted; '!=': none of them.
+bool CompareTexts(Operator op, const std::vector<std::string>& texts,
+                  const std::vector<std::string>& wanted) {
+  bool any = false;
+  for (const std::string& text : texts) {
+    for (const std::string& want : wanted)
+      any = any || (op == Operator::kMatches ? ContainsIgnoringCase(text, want) : text == want);
+  }
+  return op == Operator::kNotEqual ? !any : any;
+}
+
+bool CompareDate(Operator op, Timestamp t, const PlanNode& node) {
+  switch (op) {
+    case Operator::kEqual:
+      return node.date_begin <= t && t < node.date_end;
+    case Operator::kNotEqual:
+      return t < node.date_begin || node.date_end <= t;
+    case Operator::kLess:
+      return t < node.date_begin;
+    case Operator::kAtMost:
+      return t < node.date_end;
+    case Operator::kGreater:
+      return t >= node.date_end;
+    default:
+      return t >= node.date_begin;
+  }
+}
+
+/// Words for FTS5, each quoted, so that no character of theirs is syntax; a '*' at the end of a
+/// word finds what begins so.
+std::string FullText(const std::string& words) {
+  std::string query;
+  for (size_t at = 0; at < words.size();) {
+    const size_t end = std::min(words.find_first_of(" \t\n", at), words.size());
+    std::string word = words.substr(at, end - at);
+    at = end + 1;
+    const bool prefix = word.size() > 1 && word.back() == '*';
+    if (prefix) word.pop_back();
+    if (word.empty()) continue;
+    query += query.empty() ? "\"" : " \"";
+    for (const char c : word) query += c == '"' ? std::string("\"\"") : std::string(1, c);
+    query += prefix ? "\"*" : "\"";
+  }
+  return query.empty() ? "\"\"" : query;
+}
+
+Window Around(Timestamp t, const PlanNode& within) {
+  const Duration d = within.lengths.front();
+  return {within.side == Side::kAfter ? t : t - d, within.side == Side::kBefore ? t : t + d};
+}
+
+using TextHits = std::map<std::string, std::set<int64_t>>;  ///< words -> clips
+
+/// Evaluates a plan for the rows of one clip.
+class ClipEvaluation {
+ public:
+  ClipEvaluation(const QueryPlan& plan, const TextHits& hits, QueryClip& clip)
+      : plan_(plan), hits_(hits), clip_(clip) {}
+
+  /// Where a condition is asked: nothing (the clip), a row's event, a window at an event.
+  struct Scope {
+    const StoredEvent* row = nullptr;
+    std::optional<Window> window = {};
+    const Event* anchor = nullptr;  ///< the event the window lies at
+  };
+
+  Result<Truth> Ask(const PlanNode& node, const Scope& scope) {
+    switch (node.kind) {
+      case PlanNode::Kind::kAnd:
+      case PlanNode::Kind::kOr: {
+        const Truth decisive = node.kind == PlanNode::Kind::kAnd ? Truth::kFalse : Truth::kTrue;
+        Truth all = decisive == Truth::kFalse ? Truth::kTrue : Truth::kFalse;
+        for (const PlanNode& child : node.children) {
+          HANDHOLD_ASSIGN(const Truth truth, Ask(child, scope));
+          if (truth == decisive) return truth;
+          if (truth == Truth::kUnknown) all = Truth::kUnknown;
+        }
+        return all;
+      }
+      case PlanNode::Kind::kNot: {
+        HANDHOLD_ASSIGN(const Truth truth, Ask(node.children.front(), scope));
+        return truth == Truth::kUnknown ? truth : Of(truth == Truth::kFalse);
+      }
+      case PlanNode::Kind::kWithin:
+        return AskWithin(node, scope);
+      case PlanNode::Kind::kField:
+        return AskField(node, scope);
+      case PlanNode::Kind::kMeasure:
+        return AskMeasure(node, scope);
+      case PlanNode::Kind::kPattern:
+        return AskPattern(node, scope);
+      case PlanNode::Kind::kHasEvent: {
+        if (scope.row != nullptr && !scope.window && plan_.rows == node.events.front())
+          return Truth::kTrue;
+        HANDHOLD_ASSIGN(const auto events, EventsIn(node.events.front(), scope));
+        return Of(!events.empty());
+      }
+    }
+    return Truth::kUnknown;
+  }
+
+  /// What a row shows for a column: see QueryRow::values.
+  Result<std::optional<double>> Show(const QueryPlan::Column& column, const Scope& row) {
+    Scope scope = row;
+    if (column.window) {
+      if (row.row == nullptr) return std::optional<double>();
+      const StoredEvent* at = nullptr;
+      if (plan_.rows == column.window->events.front()) {
+        at = row.row;
+      } else {
+        HANDHOLD_ASSIGN(const auto anchors, EventsIn(column.window->events.front(), row));
+        if (anchors.size() != 1) return std::optional<double>();
+        at = anchors.front();
+      }
+      scope.window = Around(at->event.clip_time, *column.window);
+      scope.anchor = &at->event;
+    }
+    const Measure& measure = column.measure;
+    if (measure.function == Measure::Function::kCount) {
+      HANDHOLD_ASSIGN(const auto events, EventsIn(measure.event, scope));
+      return std::optional<double>(static_cast<double>(events.size()));
+    }
+    if (measure.function == Measure::Function::kQuality) {
+      HANDHOLD_ASSIGN(const std::vector<double> values, clip_.Quality(measure));
+      return values.size() == 1 ? std::optional<double>(values.front()) : std::nullopt;
+    }
+    // With several sensors the largest, which is the one that made "> x" true.
+    HANDHOLD_ASSIGN(const std::vector<Signal> signals, clip_.Signals(measure, AnchorOf(scope)));
+    std::optional<double> value;
+    for (const Signal& signal : signals) {
+      HANDHOLD_ASSIGN(Bounds bounds, clip_.Known(measure, signal, WindowOf(scope)));
+      if (!bounds.none && bounds.low != bounds.high) {
+        HANDHOLD_ASSIGN(bounds, clip_.Measured(measure, signal, WindowOf(scope)));
+      }
+      if (bounds.none) continue;
+      const bool least = measure.function == Measure::Function::kMin;
+      if (!value || (least ? bounds.low < *value : bounds.low > *value)) value = bounds.low;
+    }
+    return value;
+  }
+
+  /// The events of a kind in the scope, in order of time.
+  Result<std::vector<const StoredEvent*>> EventsIn(const EventRef& ref, const Scope& scope) {
+    HANDHOLD_ASSIGN(const std::vector<StoredEvent>* all, clip_.Events(ref));
+    const std::optional<Window> window = WindowOf(scope);
+    std::vector<const StoredEvent*> events;
+    for (const StoredEvent& e : *all) {
+      if (!window || (window->first <= e.event.clip_time && e.event.clip_time <= window->last))
+        events.push_back(&e);
+    }
+    return events;
+  }
+
+ private:
+  static std::optional<Window> WindowOf(const Scope& scope) {
+    if (scope.window) return scope.window;
+    if (scope.row == nullptr) return std::nullopt;
+    const Event& e = scope.row->event;
+    return Window{e.clip_time, e.clip_time + e.length};
+  }
+  static const Event* AnchorOf(const Scope& scope) {
+    return scope.anchor != nullptr ? scope.anchor
+           : scope.row != nullptr  ? &scope.row->event
+                                   : nullptr;
+  }
+
+  Result<Truth> AskWithin(const PlanNode& node, const Scope& scope) {
+    std::vector<const StoredEvent*> anchors;
+    if (scope.row != nullptr && plan_.rows == node.events.front()) {
+      anchors.push_back(scope.row);
+    } else {
+      HANDHOLD_ASSIGN(anchors, EventsIn(node.events.front(), scope));
+    }
+    Truth any = Truth::kFalse;
+    for (const StoredEvent* anchor : anchors) {
+      Scope at = scope;
+      at.window = Around(anchor->event.clip_time, node);
+      at.anchor = &anchor->event;
+      HANDHOLD_ASSIGN(const Truth truth, Ask(node.children.front(), at));
+      if (truth == Truth::kTrue) return truth;
+      if (truth == Truth::kUnknown) any = truth;
+    }
+    return any;
+  }
+
+  Result<Truth> AskPattern(const PlanNode& node, const Scope& scope) {
+    std::vector<const StoredEvent*> starts;
+    if (scope.row != nullptr && !scope.window && plan_.rows == node.events.front()) {
+      starts.push_back(scope.row);
+    } else {
+      HANDHOLD_ASSIGN(starts, EventsIn(node.events.front(), scope));
+    }
+    for (const StoredEvent* start : starts) {
+      HANDHOLD_ASSIGN(const bool found, Follows(node, 0, *start));
+      if (found) return Truth::kTrue;
+    }
+    return Truth::kFalse;
+  }
+
+  /// Whether events[step + 1] and so on follow `from`, each within its time.
+  Result<bool> Follows(const PlanNode& node, size_t step, const StoredEvent& from) {
+    if (step == node.lengths.size()) return true;
+    HANDHOLD_ASSIGN(const std::vector<StoredEvent>* all, clip_.Events(node.events[step + 1]));
+    const Timestamp begin = from.event.clip_time, end = begin + node.lengths[step];
+    auto next =
+        std::lower_bound(all->begin(), all->end(), begin,
+                         [](const StoredEvent& e, Timestamp t) { return e.event.clip_time < t; });
+    for (; next != all->end() && next->event.clip_time <= end; ++next) {
+      if (next->event.clip_time == begin && next->sequence <= from.sequence) continue;
+      HANDHOLD_ASSIGN(const bool found, Follows(node, step + 1, *next));
+      if (found) return true;
+    }
+    return false;
+  }
+
+  Result<Truth> AskField(const PlanNode& node, const Scope& scope) {
+    const ClipRow& row = clip_.row();
+    const auto text = [&](const std::string& value) {
+      return Of(CompareTexts(node.op, {value}, node.texts));
+    };
+    const auto number = [&](double value) -> Truth {
+      bool any = false;
+      for (const double with : node.numbers) any = any || Compare(node.op, value, with);
+      return Of(any);
+    };
+    switch (node.field) {
+      case Field::kId:
+        return text(row.id);
+      case Field::kName:
+        return text(row.name);
+      case Field::kSubject:
+        return text(row.subject);
+      case Field::kSession:
+        return text(row.session);
+      case Field::kTask:
+        return text(row.task);
+      case Field::kProp:
+        return text(row.prop);
+      case Field::kTag:
+      case Field::kLabel:
+      case Field::kStream:
+      case Field::kProperty: {
+        HANDHOLD_ASSIGN(const std::vector<std::string> texts, clip_.Texts(node.field, node.key));
+        if (node.field == Field::kProperty && texts.empty()) return Truth::kUnknown;
+        return Of(CompareTexts(node.op, texts, node.texts));
+      }
+      case Field::kText: {
+        bool any = false;
+        for (const std::string& words : node.texts) any = any || hits_.at(words).contains(row.row);
+        return Of(any);
+      }
+      case Field::kDate:
+        return Of(CompareDate(node.op, row.utc_start, node));
+      case Field::kDuration:
+        return number(row.length.seconds());
+      case Field::kRating:
+        return row.rating ? number(*row.rating) : Truth::kUnknown;
+      case Field::kTake:
+        return number(row.take);
+      case Field::kGaps:
+        return number(static_cast<double>(row.gap_count));
+      case Field::kLost:
+        return number(static_cast<double>(row.lost_samples));
+      case Field::kRed:
+        return number(static_cast<double>(row.red_count));
+      case Field::kContacts:
+      case Field::kContactTime: {
+        HANDHOLD_ASSIGN(
+            const double sum,
+            clip_.SumOfFeature(node.field == Field::kContacts ? "contacts" : "contact_s"));
+        return number(sum);
+      }
+      case Field::kClosed:
+        return Of(row.closed);
+      case Field::kKeep:
+        return Of(row.keep);
+      case Field::kEventTime:
+        return number(scope.row->event.clip_time.seconds());
+      case Field::kEventLength:
+        return number(scope.row->event.length.seconds());
+      case Field::kEventText:
+        return text(scope.row->event.text);
+      case Field::kOrigin:
+        return text(scope.row->event.origin);
+    }
+    return Truth::kUnknown;
+  }
+
+  Result<Truth> AskMeasure(const PlanNode& node, const Scope& scope) {
+    const Measure& measure = plan_.measures[*node.measure].measure;
+    const double with = node.numbers.front();
+    if (measure.function == Measure::Function::kCount) {
+      HANDHOLD_ASSIGN(const auto events, EventsIn(measure.event, scope));
+      return Of(Compare(node.op, static_cast<double>(events.size()), with));
+    }
+    if (measure.function == Measure::Function::kQuality) {
+      HANDHOLD_ASSIGN(const std::vector<double> values, clip_.Quality(measure));
+      bool any = false;
+      for (const double value : values) any = any || Compare(node.op, value, with);
+      return values.empty() ? Truth::kUnknown : Of(any);
+    }
+    HANDHOLD_ASSIGN(const std::vector<Signal> signals, clip_.Signals(measure, AnchorOf(scope)));
+    const std::optional<Window> window = WindowOf(scope);
+    Truth any = Truth::kUnknown;
+    std::vector<const Signal*> open;
+    for (const Signal& signal : signals) {
+      HANDHOLD_ASSIGN(const Bounds known, clip_.Known(measure, signal, window));
+      if (known.none) continue;
+      const Truth truth = Decide(node.op, known, with);
+      if (truth == Truth::kTrue) return truth;
+      if (truth == Truth::kUnknown) open.push_back(&signal);
+      if (truth == Truth::kFalse) any = truth;
+    }
+    for (const Signal* signal : open) {
+      HANDHOLD_ASSIGN(const Bounds measured, clip_.Measured(measure, *signal, window));
+      if (measured.none) continue;
+      if (Compare(node.op, measured.low, with)) return Truth::kTrue;
+      any = Truth::kFalse;
+    }
+    return any;
+  }
+
+  const QueryPlan& plan_;
+  const TextHits& hits_;
+  QueryClip& clip_;
+};
+
+/// Conditions on the catalogue's rows that must hold wherever the plan is true: what its indexes
+/// can use.
+struct Prefilter {
+  std::string where = "1";
+  std::vector<std::string> texts;
+  std::vector<double> numbers;
+
+  void Add(const PlanNode& node, const QueryPlan& plan) {
+    if (node.kind == PlanNode::Kind::kAnd || node.kind == PlanNode::Kind::kWithin) {
+      for (const PlanNode& child : node.children) Add(child, plan);
+    }
+    if (node.kind == PlanNode::Kind::kField) AddField(node);
+    if (node.kind == PlanNode::Kind::kMeasure)
+      AddMeasure(node, plan.measures[*node.measure].measure);
+  }
+
+ private:
+  std::string Text(const std::string& text) {
+    texts.push_back(text);
+    return "?" + std::to_string(1000 + texts.size());
+  }
+
+  void AddField(const PlanNode& node) {
+    static const std::map<Field, std::string> kColumns = {
+        {Field::kId, "id"},           {Field::kName, "name"}, {Field::kSubject, "subject"},
+        {Field::kSession, "session"}, {Field::kTask, "task"}, {Field::kProp, "prop"}};
+    if (node.op == Operator::kEqual && !node.texts.empty() && node.texts.size() <= 50) {
+      std::string list;
+      if (const auto column = kColumns.find(node.field); column != kColumns.end()) {
+        for (const std::string& text : node.texts) list += (list.empty() ? "" : ",") + Text(text);
+        where += " AND " + column->second + " IN (" + list + ")";
+      } else if (node.field == Field::kTag) {
+        for (const std::string& text : node.texts) list += (list.empty() ? "" : ",") + Text(text);
+        where += " AND clip IN (SELECT clip FROM tag WHERE kind='tag' AND name IN (" + list + "))";
+      }
+    }
+    if (node.field == Field::kDate && node.op != Operator::kNotEqual) {
+      // Whole seconds, so exact; the condition itself is asked again.
+      if (node.op != Operator::kLess && node.op != Operator::kAtMost)
+        where += " AND utc_start_ns>=" + std::to_string(node.date_begin.ns());
+      if (node.op != Operator::kGreater && node.op != Operator::kAtLeast)
+        where += " AND utc_start_ns<" + std::to_string(node.date_end.ns());
+    }
+  }
+
+  /// A peak in a window is a peak of the clip, which the catalogue has, exactly for sensors.
+  void AddMeasure(const PlanNode& node, const Measure& measure) {
+    const bool greater = node.op == Operator::kGreater || node.op == Operator::kAtLeast;
+    if (measure.function != Measure::Function::kPeak || !greater ||
+        measure.target == Measure::Target::kChannel)
+      return;
+    const std::string channel = "." + std::string(SensorChannelName(measure.sensor_channel));
+    numbers.push_back(node.numbers.front());
+    where +=
+        " AND EXISTS(SELECT 1 FROM feature f WHERE f.clip=clip.clip AND f.name='max' AND "
+        "substr(f.channel, -" +
+        std::to_string(channel.size()) + ")='" + channel + "' AND f.value>=?" +
+        std::to_string(20000 + numbers.size()) + ")";
+  }
+};
+
+class QueryRun {
+ public:
+  QueryRun(const QueryPlan& plan, const Library& library, const QueryOptions& options)
+      : plan_(plan), library_(library), options_(options), statements_(library.catalogue()) {}
+
+  Result<QueryResult> Run(const Progress& progress) {
+    result_.rows_are_events = plan_.rows.has_value();
+    for (const QueryPlan::Column& column : plan_.measures)
+      result_.columns.push_back({column.key, std::string(SiUnit(column.measure.dimension))});
+    HANDHOLD_TRY(FindTexts(plan_.root));
+    HANDHOLD_ASSIGN(std::vector<ClipRow> clips, Candidates());
+    size_t done = 0;
+    for (ClipRow& row : clips) {
+      if (result_.more) break;
+      QueryClip clip(library_, statements_, std::move(row));
+      const size_t before = result_.rows.size();
+      const int64_t skipped = skipped_;
+      const Status asked = AskClip(clip);
+      ++result_.clips_asked;
+      result_.clips_opened += clip.opened() ? 1 : 0;
+      if (!asked) {
+        // A clip that cannot be read answers nothing at all, and does not hide the others.
+        result_.rows.resize(before);
+        skipped_ = skipped;
+        result_.issues.push_back(
+            {"clip " + clip.row().name, Severity::kLoss, asked.error().message});
+      }
+      if (progress && !progress(static_cast<double>(++done) / static_cast<double>(clips.size()),
+                                clip.row().name))
+        return Error{ErrorCode::kCancelled, "query cancelled"};
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Status FindTexts(const PlanNode& node) {
+    for (const PlanNode& child : node.children) HANDHOLD_TRY(FindTexts(child));
+    if (node.kind != PlanNode::Kind::kField || node.field != Field::kText) return {};
+    HANDHOLD_ASSIGN(
+        Statement find,
+        library_.catalogue().Prepare("SELECT DISTINCT clip FROM note WHERE note IN (SELECT rowid "
+                                     "FROM note_text WHERE note_text MATCH ?1)"));
+    for (const std::string& words : node.texts) {
+      const std::string match = FullText(words);
+      std::set<int64_t>& clips = hits_[words];
+      find.Bind(1, match);
+      HANDHOLD_TRY(find.ForEach([&](Statement& s) -> Status {
+        clips.insert(s.Integer(0));
+        return {};
+      }));
+    }
+    return {};
+  }
+
+  Result<std::vector<ClipRow>> Candidates() {
+    Prefilter filter;
+    filter.Add(plan_.root, plan_);
+    const bool of_kind = plan_.rows && !plan_.rows->kind.empty();
+    if (of_kind)
+      filter.where += " AND EXISTS(SELECT 1 FROM event e WHERE e.kind=?1 AND e.clip=clip.clip)";
+    return library_.ClipsWhere(filter.where + " ORDER BY utc_start_ns, id", [&](Statement& s) {
+      if (of_kind) s.Bind(1, plan_.rows->kind);
+      for (size_t i = 0; i < filter.texts.size(); ++i)
+        s.Bind(static_cast<int>(1001 + i), filter.texts[i]);
+      for (size_t i = 0; i < filter.numbers.size(); ++i)
+        s.Bind(static_cast<int>(20001 + i), filter.numbers[i]);
+    });
+  }
+
+  Status AskClip(QueryClip& clip) {
+    ClipEvaluation evaluation(plan_, hits_, clip);
+    if (!plan_.rows) {
+      HANDHOLD_ASSIGN(const Truth truth, evaluation.Ask(plan_.root, {}));
+      return truth == Truth::kTrue ? Take(clip, evaluation, {}) : Status();
+    }
+    HANDHOLD_ASSIGN(const std::vector<StoredEvent>* events, clip.Events(*plan_.rows));
+    for (const StoredEvent& event : *events) {
+      if (result_.more) return {};
+      ClipEvaluation::Scope scope;
+      scope.row = &event;
+      HANDHOLD_ASSIGN(const Truth truth, evaluation.Ask(plan_.root, scope));
+      if (truth == Truth::kTrue) HANDHOLD_TRY(Take(clip, evaluation, scope));
+    }
+    return {};
+  }
+
+  Status Take(QueryClip& clip, ClipEvaluation& evaluation, const ClipEvaluation::Scope& scope) {
+    if (skipped_ < options_.offset) {
+      ++skipped_;
+      return {};
+    }
+    if (options_.limit >= 0 && static_cast<int64_t>(result_.rows.size()) >= options_.limit) {
+      result_.more = true;
+      return {};
+    }
+    QueryRow row;
+    row.clip_id = clip.row().id;
+    row.clip_name = clip.row().name;
+    row.subject = clip.row().subject;
+    row.task = clip.row().task;
+    row.prop = clip.row().prop;
+    row.utc_start = clip.row().utc_start;
+    row.clip_length = clip.row().length;
+    if (scope.row != nullptr) {
+      row.event = scope.row->event;
+      row.number = scope.row->number;
+      HANDHOLD_ASSIGN(const std::vector<StoredEvent>* strokes, clip.Events({"stroke", ""}));
+      for (const StoredEvent& stroke : *strokes) {
+        const Timestamp begin = stroke.event.clip_time;
+        if (begin <= row.event->clip_time && row.event->clip_time <= begin + stroke.event.length)
+          row.stroke = stroke.number;
+      }
+    }
+    for (const QueryPlan::Column& column : plan_.measures) {
+      HANDHOLD_ASSIGN(std::optional<double> value, evaluation.Show(column, scope));
+      row.values.push_back(value);
+    }
+    result_.rows.push_back(std::move(row));
+    return {};
+  }
+
+  const QueryPlan& plan_;
+  const Library& library_;
+  const QueryOptions& options_;
+  QueryStatements statements_;
+  TextHits hits_;
+  QueryResult result_;
+  int64_t skipped_ = 0;
+};
+
+}  // namespace
+
+Query::Query(const Library& library, std::unique_ptr<const QueryPlan> plan)
+    : library_(&library), plan_(std::move(plan)) {}
+Query::Query(Query&&) noexcept = default;
+Query& Query::operator=(Query&&) noexcept = default;
+Query::~Query() = default;
+
+bool Query::rows_are_events() const { return plan_->rows.has_value(); }
+
+Result<Query> Query::Parse(std::string_view text, const Library& library) {
+  HANDHOLD_ASSIGN(QueryPlan plan, PlanQuery(text, library.catalogue()));
+  return Query(library, std::make_unique<const QueryPlan>(std::move(plan)));
+}
+
+Result<QueryResult> Query::Run(const QueryOptions& options, const Progress& progress) const {
+  return QueryRun(*plan_, *library_, options).Run(progress);
+}
+
+}  // namespace handhold::store

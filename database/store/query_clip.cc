@@ -1,0 +1,298 @@
+#include "database/store/query_clip.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace handhold::store {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// The values that a float bound, rounded outwards from a double, may stand for.
+double JustBelow(float x) { return static_cast<double>(std::nextafterf(x, -HUGE_VALF)); }
+double JustAbove(float x) { return static_cast<double>(std::nextafterf(x, HUGE_VALF)); }
+
+Bounds OfExtremes(Measure::Function function, Bounds max, Bounds min) {
+  const double size = std::max(std::abs(max.high), std::abs(min.low));
+  switch (function) {
+    case Measure::Function::kPeak:
+      return max;
+    case Measure::Function::kMin:
+      return min;
+    case Measure::Function::kMean:
+      return {min.low, max.high};
+    case Measure::Function::kRms:
+      return {min.low > 0 ? min.low : max.high < 0 ? -max.high : 0.0, size};
+    case Measure::Function::kRange:
+      return {std::max(0.0, max.low - min.high), max.high - min.low};
+    default:
+      return {-kInf, kInf};
+  }
+}
+
+/// The sum of squares and the mean are rounded; a bound must not be sharper than they are.
+Bounds Loosened(Measure::Function function, Bounds b) {
+  if (function != Measure::Function::kMean && function != Measure::Function::kRms &&
+      function != Measure::Function::kRange)
+    return b;
+  const double slack = 1e-9 * (std::abs(b.low) + std::abs(b.high));
+  return {b.low - slack, b.high + slack};
+}
+
+}  // namespace
+
+Result<Statement*> QueryStatements::Get(const char* sql) {
+  auto found = statements_.find(sql);
+  if (found == statements_.end()) {
+    HANDHOLD_ASSIGN(Statement statement, catalogue_.Prepare(sql, true));
+    found = statements_.emplace(sql, std::move(statement)).first;
+  }
+  found->second.Reset();
+  return &found->second;
+}
+
+Result<const std::vector<StoredEvent>*> QueryClip::Events(const EventRef& ref) {
+  const auto key = std::pair(ref.kind, ref.origin);
+  if (const auto known = events_.find(key); known != events_.end()) return &known->second;
+  static constexpr char kOfKind[] =
+      "SELECT sequence, t_ns, length_ns, kind, origin, stream, value, text FROM event WHERE "
+      "kind=?2 "
+      "AND clip=?1 ORDER BY t_ns, sequence";
+  static constexpr char kAll[] =
+      "SELECT sequence, t_ns, length_ns, kind, origin, stream, value, text FROM event WHERE "
+      "clip=?1 "
+      "ORDER BY t_ns, sequence";
+  HANDHOLD_ASSIGN(Statement * get, statements_.Get(ref.kind.empty() ? kAll : kOfKind));
+  get->Bind(1, row_.row);
+  if (!ref.kind.empty()) get->Bind(2, ref.kind);
+  std::vector<StoredEvent> events;
+  std::map<std::pair<std::string, std::string>, int64_t> numbers;
+  HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
+    StoredEvent stored;
+    stored.sequence = s.Integer(0);
+    recording::Event& e = stored.event;
+    e.clip_time = Timestamp::FromNanoseconds(s.Integer(1));
+    e.length = Duration::Nanoseconds(s.Integer(2));
+    e.kind = s.String(3);
+    e.origin = s.String(4);
+    e.stream_id = s.Int(5);
+    e.value = s.Real(6);
+    e.text = s.String(7);
+    stored.number = ++numbers[{e.kind, e.origin}];
+    if (ref.origin.empty() || ref.origin == e.origin) events.push_back(std::move(stored));
+    return {};
+  }));
+  return &events_.emplace(key, std::move(events)).first->second;
+}
+
+Result<std::vector<std::string>> QueryClip::Texts(Field field, const std::string& key) {
+  static constexpr char kTags[] = "SELECT name FROM tag WHERE clip=?1 AND kind='tag'";
+  static constexpr char kLabels[] = "SELECT value FROM tag WHERE clip=?1 AND kind='label'";
+  static constexpr char kStreams[] = "SELECT name FROM clip_stream WHERE clip=?1";
+  static constexpr char kProperty[] = "SELECT value FROM clip_property WHERE clip=?1 AND key=?2";
+  const char* sql = field == Field::kTag      ? kTags
+                    : field == Field::kLabel  ? kLabels
+                    : field == Field::kStream ? kStreams
+                                              : kProperty;
+  HANDHOLD_ASSIGN(Statement * get, statements_.Get(sql));
+  get->Bind(1, row_.row);
+  if (field == Field::kProperty) get->Bind(2, key);
+  std::vector<std::string> texts;
+  HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
+    texts.push_back(s.String(0));
+    return {};
+  }));
+  return texts;
+}
+
+Result<double> QueryClip::SumOfFeature(const char* name) {
+  static constexpr char kSum[] =
+      "SELECT ifnull(sum(value), 0.0) FROM feature WHERE clip=?1 AND name=?2";
+  HANDHOLD_ASSIGN(Statement * get, statements_.Get(kSum));
+  get->Bind(1, row_.row).Bind(2, name);
+  HANDHOLD_ASSIGN(const bool row, get->Step());
+  return row ? get->Real(0) : 0.0;
+}
+
+Result<std::vector<double>> QueryClip::Quality(const Measure& measure) {
+  static constexpr char kQuality[] =
+      "SELECT worst FROM clip_quality WHERE clip=?1 AND what=?2 AND (?3='' OR stream=?3)";
+  HANDHOLD_ASSIGN(Statement * get, statements_.Get(kQuality));
+  get->Bind(1, row_.row).Bind(2, measure.quality).Bind(3, measure.source);
+  std::vector<double> values;
+  HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
+    if (!s.IsNull(0)) values.push_back(s.Real(0));
+    return {};
+  }));
+  return values;
+}
+
+Result<const std::vector<QueryClip::Sensor>*> QueryClip::Sensors() {
+  if (sensors_) return &*sensors_;
+  static constexpr char kZones[] =
+      "SELECT stream, sensor, data FROM clip_zone WHERE clip=?1 ORDER BY stream, sensor";
+  HANDHOLD_ASSIGN(Statement * get, statements_.Get(kZones));
+  get->Bind(1, row_.row);
+  std::vector<Sensor> sensors;
+  HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
+    HANDHOLD_ASSIGN(std::vector<SensorZone> zones, DecodeSensorZones(s.Blob(2)));
+    sensors.push_back({s.Int(0), s.String(1), std::move(zones)});
+    return {};
+  }));
+  sensors_ = std::move(sensors);
+  return &*sensors_;
+}
+
+Result<std::vector<Signal>> QueryClip::Signals(const Measure& measure,
+                                               const recording::Event* of_event) {
+  std::vector<Signal> signals;
+  const auto add = [&](const std::string& name, const std::string& unit, SignalPart part) {
+    for (Signal& signal : signals) {
+      if (signal.name == name && signal.unit == unit)
+        return signal.parts.push_back(std::move(part));
+    }
+    signals.push_back({name, unit, {std::move(part)}});
+  };
+  if (measure.target != Measure::Target::kChannel) {
+    HANDHOLD_ASSIGN(const std::vector<Sensor>* sensors, Sensors());
+    const auto belongs = [&](const Sensor& sensor) {
+      return of_event != nullptr && of_event->stream_id == sensor.stream_id &&
+             of_event->text == sensor.name;
+    };
+    // An indexer's contact names its sensor in its text.
+    const bool one = measure.target == Measure::Target::kSensors &&
+                     std::any_of(sensors->begin(), sensors->end(), belongs);
+    for (const Sensor& sensor : *sensors) {
+      if (one && !belongs(sensor) && sensor.name != of_event->text) continue;
+      if (!measure.source.empty() && sensor.name != measure.source) continue;
+      add(sensor.name + "." + std::string(SensorChannelName(measure.sensor_channel)),
+          std::string(SensorChannelUnit(measure.sensor_channel)),
+          {sensor.stream_id, -1, sensor.name, measure.sensor_channel});
+    }
+    return signals;
+  }
+  static constexpr char kChannels[] =
+      "SELECT c.stream, c.position, c.unit, s.name FROM clip_channel c JOIN clip_stream s ON "
+      "s.clip=c.clip AND s.stream=c.stream WHERE c.name=?2 AND c.clip=?1 AND (?3='' OR s.name=?3) "
+      "AND s.kind NOT IN ('points', 'text') ORDER BY c.stream";
+  HANDHOLD_ASSIGN(Statement * get, statements_.Get(kChannels));
+  get->Bind(1, row_.row).Bind(2, measure.channel).Bind(3, measure.source);
+  HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
+    const Unit* unit = FindUnit(s.Text(2));
+    if (measure.function != Measure::Function::kMissing &&
+        (unit == nullptr || unit->dimension != measure.dimension))
+      return {};
+    add(s.String(3) + ":" + measure.channel, s.String(2), {s.Int(0), s.Int(1), "", 0});
+    return {};
+  }));
+  return signals;
+}
+
+Result<Bounds> QueryClip::KnownOfWindow(const Measure& measure, const Signal& signal,
+                                        const Window& window) {
+  Bounds max{-kInf, -kInf}, min{kInf, kInf};
+  if (measure.target == Measure::Target::kChannel) return Bounds{-kInf, kInf};
+  HANDHOLD_ASSIGN(const std::vector<Sensor>* sensors, Sensors());
+  const auto k = static_cast<size_t>(measure.sensor_channel);
+  for (const SignalPart& part : signal.parts) {
+    for (const Sensor& sensor : *sensors) {
+      if (sensor.name != part.sensor || sensor.stream_id != part.stream_id) continue;
+      if (sensor.zones.empty()) return Bounds{-kInf, kInf};
+      for (const SensorZone& zone : sensor.zones) {
+        if (zone.range.end < window.first || zone.range.begin > window.last ||
+            zone.min[k] > zone.max[k])
+          continue;
+        max.high = std::max(max.high, static_cast<double>(zone.max[k]));
+        min.low = std::min(min.low, static_cast<double>(zone.min[k]));
+        if (zone.range.begin < window.first || zone.range.end > window.last) continue;
+        max.low = std::max(max.low, JustBelow(zone.max[k]));
+        min.high = std::min(min.high, JustAbove(zone.min[k]));
+      }
+    }
+  }
+  if (max.high == -kInf) return Bounds{0.0, 0.0, true};  // no chunk with a value
+  return Loosened(measure.function, OfExtremes(measure.function, max, min));
+}
+
+Result<Bounds> QueryClip::KnownOfClip(const Measure& measure, const Signal& signal) {
+  static constexpr char kFeatures[] =
+      "SELECT f.name, f.value, s.samples FROM feature f JOIN clip_stream s ON s.clip=f.clip AND "
+      "s.stream=f.stream WHERE f.clip=?1 AND f.stream=?2 AND f.channel=?3";
+  const bool calibrated = measure.target != Measure::Target::kChannel;
+  Bounds max{-kInf, -kInf}, min{kInf, kInf};
+  double missing = 0, samples = 0;
+  for (const SignalPart& part : signal.parts) {
+    HANDHOLD_ASSIGN(Statement * get, statements_.Get(kFeatures));
+    get->Bind(1, row_.row).Bind(2, part.stream_id);
+    get->Bind(3, std::string_view(calibrated ? signal.name : measure.channel));
+    HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
+      const double value = s.Real(1);
+      // Extremes of recorded channels come from zone maps and are floats.
+      const auto f = static_cast<float>(value);
+      if (s.Text(0) == "max") {
+        max.high = std::max(max.high, value);
+        max.low = std::max(max.low, calibrated ? value : JustBelow(f));
+      } else if (s.Text(0) == "min") {
+        min.low = std::min(min.low, value);
+        min.high = std::min(min.high, calibrated ? value : JustAbove(f));
+      } else if (s.Text(0) == "missing") {
+        const double n = static_cast<double>(s.Integer(2));
+        missing += std::round(value * n);
+        samples += n;
+      }
+      return {};
+    }));
+  }
+  if (measure.function == Measure::Function::kMissing) {
+    if (samples == 0) return Bounds{0.0, 0.0, true};
+    return Bounds{missing / samples, missing / samples};
+  }
+  if (max.high == -kInf) return Bounds{-kInf, kInf};
+  Bounds known = Loosened(measure.function, OfExtremes(measure.function, max, min));
+  if (const Unit* unit = FindUnit(signal.unit); unit != nullptr && unit->si_per_unit != 1.0) {
+    known = Loosened(Measure::Function::kMean,
+                     {known.low * unit->si_per_unit, known.high * unit->si_per_unit});
+  }
+  return known;
+}
+
+Result<Bounds> QueryClip::Known(const Measure& measure, const Signal& signal,
+                                const std::optional<Window>& window) {
+  return window ? KnownOfWindow(measure, signal, *window) : KnownOfClip(measure, signal);
+}
+
+Result<Bounds> QueryClip::Measured(const Measure& measure, const Signal& signal,
+                                   const std::optional<Window>& window) {
+  if (!reader_) {
+    HANDHOLD_ASSIGN(reader_, ClipReader::Open(library_.path() + "/clips/" + row_.path));
+  }
+  HANDHOLD_ASSIGN(const SignalStats stats, MeasureSignal(*reader_, signal, window));
+  const bool missing = measure.function == Measure::Function::kMissing;
+  if (missing ? stats.samples == 0 : stats.values() == 0) return Bounds{0.0, 0.0, true};
+  double value = 0.0;
+  switch (measure.function) {
+    case Measure::Function::kPeak:
+      value = stats.max;
+      break;
+    case Measure::Function::kMin:
+      value = stats.min;
+      break;
+    case Measure::Function::kMean:
+      value = stats.mean();
+      break;
+    case Measure::Function::kRms:
+      value = stats.rms();
+      break;
+    case Measure::Function::kRange:
+      value = stats.max - stats.min;
+      break;
+    default:
+      value = stats.missing_fraction();
+  }
+  const Unit* unit = FindUnit(signal.unit);
+  if (!missing && unit != nullptr) value = ToSi(value, *unit);
+  return Bounds{value, value};
+}
+
+}  // namespace handhold::store

@@ -1,0 +1,164 @@
+#include "database/store/signal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "database/base/names.h"
+#include "database/store/indexer.h"
+
+namespace handhold::store {
+namespace {
+
+using recording::ForceSensor;
+using recording::SampleWindow;
+using recording::StreamInfo;
+using recording::StreamKind;
+
+constexpr Duration kPiece = Duration::Seconds(2);
+
+const ForceSensor* SensorOf(const ClipReader& clip, const SignalPart& part) {
+  for (const ForceSensor& sensor : clip.force_sensors()) {
+    if (sensor.name == part.sensor && sensor.stream_id == part.stream_id) return &sensor;
+  }
+  return nullptr;
+}
+
+bool HasEvenSamples(const StreamInfo& info) {
+  return info.kind != StreamKind::kText && info.kind != StreamKind::kUnlabelledPoints;
+}
+
+/// The values of one part, from a window that holds its channel alone or all that its sensor reads.
+void ValuesOf(const ForceSensor* sensor, int sensor_channel, const SampleWindow& window,
+              std::vector<double>& values) {
+  const auto n = static_cast<size_t>(window.count());
+  if (sensor == nullptr) {
+    values.assign(window.values.begin(), window.values.begin() + static_cast<std::ptrdiff_t>(n));
+    return;
+  }
+  values.resize(n);
+  Eigen::VectorXd raw(window.channel_count);
+  for (size_t i = 0; i < n; ++i) {
+    for (int c = 0; c < window.channel_count; ++c) raw[c] = window.value(c, static_cast<int>(i));
+    const geometry::Vec6 wrench = sensor->Wrench(raw);
+    values[i] = sensor_channel == kNormalForceZone ? -wrench.head<3>().dot(sensor->normal_S)
+                                                   : wrench[sensor_channel];
+  }
+}
+
+std::vector<std::string> SourceNames(const ClipReader& clip) {
+  std::vector<std::string> names;
+  for (const ForceSensor& sensor : clip.force_sensors()) names.push_back(sensor.name);
+  for (const StreamInfo& info : clip.streams()) names.push_back(info.name);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void AddPart(std::vector<Signal>& signals, const std::string& name, std::string_view unit,
+             SignalPart part) {
+  for (Signal& signal : signals) {
+    if (signal.name == name && signal.unit == unit) {
+      signal.parts.push_back(std::move(part));
+      return;
+    }
+  }
+  signals.push_back({name, std::string(unit), {std::move(part)}});
+}
+
+}  // namespace
+
+double SignalStats::mean() const { return sum / static_cast<double>(values()); }
+double SignalStats::rms() const { return std::sqrt(sum_squares / static_cast<double>(values())); }
+double SignalStats::missing_fraction() const {
+  return static_cast<double>(missing) / static_cast<double>(samples);
+}
+
+std::string_view SensorChannelUnit(int k) { return k >= 3 && k <= 5 ? "N m" : "N"; }
+
+Status VisitSignal(
+    const ClipReader& clip, const SignalPart& part, const std::optional<Window>& window,
+    const std::function<Status(const SampleWindow&, std::span<const double>)>& visit) {
+  const ForceSensor* sensor = part.channel < 0 ? SensorOf(clip, part) : nullptr;
+  const StreamInfo* info = clip.FindStream(part.stream_id);
+  if (info == nullptr || (part.channel < 0 && sensor == nullptr) ||
+      part.channel >= info->channel_count())
+    return Error{ErrorCode::kNotFound, clip.path() + ": has no such channel"};
+  if (!HasEvenSamples(*info) ||
+      (sensor != nullptr && sensor->calibration.cols() != info->channel_count()))
+    return Error{ErrorCode::kUnsupported,
+                 clip.path() + ": stream '" + info->name + "' has no such values"};
+  std::vector<int> channels;
+  if (sensor == nullptr) channels = {part.channel};
+  std::vector<double> values;
+  const auto take = [&](const SampleWindow& samples) -> Status {
+    ValuesOf(sensor, part.sensor_channel, samples, values);
+    return visit(samples, values);
+  };
+  if (!window) return clip.Stream(part.stream_id, channels, take);
+  const TimeRange extent = clip.Extent(part.stream_id);
+  const Timestamp end = std::min(window->last + Duration::Nanoseconds(1), extent.end);
+  for (Timestamp at = std::max(window->first, extent.begin); at < end;) {
+    const Timestamp next = std::min(at + kPiece, end);
+    HANDHOLD_ASSIGN(const SampleWindow samples, clip.Read(part.stream_id, {at, next}, channels));
+    HANDHOLD_TRY(take(samples));
+    at = next;
+  }
+  return {};
+}
+
+Result<SignalStats> MeasureSignal(const ClipReader& clip, const Signal& signal,
+                                  const std::optional<Window>& window) {
+  SignalStats stats;
+  for (const SignalPart& part : signal.parts) {
+    HANDHOLD_TRY(VisitSignal(clip, part, window,
+                             [&](const SampleWindow&, std::span<const double> values) -> Status {
+                               for (const double value : values) stats.Add(value);
+                               return {};
+                             }));
+  }
+  return stats;
+}
+
+Result<std::vector<Signal>> FindSignals(const ClipReader& clip,
+                                        const std::string& stream_or_sensor) {
+  std::vector<Signal> signals;
+  bool ragged = false;
+  for (const ForceSensor& sensor : clip.force_sensors()) {
+    if (sensor.name != stream_or_sensor) continue;
+    for (int k = 0; k < kSensorZones; ++k)
+      AddPart(signals, sensor.name + "." + std::string(SensorChannelName(k)), SensorChannelUnit(k),
+              {sensor.stream_id, -1, sensor.name, k});
+  }
+  if (!signals.empty()) return signals;
+  for (const StreamInfo& info : clip.streams()) {
+    if (info.name != stream_or_sensor) continue;
+    ragged = ragged || !HasEvenSamples(info);
+    if (!HasEvenSamples(info)) continue;
+    for (int c = 0; c < info.channel_count(); ++c) {
+      const recording::Channel& channel = info.channels[static_cast<size_t>(c)];
+      AddPart(signals, channel.name, channel.unit, {info.id, c, "", 0});
+    }
+  }
+  if (!signals.empty()) return signals;
+  if (ragged)
+    return Error{ErrorCode::kUnsupported, "'" + stream_or_sensor +
+                                              "' is text or ragged points: it has no channels to "
+                                              "measure"};
+  return Error{ErrorCode::kNotFound, "clip '" + clip.info().name + "' has no stream or sensor '" +
+                                         stream_or_sensor + "'" +
+                                         DidYouMean(stream_or_sensor, SourceNames(clip))};
+}
+
+Result<Signal> FindSignal(const ClipReader& clip, const std::string& stream_or_sensor,
+                          const std::string& channel) {
+  HANDHOLD_ASSIGN(const std::vector<Signal> signals, FindSignals(clip, stream_or_sensor));
+  std::vector<std::string> names;
+  for (const Signal& signal : signals) {
+    if (signal.name == channel || signal.name == stream_or_sensor + "." + channel) return signal;
+    names.push_back(signal.name);
+  }
+  return Error{ErrorCode::kNotFound, "'" + stream_or_sensor + "' has no channel '" + channel + "'" +
+                                         DidYouMean(channel, names)};
+}
+
+}  // namespace handhold::store

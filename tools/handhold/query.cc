@@ -1,0 +1,117 @@
+#include "database/store/query.h"
+
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+namespace {
+
+constexpr char kDetails[] =
+    R"(A condition on what is known of a clip (subject, task, prop, tag, rating, date, duration, name,
+session, label, stream, take, gaps, lost, red, contacts, contact_time, closed, keep, property.KEY,
+text ~ "words", quality(WHAT)), on its events (contact_on, A then B within 200 ms, count(mark) > 2)
+and on what was measured: peak, min, mean, rms or range of a channel, occluded(MARKER), each compared
+with a number and its unit, over the clip, the event, or 'within 0.2 s of|after|before EVENT'.
+Joined by and, or, not. Rows are the events the condition speaks of, else clips; 'clips where',
+'contacts where', 'strokes where', 'events where' says which. normal_force: how hard the hand
+presses, along the sensor's normal. The grammar: schemas/README.md, Queries.)";
+
+std::vector<Column> ColumnsOf(const store::QueryResult& found) {
+  std::vector<Column> columns = {{.name = "clip"}};
+  if (found.rows_are_events) {
+    const std::vector<Column> of_event = {{.name = "event"},
+                                          {.name = "number"},
+                                          {.name = "t_ns", .heading = "time"},
+                                          {.name = "length_ns", .heading = "length"},
+                                          {.name = "text"},
+                                          {.name = "origin"},
+                                          {.name = "stroke"}};
+    columns.insert(columns.end(), of_event.begin(), of_event.end());
+  } else {
+    columns.push_back({.name = "length_ns", .heading = "length"});
+  }
+  for (const store::QueryColumn& column : found.columns) columns.push_back({.name = column.key});
+  const std::vector<Column> of_clip = {{.name = "subject"},
+                                       {.name = "task"},
+                                       {.name = "prop"},
+                                       {.name = "utc_start_ns", .heading = "start"},
+                                       {.name = "id"}};
+  columns.insert(columns.end(), of_clip.begin(), of_clip.end());
+  return columns;
+}
+
+std::vector<Cell> CellsOf(const store::QueryRow& row) {
+  std::vector<Cell> cells = {row.clip_name};
+  if (row.event) {
+    const recording::Event& event = *row.event;
+    const Cell stroke = row.stroke == 0 ? Cell(std::nullopt) : Cell(row.stroke);
+    for (const Cell& cell : {Cell(event.kind), Cell(row.number), Cell(event.clip_time),
+                             Cell(event.length), Cell(event.text), Cell(event.origin), stroke})
+      cells.push_back(cell);
+  } else {
+    cells.emplace_back(row.clip_length);
+  }
+  for (const std::optional<double>& value : row.values) cells.emplace_back(value);
+  for (const Cell& cell : {Cell(row.subject), Cell(row.task), Cell(row.prop),
+                           Cell(Utc{row.utc_start}), Cell(row.clip_id)})
+    cells.push_back(cell);
+  return cells;
+}
+
+}  // namespace
+
+Verb QueryVerb() {
+  return {
+      .noun = "query",
+      .summary = "find clips, strokes or contacts by a condition",
+      .examples =
+          {"handhold query 'peak(normal_force) > 5 N within 0.2 s of contact_on' --library lab",
+           "handhold query 'task = stroke and rating >= 4 and not tag = pilot'",
+           "handhold query 'strokes where rms(normal_force) > 800 mN and event_text = exploring'",
+           "handhold query 'occluded(RIFT) > 10 % and date >= 2026-11-01' --format csv",
+           "handhold query 'contact_on then contact_off within 200 ms' --limit 50 --offset 50"},
+      .positionals = {{.name = "EXPR", .help = "the condition, in quotes"}},
+      .options = {LibraryOption(),
+                  {.name = "--limit",
+                   .value_name = "N",
+                   .help = "at most this many rows",
+                   .kind = ValueKind::kInteger,
+                   .fallback = "-1"},
+                  {.name = "--offset",
+                   .value_name = "N",
+                   .help = "leave out the first rows",
+                   .kind = ValueKind::kInteger,
+                   .fallback = "0"}},
+      .handles_interrupt = true,
+      .headline = true,
+      .details = kDetails,
+      .run = [](Context& context) -> Outcome {
+        const Arguments& given = context.arguments;
+        if (given.Integer("--offset") < 0 || given.Integer("--limit") < -1)
+          return Outcome::Usage("--limit and --offset are not negative");
+        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+        const Result<store::Query> query = store::Query::Parse(given.Text("EXPR"), *library);
+        if (!query) {
+          if (query.error().code == ErrorCode::kInvalid)
+            return Outcome::Usage(query.error().message);
+          return query.error();
+        }
+        HANDHOLD_ASSIGN(
+            const store::QueryResult found,
+            query->Run({.limit = given.Integer("--limit"), .offset = given.Integer("--offset")},
+                       context.StepProgress("asking")));
+        {
+          Table table = context.printer.BeginTable(ColumnsOf(found));
+          for (const store::QueryRow& row : found.rows) {
+            table.Row(CellsOf(row));
+            if (context.printer.reader_gone()) break;
+          }
+        }
+        if (found.more) {
+          const auto next = given.Integer("--offset") + static_cast<int64_t>(found.rows.size());
+          context.progress.Note("more rows: --offset " + std::to_string(next));
+        }
+        return Outcome::FromIssues(found.issues);
+      }};
+}
+
+}  // namespace handhold::cli
