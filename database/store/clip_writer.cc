@@ -18,6 +18,7 @@
 #include "database/base/check.h"
 #include "database/store/clip_cursor.h"
 #include "database/store/compaction.h"
+#include "database/store/network_path.h"
 
 namespace handhold::store {
 namespace {
@@ -563,6 +564,14 @@ Status Recorder::Close() {
 Result<std::unique_ptr<ClipWriter>> ClipWriter::Create(const std::string& path,
                                                        const recording::ClipInfo& info,
                                                        const ClipWriterOptions& options) {
+  // A file written once needs no locks; a recording's log does.
+  if (const std::string kind =
+          NetworkFileSystem(std::filesystem::path(path).parent_path().string());
+      !options.already_complete && !kind.empty()) {
+    return Error{ErrorCode::kUnsupported,
+                 path + ": lies on a network file system (" + kind +
+                     "), where a recording's log can be corrupted; record to a local disk"};
+  }
   auto recorder = std::make_unique<Recorder>(path, options);
   if (Status started = recorder->Start(info); !started) {
     recorder->Abandon();

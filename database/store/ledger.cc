@@ -9,8 +9,8 @@
 namespace handhold::store {
 namespace {
 
-constexpr LedgerKind kKinds[] = {LedgerKind::kTag, LedgerKind::kRating, LedgerKind::kLabel,
-                                 LedgerKind::kNote, LedgerKind::kConsent};
+constexpr LedgerKind kKinds[] = {LedgerKind::kTag,  LedgerKind::kRating,  LedgerKind::kLabel,
+                                 LedgerKind::kNote, LedgerKind::kConsent, LedgerKind::kSetting};
 constexpr char kColumns[] =
     "SELECT uid, clip, subject, kind, name, value, removed, t_begin_ns, t_end_ns, replaces, "
     "author, utc_ns FROM entry ";
@@ -49,10 +49,12 @@ Status CheckEntry(const LedgerEntry& e) {
   const auto invalid = [](const char* what) { return Error{ErrorCode::kInvalid, what}; };
   if (e.author.empty())
     return invalid("an entry needs its author: pass --author, or set HANDHOLD_AUTHOR");
-  if (e.kind == LedgerKind::kConsent ? e.subject.empty() : e.clip.empty())
+  if (e.kind == LedgerKind::kConsent   ? e.subject.empty()
+      : e.kind == LedgerKind::kSetting ? !e.clip.empty() || !e.subject.empty()
+                                       : e.clip.empty())
     return invalid("an entry needs what it is about");
   if ((e.kind == LedgerKind::kTag || e.kind == LedgerKind::kLabel ||
-       e.kind == LedgerKind::kConsent) &&
+       e.kind == LedgerKind::kConsent || e.kind == LedgerKind::kSetting) &&
       e.name.empty()) {
     return invalid("an entry needs a name");
   }
@@ -77,6 +79,8 @@ std::string_view LedgerKindName(LedgerKind kind) {
       return "note";
     case LedgerKind::kConsent:
       return "consent";
+    case LedgerKind::kSetting:
+      return "setting";
   }
   return "unknown";
 }

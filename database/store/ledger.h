@@ -24,12 +24,13 @@ enum class LedgerKind {
   kNote,   ///< value: text; each note stands for itself
   kConsent,  ///< of a subject, not a clip: name: what for ("publication"), value: "given",
              ///< "withdrawn", ...
+  kSetting,  ///< of the library: name "contact_on_N" or "contact_off_N", value: the number
 };
 std::string_view LedgerKindName(LedgerKind kind);
 
 struct LedgerEntry {
   std::string uid;      ///< set by Append
-  std::string clip;     ///< clip id; empty for consent
+  std::string clip;     ///< clip id; empty for consent and settings
   std::string subject;  ///< pseudonym; for consent
   LedgerKind kind = LedgerKind::kTag;
   std::string name;

@@ -1,9 +1,8 @@
 #include "database/store/library.h"
 
-#include <sys/vfs.h>
-
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -11,6 +10,7 @@
 #include "database/base/names.h"
 #include "database/store/catalogue.h"
 #include "database/store/clip_writer.h"
+#include "database/store/network_path.h"
 #include "database/store/schema.h"
 
 namespace handhold::store {
@@ -103,10 +103,14 @@ class FolderLibrary final : public Library {
  protected:
   std::string derived_folder() const override { return path_ + "/derived"; }
   Status IndexArtefact(const std::string& hash) override {
+    HANDHOLD_TRY(MayWrite());
     return CatalogueArtefact(catalogue_, ArtefactPath(hash));
   }
 
  private:
+  Status MayWrite() const;
+  /// What the ledger says of the indexer.
+  Result<IndexerOptions> Settings() const;
   std::string CataloguePath() const { return path_ + "/catalogue.db"; }
   std::string path_;
   Database catalogue_;
@@ -114,23 +118,48 @@ class FolderLibrary final : public Library {
 };
 
 Status FolderLibrary::Make(const IndexerOptions& indexer) {
-  if (fs::exists(path_ + "/ledger.db") || fs::exists(CataloguePath())) {
-    return Error{ErrorCode::kBusy, path_ + ": there is a library already"};
-  }
+  HANDHOLD_TRY(Library::MayCreate(path_));
   std::error_code error;
   for (const char* folder : {"", "/clips", "/derived", "/attachments"}) {
     fs::create_directories(path_ + folder, error);
     if (error)
       return Error{ErrorCode::kIo, path_ + folder + ": cannot be made: " + error.message()};
   }
-  if (const std::string kind = NetworkFileSystem(path_); !kind.empty()) {
-    return Error{ErrorCode::kUnsupported,
-                 path_ + ": lies on a network file system (" + kind +
-                     "), whose locks cannot be trusted; make the library on a local disk"};
-  }
   HANDHOLD_ASSIGN(ledger_, Ledger::Open(path_ + "/ledger.db", true));
+  // In the ledger, since the catalogue is a cache: made anew, it must find the same contacts.
+  for (const auto& [name, value] : {std::pair("contact_on_N", indexer.contact_on_N),
+                                    std::pair("contact_off_N", indexer.contact_off_N)}) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", value);
+    LedgerEntry entry;
+    entry.kind = LedgerKind::kSetting;
+    entry.name = name;
+    entry.value = text;
+    entry.author = "handhold library create";
+    HANDHOLD_TRY(ledger_->Append(entry));
+  }
   HANDHOLD_ASSIGN(catalogue_, CreateCatalogue(CataloguePath(), indexer));
   return {};
+}
+
+Status FolderLibrary::MayWrite() const {
+  const std::string kind = NetworkFileSystem(path_);
+  if (kind.empty()) return {};
+  return Error{ErrorCode::kUnsupported,
+               path_ + ": lies on a network file system (" + kind +
+                   "), whose locks cannot be trusted: it can be read there, but not written; copy "
+                   "the library to a local disk"};
+}
+
+Result<IndexerOptions> FolderLibrary::Settings() const {
+  IndexerOptions indexer;
+  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_->Current());
+  for (const LedgerEntry& e : entries) {
+    if (e.kind != LedgerKind::kSetting) continue;
+    if (e.name == "contact_on_N") indexer.contact_on_N = std::strtod(e.value.c_str(), nullptr);
+    if (e.name == "contact_off_N") indexer.contact_off_N = std::strtod(e.value.c_str(), nullptr);
+  }
+  return indexer;
 }
 
 Status FolderLibrary::Start() {
@@ -188,6 +217,7 @@ Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) con
 }
 
 Status FolderLibrary::Index(const ClipId& id) {
+  HANDHOLD_TRY(MayWrite());
   HANDHOLD_ASSIGN(const IndexerOptions indexer, GetIndexerOptions(catalogue_));
   HANDHOLD_TRY(CatalogueClip(catalogue_, path_ + "/clips", id.ToString() + ".clip", indexer));
   return CopyLedger(catalogue_, *ledger_, id.ToString());
@@ -249,6 +279,7 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
 }
 
 Result<std::string> FolderLibrary::Say(const LedgerEntry& entry) {
+  HANDHOLD_TRY(MayWrite());
   HANDHOLD_ASSIGN(std::string uid, ledger_->Append(entry));
   if (!entry.clip.empty()) HANDHOLD_TRY(CopyLedger(catalogue_, *ledger_, entry.clip));
   return uid;
@@ -316,10 +347,8 @@ Result<std::vector<std::string>> FolderLibrary::MadeFrom(const std::string& hash
 }
 
 Result<Issues> FolderLibrary::Rebuild(bool finish, const Progress& progress) {
-  IndexerOptions indexer;
-  if (catalogue_.is_open()) {
-    if (const Result<IndexerOptions> known = GetIndexerOptions(catalogue_)) indexer = *known;
-  }
+  HANDHOLD_TRY(MayWrite());
+  HANDHOLD_ASSIGN(const IndexerOptions indexer, Settings());
   const std::string fresh = CataloguePath() + ".new";
   std::error_code error;
   fs::remove(fresh, error);
@@ -430,15 +459,22 @@ Result<Issues> FolderLibrary::Check(const Progress& progress) const {
 
 }  // namespace
 
-std::string NetworkFileSystem(const std::string& path) {
-  struct statfs info {};
-  if (::statfs(path.c_str(), &info) != 0) return "";
-  static const std::map<uint32_t, const char*> kinds = {
-      {0x6969, "nfs"},        {0x517B, "smb"},      {0xFE534D42, "smb2"}, {0xFF534D42, "cifs"},
-      {0x0BD00BD0, "lustre"}, {0x47504653, "gpfs"}, {0x00C36400, "ceph"}, {0x5346414F, "afs"},
-      {0x19830326, "fhgfs"},  {0x01021997, "9p"}};
-  const auto kind = kinds.find(static_cast<uint32_t>(info.f_type));
-  return kind == kinds.end() ? "" : kind->second;
+Status Library::MayCreate(const std::string& path) {
+  std::error_code error;
+  if (fs::exists(path + "/ledger.db", error) || fs::exists(path + "/catalogue.db", error))
+    return Error{ErrorCode::kBusy, path + ": there is a library already"};
+  if (fs::exists(path, error) && !fs::is_directory(path, error))
+    return Error{ErrorCode::kInvalid, path + ": is a file; a library is a folder"};
+  // The folder itself need not exist yet: the nearest that does says where it will lie.
+  fs::path there = fs::absolute(path, error);
+  while (!there.empty() && there != there.root_path() && !fs::exists(there, error))
+    there = there.parent_path();
+  if (const std::string kind = NetworkFileSystem(there.string()); !kind.empty()) {
+    return Error{ErrorCode::kUnsupported,
+                 path + ": lies on a network file system (" + kind +
+                     "), whose locks cannot be trusted; make the library on a local disk"};
+  }
+  return {};
 }
 
 Result<std::unique_ptr<Library>> Library::Create(const std::string& path,

@@ -19,6 +19,7 @@
 #include "database/store/clip_reader.h"
 #include "database/store/indexer.h"
 #include "database/store/ledger.h"
+#include "database/store/network_path.h"
 #include "database/store/sqlite.h"
 
 namespace handhold::store {
@@ -64,8 +65,10 @@ class Library {
   /// network file system, whose locks are not to be trusted.
   static Result<std::unique_ptr<Library>> Create(const std::string& path,
                                                  const IndexerOptions& indexer = {});
+  /// Why Create would refuse, as far as can be told without making anything.
+  static Status MayCreate(const std::string& path);
   /// Opens; a missing or unreadable catalogue is rebuilt first. kNotFound, naming the path, when it
-  /// is no library.
+  /// is no library. On a network file system it can be read; what writes answers kUnsupported.
   static Result<std::unique_ptr<Library>> Open(const std::string& path);
   virtual ~Library() = default;
 
@@ -130,8 +133,5 @@ class Library {
   virtual std::string derived_folder() const = 0;
   virtual Status IndexArtefact(const std::string& hash) = 0;
 };
-
-/// "nfs", "lustre", ...: the kind of network file system a path lies on; empty: a local one.
-std::string NetworkFileSystem(const std::string& path);
 
 }  // namespace handhold::store

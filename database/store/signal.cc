@@ -155,7 +155,17 @@ Result<Signal> FindSignal(const ClipReader& clip, const std::string& stream_or_s
   std::vector<std::string> names;
   for (const Signal& signal : signals) {
     if (signal.name == channel || signal.name == stream_or_sensor + "." + channel) return signal;
-    names.push_back(signal.name);
+    const std::string prefix = stream_or_sensor + ".";
+    const bool own = signal.name.compare(0, prefix.size(), prefix) == 0;
+    names.push_back(own ? signal.name.substr(prefix.size()) : signal.name);
+  }
+  // A stream's name will do for its sensor, where the stream itself has no such channel.
+  for (const ForceSensor& sensor : clip.force_sensors()) {
+    const StreamInfo* info = clip.FindStream(sensor.stream_id);
+    if (info != nullptr && info->name == stream_or_sensor && sensor.name != stream_or_sensor) {
+      const Result<Signal> calibrated = FindSignal(clip, sensor.name, channel);
+      if (calibrated) return calibrated;
+    }
   }
   return Error{ErrorCode::kNotFound, "'" + stream_or_sensor + "' has no channel '" + channel + "'" +
                                          DidYouMean(channel, names)};

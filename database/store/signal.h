@@ -67,8 +67,9 @@ Status VisitSignal(
 Result<SignalStats> MeasureSignal(const ClipReader& clip, const Signal& signal,
                                   const std::optional<Window>& window);
 
-/// The signal `channel` of a stream of this name (all epochs) or of a force sensor of this name.
-/// kNotFound names the nearest; kUnsupported for text and ragged points, which have no channels.
+/// The signal `channel` of a stream of this name (all epochs) or of a force sensor of this name
+/// (or, where the stream has no such channel, of a sensor that reads it). kNotFound names the
+/// nearest; kUnsupported for text and ragged points, which have no channels.
 Result<Signal> FindSignal(const ClipReader& clip, const std::string& stream_or_sensor,
                           const std::string& channel);
 /// Every channel of a stream, or the seven of a sensor, by name.

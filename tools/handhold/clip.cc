@@ -162,38 +162,46 @@ Verb ClipShowVerb() {
 }
 
 Verb ClipTagVerb() {
-  return {.noun = "clip",
-          .name = "tag",
-          .summary = "tag a clip, or take a tag off; the ledger keeps who and when",
-          .examples = {"handhold clip tag stroke_007 good --author ana",
-                       "handhold clip tag stroke_007 good --remove --author ana"},
-          .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"},
-                          {.name = "TAG", .help = "one word or several", .repeated = true}},
-          .options = {LibraryOption(),
-                      AuthorOption(),
-                      {.name = "--remove",
-                       .help = "the tags no longer hold",
-                       .kind = ValueKind::kFlag}},
-          .writes = true,
-          .run = [](Context& context) -> Outcome {
-            HANDHOLD_ASSIGN(const auto library,
-                            store::Library::Open(context.arguments.Text("--library")));
-            HANDHOLD_ASSIGN(const store::ClipRow clip,
-                            library->FindClip(context.arguments.Text("CLIP")));
-            for (const std::string& tag : context.arguments.All("TAG")) {
-              store::LedgerEntry entry;
-              entry.clip = clip.id;
-              entry.kind = store::LedgerKind::kTag;
-              entry.name = tag;
-              entry.removed = context.arguments.Flag("--remove");
-              entry.author = context.arguments.Text("--author");
-              if (!context.dry_run) HANDHOLD_TRY(library->Say(entry));
-            }
-            HANDHOLD_ASSIGN(const store::ClipRow now, library->FindClip(clip.id));
-            context.printer.PrintRecord(
-                {{{.name = "id"}, now.id}, {{.name = "tags"}, Joined(now.tags)}});
-            return Outcome::Done();
-          }};
+  return {
+      .noun = "clip",
+      .name = "tag",
+      .summary = "tag a clip, or take a tag off; the ledger keeps who and when",
+      .examples = {"handhold clip tag stroke_007 good --author ana",
+                   "handhold clip tag stroke_007 good --remove --author ana"},
+      .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"},
+                      {.name = "TAG", .help = "one word or several", .repeated = true}},
+      .options = {LibraryOption(),
+                  AuthorOption(),
+                  {.name = "--remove",
+                   .help = "the tags no longer hold",
+                   .kind = ValueKind::kFlag}},
+      .writes = true,
+      .run = [](Context& context) -> Outcome {
+        HANDHOLD_ASSIGN(const auto library,
+                        store::Library::Open(context.arguments.Text("--library")));
+        HANDHOLD_ASSIGN(const store::ClipRow clip,
+                        library->FindClip(context.arguments.Text("CLIP")));
+        for (const std::string& tag : context.arguments.All("TAG")) {
+          store::LedgerEntry entry;
+          entry.clip = clip.id;
+          entry.kind = store::LedgerKind::kTag;
+          entry.name = tag;
+          entry.removed = context.arguments.Flag("--remove");
+          entry.author = context.arguments.Text("--author");
+          if (!context.dry_run) HANDHOLD_TRY(library->Say(entry));
+        }
+        std::vector<std::string> tags = clip.tags;
+        for (const std::string& tag : context.arguments.All("TAG")) {
+          std::erase(tags, tag);
+          if (!context.arguments.Flag("--remove")) tags.push_back(tag);
+        }
+        if (!context.dry_run) {
+          HANDHOLD_ASSIGN(const store::ClipRow now, library->FindClip(clip.id));
+          tags = now.tags;
+        }
+        context.printer.PrintRecord({{{.name = "id"}, clip.id}, {{.name = "tags"}, Joined(tags)}});
+        return Outcome::Done();
+      }};
 }
 
 Verb ClipRateVerb() {
@@ -220,8 +228,8 @@ Verb ClipRateVerb() {
         entry.value = context.arguments.Text("RATING");
         entry.author = context.arguments.Text("--author");
         if (!context.dry_run) HANDHOLD_TRY(library->Say(entry));
-        HANDHOLD_ASSIGN(const store::ClipRow now, library->FindClip(clip.id));
-        context.printer.PrintRecord({{{.name = "id"}, now.id}, {{.name = "rating"}, now.rating}});
+        context.printer.PrintRecord(
+            {{{.name = "id"}, clip.id}, {{.name = "rating"}, context.arguments.Integer("RATING")}});
         return Outcome::Done();
       }};
 }

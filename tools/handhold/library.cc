@@ -29,6 +29,7 @@ Verb LibraryCreateVerb() {
               return Outcome::Usage("--contact-off must be above 0 and not above --contact-on");
             }
             const std::string path = context.arguments.Text("DIR");
+            HANDHOLD_TRY(store::Library::MayCreate(path));
             if (!context.dry_run) HANDHOLD_TRY(store::Library::Create(path, indexer));
             context.printer.PrintRecord(
                 {{{.name = "library"}, path}, {{.name = "created"}, !context.dry_run}});

@@ -4,6 +4,10 @@
 
 namespace handhold::cli {
 
+std::vector<std::function<Status()>> StartChecks(int sqlite_version) {
+  return {[=] { return store::CheckSqliteVersion(sqlite_version); }};
+}
+
 Program HandholdProgram() {
   return {
       .verbs =
@@ -17,6 +21,7 @@ Program HandholdProgram() {
               ClipTagVerb(),
               ClipRateVerb(),
               QueryVerb(),
+              SqlVerb(),
               CompletionVerb(),
               LabMakeVerb(),
               VersionVerb(),
@@ -24,7 +29,7 @@ Program HandholdProgram() {
               ReferenceVerb(),
           },
       .version = HANDHOLD_VERSION,
-      .start_checks = {[] { return store::CheckSqliteVersion(store::LinkedSqliteVersion()); }},
+      .start_checks = StartChecks(store::LinkedSqliteVersion()),
   };
 }
 

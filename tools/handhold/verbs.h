@@ -19,9 +19,13 @@ Verb CompleteVerb();        // completion.cc
 Verb LabMakeVerb();         // lab_make.cc
 Verb QueryVerb();           // query.cc
 Verb ReferenceVerb();       // reference.cc
+Verb SqlVerb();             // sql.cc
 Verb VersionVerb();         // version.cc
 
 /// The verbs in the order in which help shows them, the version, and the start checks.
 Program HandholdProgram();
+/// What must hold before a verb touches a library: an SQLite that does not corrupt it.
+/// `sqlite_version`: as sqlite3_libversion_number() gives it; tests give others.
+std::vector<std::function<Status()>> StartChecks(int sqlite_version);
 
 }  // namespace handhold::cli

@@ -284,5 +284,46 @@ TEST(Library, NetworkFileSystemsAreTold) {
   EXPECT_EQ(NetworkFileSystem("/no/such/place"), "");
 }
 
+TEST(Library, OnANetworkFileSystemItIsReadAndNotWritten) {
+  const TempDir dir;
+  const std::string id = AddTake(*Library::Create(dir / "lab").value(), "a", "S01");
+  const auto unsupported = [](const Status& status) {
+    return !status && status.error().code == ErrorCode::kUnsupported &&
+           status.error().message.find("nfs") != std::string::npos;
+  };
+  const auto failed = [](const auto& result) { return result ? Status() : Status(result.error()); };
+  PretendNetworkFileSystem(dir.path());
+  EXPECT_TRUE(unsupported(failed(Library::Create(dir / "other"))));
+  auto library = Library::Open(dir / "lab").value();
+  EXPECT_EQ(library->Clips().value().size(), 1u);
+  EXPECT_EQ(library->OpenClip(id).value()->sample_count(1), 7000);
+  EXPECT_TRUE(unsupported(library->Index(ClipId::Parse(id).value())));
+  EXPECT_TRUE(unsupported(failed(library->Say(Tag(id, "x")))));
+  EXPECT_TRUE(unsupported(failed(library->Rebuild(false))));
+  artefact::Provenance p;
+  p.step = "fit.skeleton";
+  EXPECT_TRUE(unsupported(failed(library->Save(JsonArtefact{p, "skeleton", "{}"}))));
+  EXPECT_TRUE(unsupported(failed(ClipWriter::Create(dir / "lab/clips/x.clip", {}, {}))));
+  PretendNetworkFileSystem("");
+  EXPECT_TRUE(library->Say(Tag(id, "x"))) << "and on a local disk it is written";
+}
+
+TEST(Library, ContactThresholdsOutliveTheCatalogue) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab", {.contact_on_N = 0.35, .contact_off_N = 0.1}).value();
+  AddTake(*library, "poke", "S01");
+  const auto contacts = [&] {
+    return library->catalogue()
+        .QueryInteger("SELECT count(*) FROM event WHERE kind='contact_on'")
+        .value();
+  };
+  EXPECT_EQ(contacts(), 3) << "0.4 N is a contact here";
+  library.reset();
+  std::filesystem::remove(dir / "lab/catalogue.db");
+  library = Library::Open(dir / "lab").value();
+  EXPECT_EQ(contacts(), 3);
+  EXPECT_EQ(library->Info().value().indexer, (IndexerOptions{0.35, 0.1}));
+}
+
 }  // namespace
 }  // namespace handhold::store

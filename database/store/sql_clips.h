@@ -1,0 +1,48 @@
+/// The clips that one SQL session reads samples from, and the arguments that name them. Internal to
+/// the store.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "database/store/library.h"
+#include "database/store/signal.h"
+
+struct sqlite3;
+struct sqlite3_value;
+
+namespace handhold::store {
+
+class SqlClips {
+ public:
+  explicit SqlClips(const Library& library) : library_(library) {}
+
+  /// Opens, or answers one of the last few; null when the argument is NULL. Valid until the next
+  /// call of Clip eight clips later.
+  Result<const ClipReader*> Clip(sqlite3_value* clip);
+  /// Nothing: this clip has none, but another one has. Otherwise as FindSignal.
+  Result<std::optional<Signal>> Find(const ClipReader& clip, const std::string& stream,
+                                     const std::string& channel);
+  /// The same for all channels of a stream or sensor.
+  Result<std::vector<Signal>> FindAll(const ClipReader& clip, const std::string& stream);
+
+ private:
+  Result<bool> KnownSomewhere(const std::string& stream, const std::string& channel);
+  const Library& library_;
+  struct Open {
+    std::string key;
+    std::unique_ptr<ClipReader> reader;
+  };
+  std::list<Open> open_;  ///< the newest first
+};
+
+/// [t0, t1] from two SQL values in seconds; NULL: open.
+std::optional<Window> WindowOf(sqlite3_value* t0, sqlite3_value* t1);
+std::string TextOf(sqlite3_value* value);
+
+/// Registers the table-valued function `samples` with a connection; `clips` must outlive it.
+Status RegisterSamples(sqlite3* db, SqlClips& clips);
+
+}  // namespace handhold::store

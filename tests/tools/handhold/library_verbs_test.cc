@@ -1,0 +1,294 @@
+// Verbs of the library as a user meets them: what they print in each format, how they end, and that
+// --dry-run writes nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "database/text/json.h"
+#include "tests/database/store/query_oracle.h"
+#include "tests/tools/handhold/run_binary.h"
+
+namespace handhold::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using store::TempDir;
+using store::oracle::World;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+text::Json Json(const RunResult& run) {
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Result<text::Json> json = text::ParseJson(run.out);
+  EXPECT_TRUE(json) << run.out;
+  return json ? *json : text::Json();
+}
+std::string Text(const text::Json& object, std::string_view key) {
+  const text::Json* value = object.Find(key);
+  if (value == nullptr) return "(no " + std::string(key) + ")";
+  return value->string() ? *value->string() : text::WriteJson(*value).value();
+}
+size_t Lines(const std::string& text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+/// Every file under a folder with its bytes: what a dry run must leave as it is.
+std::map<std::string, std::string> Snapshot(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    files[entry.path().string()] = std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  return files;
+}
+
+/// A library of six takes, made once; tests that change something make their own.
+struct Lab {
+  TempDir dir;
+  World world;
+  std::string path;
+  explicit Lab(int takes) : path(dir / "lab") { world = store::oracle::MakeWorld(path, takes, 3); }
+};
+Lab& TheLab() {
+  static Lab* lab = new Lab(6);
+  return *lab;
+}
+RunResult Ask(std::vector<std::string> words, const std::string& library = TheLab().path) {
+  words.insert(words.end(), {"--library", library});
+  return RunHandhold(words);
+}
+
+TEST(LibraryVerbs, CreateMakesALibraryOnceAndSaysWhatItWouldDo) {
+  const TempDir dir;
+  const std::string path = dir / "new";
+  const RunResult dry = RunHandhold({"library", "create", path, "--dry-run", "--json"});
+  EXPECT_EQ(Text(Json(dry), "created"), "false");
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_EQ(Text(Json(RunHandhold({"library", "create", path, "--contact-on", "0.3",
+                                   "--contact-off", "0.1", "--json"})),
+                 "created"),
+            "true");
+  const text::Json info = Json(Ask({"library", "info", "--json"}, path));
+  EXPECT_EQ(Text(info, "clips"), "0");
+  EXPECT_EQ(info.Find("contact_on_N")->number(), 0.3);
+  for (const auto& extra : {std::vector<std::string>{}, {"--dry-run"}}) {
+    std::vector<std::string> words = {"library", "create", path};
+    words.insert(words.end(), extra.begin(), extra.end());
+    const RunResult again = RunHandhold(words);
+    EXPECT_EQ(again.exit_code, 1) << "a dry run fails where the run would";
+    EXPECT_EQ(again.out, "");
+    EXPECT_THAT(again.err, HasSubstr("there is a library already"));
+  }
+  const RunResult wrong =
+      RunHandhold({"library", "create", dir / "x", "--contact-on", "0.1", "--contact-off", "0.2"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_FALSE(fs::exists(dir / "x"));
+  const RunResult none = Ask({"library", "info"}, dir / "none");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("handhold library create"));
+  EXPECT_EQ(
+      RunHandhold({"library", "info"}, {.environment = {"HANDHOLD_LIBRARY=" + path}}).exit_code, 0);
+  // The settings outlive the catalogue, which is a cache.
+  fs::remove(path + "/catalogue.db");
+  EXPECT_EQ(Json(Ask({"library", "info", "--json"}, path)).Find("contact_on_N")->number(), 0.3);
+}
+
+TEST(LibraryVerbs, InfoAndListSayTheSameInEveryFormat) {
+  const text::Json info = Json(Ask({"library", "info", "--json"}));
+  EXPECT_EQ(Text(info, "clips"), "6");
+  EXPECT_EQ(Text(info, "unfinished_clips"), "0");
+  EXPECT_NEAR(std::stod(Text(info, "recorded_ns")), 24e9, 1e6) << "a time is a string of ns";
+  EXPECT_THAT(Ask({"library", "info"}).out, HasSubstr("never closed"));
+
+  const text::Json list = Json(Ask({"clip", "list", "--json"}));
+  ASSERT_EQ(list.elements().size(), 6u);
+  const text::Json& newest = list.elements()[0];
+  EXPECT_EQ(Text(newest, "name"), "stroke_006") << "newest first";
+  EXPECT_EQ(Text(newest, "length_ns").find_first_not_of("0123456789"), std::string::npos);
+  const std::string csv = Ask({"clip", "list", "--format", "csv"}).out;
+  EXPECT_EQ(Lines(csv), 7u);
+  EXPECT_THAT(csv, StartsWith("name,id,subject,task,prop,utc_start_ns,length_ns,"));
+  EXPECT_THAT(csv, HasSubstr("\nstroke_006," + Text(newest, "id") + ","));
+  const std::string lines = Ask({"clip", "list", "--format", "ndjson"}).out;
+  EXPECT_EQ(Lines(lines), 6u);
+  EXPECT_EQ(*text::ParseJson(lines.substr(0, lines.find('\n'))), newest);
+  EXPECT_THAT(Ask({"clip", "list"}).out, HasSubstr("stroke_006"));
+  EXPECT_EQ(
+      Json(Ask({"clip", "list", "--limit", "2", "--offset", "1", "--json"})).elements().size(), 2u);
+  size_t of_s01 = 0;
+  for (const auto& take : TheLab().world.takes) of_s01 += take.clip.info().subject == "S01" ? 1 : 0;
+  EXPECT_EQ(Json(Ask({"clip", "list", "--subject", "S01", "--json"})).elements().size(), of_s01);
+  EXPECT_EQ(Json(Ask({"clip", "list", "--tag", "nonesuch", "--json"})).elements().size(), 0u);
+}
+
+TEST(LibraryVerbs, ShowTellsAllOfAClipAndNamesTheNearest) {
+  const text::Json clip = Json(Ask({"clip", "show", "stroke_001", "--json"}));
+  const auto& take = TheLab().world.takes[0];
+  EXPECT_EQ(Text(*clip.Find("clip"), "name"), "stroke_001");
+  EXPECT_EQ(Text(*clip.Find("clip"), "id"), take.clip.info().id.ToString());
+  EXPECT_EQ(clip.Find("streams")->elements().size(), take.clip.streams().size());
+  EXPECT_EQ(clip.Find("force_sensors")->elements().size(), take.clip.force_sensors().size());
+  EXPECT_EQ(clip.Find("events")->elements().size(), take.clip.events().size());
+  const std::string id = take.clip.info().id.ToString();
+  EXPECT_EQ(Json(Ask({"clip", "show", id, "--json"})), clip);
+  const RunResult wrong = Ask({"clip", "show", "stroke_0001"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'stroke_001'"));
+  EXPECT_EQ(Ask({"clip", "show"}).exit_code, 2);
+  EXPECT_THAT(Ask({"clip", "shwo", "x"}).err, HasSubstr("did you mean 'show'"));
+}
+
+TEST(LibraryVerbs, TagAndRateAreKeptWithTheirAuthorAndADryRunIsNot) {
+  Lab lab(1);
+  const auto before = Snapshot(lab.path);
+  const RunResult dry =
+      Ask({"clip", "tag", "stroke_001", "sharp", "--author", "ben", "--dry-run"}, lab.path);
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("sharp")) << "says what the tags would be";
+  EXPECT_EQ(
+      Ask({"clip", "rate", "stroke_001", "2", "--author", "ben", "--dry-run"}, lab.path).exit_code,
+      0);
+  EXPECT_EQ(Snapshot(lab.path), before) << "a dry run writes nothing";
+
+  EXPECT_THAT(
+      Text(Json(Ask({"clip", "tag", "stroke_001", "sharp", "odd", "--author", "ben", "--json"},
+                    lab.path)),
+           "tags"),
+      AllOf(HasSubstr("sharp"), HasSubstr("odd")));
+  EXPECT_THAT(
+      Text(Json(Ask({"clip", "tag", "stroke_001", "odd", "--remove", "--author", "eva", "--json"},
+                    lab.path)),
+           "tags"),
+      AllOf(HasSubstr("sharp"), Not(HasSubstr("odd"))));
+  EXPECT_EQ(
+      Text(Json(Ask({"clip", "rate", "stroke_001", "5", "--author", "ben", "--json"}, lab.path)),
+           "rating"),
+      "5");
+  EXPECT_EQ(Json(Ask({"clip", "list", "--tag", "sharp", "--json"}, lab.path)).elements().size(),
+            1u);
+  const text::Json said = Json(Ask({"sql",
+                                    "SELECT author, name, removed FROM ledger.entry WHERE "
+                                    "author IN ('ben', 'eva') ORDER BY id",
+                                    "--json"},
+                                   lab.path));
+  ASSERT_EQ(said.elements().size(), 4u);
+  EXPECT_EQ(Text(said.elements()[2], "author"), "eva");
+  EXPECT_EQ(Text(said.elements()[2], "removed"), "1");
+
+  const RunResult six = Ask({"clip", "rate", "stroke_001", "6", "--author", "ben"}, lab.path);
+  EXPECT_EQ(six.exit_code, 2);
+  const RunResult nobody = Ask({"clip", "rate", "stroke_001", "5"}, lab.path);
+  EXPECT_EQ(nobody.exit_code, 2);
+  EXPECT_THAT(nobody.err, HasSubstr("--author"));
+  EXPECT_EQ(Ask({"clip", "tag", "stroke_009", "x", "--author", "ben"}, lab.path).exit_code, 1);
+}
+
+TEST(LibraryVerbs, CheckAndRebuildFindWhatIsDamagedAndExitWithLoss) {
+  Lab lab(3);
+  EXPECT_EQ(Ask({"library", "check"}, lab.path).exit_code, 0);
+  const auto before = Snapshot(lab.path);
+  const RunResult dry = Ask({"library", "rebuild", "--dry-run", "--json"}, lab.path);
+  EXPECT_EQ(Text(Json(dry), "clips"), "3");
+  EXPECT_EQ(Snapshot(lab.path), before);
+  const std::string victim =
+      lab.path + "/clips/" + lab.world.takes[1].clip.info().id.ToString() + ".clip";
+  const auto size = fs::file_size(victim);
+  {
+    std::fstream file(victim, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(size / 2));
+    file.write("damage damage damage", 20);
+  }
+  const RunResult check = Ask({"library", "check", "--format", "csv"}, lab.path);
+  EXPECT_EQ(check.exit_code, 3) << check.out;
+  EXPECT_THAT(check.out, AllOf(StartsWith("severity,where,what\n"),
+                               HasSubstr(lab.world.takes[1].clip.info().id.ToString())));
+  EXPECT_THAT(check.err, HasSubstr("finished with loss"));
+  const RunResult query =
+      Ask({"query", "rms(normal_force) > 0.1 N within 0.2 s of contact_on"}, lab.path);
+  EXPECT_THAT(query.exit_code, ::testing::AnyOf(0, 3));
+  std::ofstream(victim, std::ios::trunc) << "rubbish";
+  const RunResult rebuild = Ask({"library", "rebuild", "--json"}, lab.path);
+  EXPECT_EQ(rebuild.exit_code, 3);
+  EXPECT_EQ(Text(Json(Ask({"library", "info", "--json"}, lab.path)), "clips"), "2");
+  EXPECT_EQ(Text(Json(Ask({"library", "info", "--json"}, lab.path)), "problems"), "1");
+}
+
+TEST(LibraryVerbs, QueryAnswersInEveryFormatPageByPage) {
+  const std::string text = "peak(normal_force) > 1 N within 0.2 s of contact_on";
+  const text::Json all = Json(Ask({"query", text, "--json"}));
+  ASSERT_GT(all.elements().size(), 4u);
+  const text::Json& first = all.elements()[0];
+  EXPECT_EQ(Text(first, "event"), "contact_on");
+  EXPECT_GT(*first.Find("peak_normal_force_N")->number(), 1.0);
+  EXPECT_EQ(Text(first, "t_ns").find_first_not_of("0123456789"), std::string::npos);
+  const std::string csv = Ask({"query", text, "--format", "csv"}).out;
+  EXPECT_EQ(Lines(csv), all.elements().size() + 1);
+  EXPECT_THAT(csv, StartsWith("clip,event,number,t_ns,length_ns,text,origin,stroke,"
+                              "peak_normal_force_N,subject,task,prop,utc_start_ns,id\n"));
+  EXPECT_EQ(Lines(Ask({"query", text, "--format", "ndjson"}).out), all.elements().size());
+  EXPECT_THAT(Ask({"query", text}).out, HasSubstr("contact_on"));
+  const RunResult page = Ask({"query", text, "--limit", "2", "--offset", "1", "--json"});
+  const text::Json two = Json(page);
+  ASSERT_EQ(two.elements().size(), 2u);
+  EXPECT_EQ(two.elements()[0], all.elements()[1]);
+  EXPECT_THAT(page.err, HasSubstr("more rows: --offset 3"));
+  EXPECT_EQ(Ask({"query", text, "--limit", "2", "-q"}).err, "");
+  EXPECT_EQ(Json(Ask({"query", "clips where keep or not keep", "--json"})).elements().size(), 6u);
+  EXPECT_EQ(Json(Ask({"query", "subject = nobody", "--json"})).elements().size(), 0u);
+
+  const RunResult wrong = Ask({"query", "peak(normal_force) > 1 NN"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_THAT(wrong.err,
+              AllOf(HasSubstr("column 24"), HasSubstr("did you mean 'N'"),
+                    HasSubstr("\n  peak(normal_force) > 1 NN\n  " + std::string(23, ' ') + "^")));
+  EXPECT_EQ(Ask({"query"}).exit_code, 2);
+  EXPECT_EQ(Ask({"query", "keep", "--limit", "-3"}).exit_code, 2);
+  EXPECT_THAT(RunHandhold({"help", "query"}).out,
+              HasSubstr("peak(normal_force) > 5 N within 0.2 s"));
+}
+
+TEST(LibraryVerbs, SqlReadsAndOnlyReads) {
+  const auto before = Snapshot(TheLab().path);
+  const text::Json rows =
+      Json(Ask({"sql",
+                "SELECT name, duration_ns, 1 AS one, 1 AS one, NULL AS empty FROM clip "
+                "ORDER BY name",
+                "--json"}));
+  ASSERT_EQ(rows.elements().size(), 6u);
+  EXPECT_EQ(Text(rows.elements()[0], "name"), "stroke_001");
+  EXPECT_NEAR(std::stod(Text(rows.elements()[0], "duration_ns")), 4e9, 1e7);
+  EXPECT_TRUE(rows.elements()[0].Find("duration_ns")->string()) << "ns are strings in every output";
+  EXPECT_EQ(Text(rows.elements()[0], "one_2"), "1");
+  EXPECT_EQ(Text(rows.elements()[0], "empty"), "null");
+  EXPECT_EQ(Ask({"sql", "SELECT 1 AS a, 'x,y' AS b", "--format", "csv"}).out, "a,b\n1,\"x,y\"\n");
+  EXPECT_EQ(
+      Lines(Ask({"sql", "SELECT * FROM samples('stroke_001', 'vicon/markers', 'RIFT.x', 1, 2)",
+                 "--format", "ndjson"})
+                .out),
+      101u);
+  EXPECT_EQ(Lines(Ask({"sql", "SELECT name FROM clip", "--limit", "2", "--format", "csv"}).out),
+            3u);
+  EXPECT_EQ(Ask({"sql", "SELECT :a AS a", "--param", "a=7", "--format", "csv"}).out, "a\n7\n");
+  const RunResult writes = Ask({"sql", "DELETE FROM clip"});
+  EXPECT_EQ(writes.exit_code, 2);
+  EXPECT_THAT(writes.err, HasSubstr("only reads: DELETE is refused"));
+  EXPECT_EQ(Ask({"sql", "SELECT nme FROM clip"}).exit_code, 2);
+  EXPECT_EQ(Ask({"sql", "SELECT peak('stroke_1', 'plate', 'fx', 0, 1)"}).exit_code, 2);
+  EXPECT_EQ(Ask({"sql", "SELECT 1", "--param", "a"}).exit_code, 2);
+  EXPECT_EQ(
+      Ask({"sql",
+           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT max(i) FROM n",
+           "--timeout", "50ms"})
+          .exit_code,
+      1);
+  EXPECT_EQ(Snapshot(TheLab().path), before);
+}
+
+}  // namespace
+}  // namespace handhold::testing
