@@ -117,7 +117,8 @@ void NetFtServer::MakeRecord() {
   EncodeRdtRecord(reading,
                   std::span(buffer_).subspan(buffered_ * kRecordBytes).first<kRecordBytes>());
   ++buffered_;
-  const bool last = remaining_ > 0 && --remaining_ == 0;
+  const bool last = remaining_ == 1;  // 0: as many as until the client says stop
+  if (remaining_ > 0) --remaining_;
   if (last) streaming_ = false;
   if (buffered_ >= batch_ || last) Flush(timeline_.Missing(next_), timeline_.Duplicated(next_));
 }
