@@ -2,6 +2,8 @@
 
 namespace handhold::capture {
 
+// By value as vicon_source.h says, which keeps them.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 Result<std::unique_ptr<Source>> MakeViconSource(ViconSourceOptions options) {
   return Error{ErrorCode::kUnsupported,
                "device '" + options.name +

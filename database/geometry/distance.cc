@@ -100,7 +100,7 @@ AxisPoint DeepestInMesh(const Shape& shape, const Round& axis) {
 
 AxisPoint LeastToMesh(const Shape& shape, const MeshTree& tree, const Round& axis) {
   const SegmentNearest nearest = tree.ClosestToSegment(axis.a, axis.b);
-  const AxisPoint at_nearest = At(shape, axis, nearest.t);
+  AxisPoint at_nearest = At(shape, axis, nearest.t);
   if (at_nearest.surface.distance_m > 0 && nearest.distance_m > 0) return at_nearest;
   const AxisPoint deepest = DeepestInMesh(shape, axis);
   return deepest.surface.distance_m < at_nearest.surface.distance_m ? deepest : at_nearest;

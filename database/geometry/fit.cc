@@ -93,7 +93,7 @@ Result<RigidFit> FitRigid(std::span<const Vec3> p_A, std::span<const Vec3> p_B,
     cross += w[i] / total * (p_A[i] - a.mean) * (p_B[i] - b.mean).transpose();
   const Eigen::JacobiSVD<Mat3> svd(cross, Eigen::ComputeFullU | Eigen::ComputeFullV);
   const double sign = svd.matrixU().determinant() * svd.matrixV().determinant() < 0 ? -1.0 : 1.0;
-  const Vec3 s = svd.singularValues();
+  const Vec3& s = svd.singularValues();
   // Rotating by a small angle about the k-th axis costs (s_i + s_j) with the sign on the last: the
   // smallest such sum must not vanish.
   if (!(s[1] + sign * s[2] > 1e-12 * a.spread_m[0] * b.spread_m[0])) {

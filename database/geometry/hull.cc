@@ -147,6 +147,7 @@ class HullBuilder {
       for (int k = 0; k < 3; ++k) face_of_edge_.erase({faces_[f].v[k], faces_[f].v[(k + 1) % 3]});
     }
     std::vector<std::uint32_t> fan;
+    fan.reserve(horizon.size());
     for (const Edge& e : horizon) fan.push_back(Add(e.first, e.second, apex));
     for (const std::uint32_t f : fan) Link(f);
     std::erase(orphans, apex);

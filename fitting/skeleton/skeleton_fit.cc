@@ -147,6 +147,7 @@ class Adjustment {
 
   std::vector<Eigen::VectorXd> Poses() const {
     std::vector<Eigen::VectorXd> q;
+    q.reserve(frames_.size());
     for (const Frame& f : frames_) q.push_back(f.q);
     return q;
   }
