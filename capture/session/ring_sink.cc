@@ -11,6 +11,7 @@ namespace {
 using recording::GapCause;
 
 constexpr size_t kReserve = 64 << 10;
+constexpr size_t kSlack = 64 << 10;       // announcements, states, the unused end of the ring
 constexpr size_t kFirstRing = 256 << 10;  // before streams are known: states only
 constexpr size_t kLeastRing = 2 << 20;
 constexpr size_t kMostStateText = 512;
@@ -36,7 +37,7 @@ RingSink::RingSink(Duration length)
 
 int RingSink::OnStreams(std::span<const recording::StreamInfo> streams) {
   const auto wanted = static_cast<size_t>(RingBytesPerSecond(streams) * length_.seconds());
-  const size_t capacity = std::max(kLeastRing, wanted + kReserve);
+  const size_t capacity = std::max(kLeastRing, wanted + kReserve + kSlack);
   RecordRing* ring = ring_.load(std::memory_order_relaxed);
   int index = 0, base = 0;
   {

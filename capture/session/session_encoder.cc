@@ -37,6 +37,8 @@ SessionEncoder::SessionEncoder(std::vector<std::unique_ptr<Feed>>* feeds,
   for (const auto& feed : feeds_) {
     for (recording::StreamInfo& stream : feed->probed)
       stream.name = names_.For(feed->index, feed->name(), stream.name);
+    for (const recording::ForceSensor& sensor : feed->recorded.source->ForceSensors())
+      sensor_names_.For(feed->index, feed->name(), sensor.name);
   }
 }
 
@@ -259,6 +261,14 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
     if (!status) CountUnwritten(*feed, target, ended);
   }
   if (status) status = WriteEvents();
+  if (auto silent = take_->AddTrailingGaps(); silent) {
+    for (const auto& [name, count] : *silent) {
+      for (const auto& feed : feeds_) {
+        if (const auto meter = feed->meters.find(name); meter != feed->meters.end())
+          meter->second->Gap(count);
+      }
+    }
+  }
   PublishFigures();
   lock.unlock();
   Judge(now);
@@ -274,7 +284,7 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
     const std::lock_guard health(health_mutex_);
     ended.quality = JudgeTake(board_.items(), ended.figures);
   }
-  if (status) status = take_->Finish(ended.end, ended.quality);
+  if (status) status = take_->Finish(ended.quality);
   ended.notes.insert(ended.notes.begin(), take_->notes().begin(), take_->notes().end());
   if (!status) {
     ended.notes.push_back(status.error().message);

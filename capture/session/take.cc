@@ -185,31 +185,26 @@ Duration Take::durable_age() const {
   return longest;
 }
 
-Status Take::AddTrailingGap(Stream& stream, Timestamp end) {
-  const Timestamp newest = Timestamp::FromNanoseconds(stream.newest_host_ns);
-  if (!stream.any || stream.info.rate.numerator == 0 || end - newest < kSilent) return {};
-  const int64_t count = std::llround((end - newest).seconds() * stream.info.rate.hz());
-  if (count < 1) return {};
-  return writer_->AddGap(
-      {stream.info.id, stream.next_counter, count, GapCause::kDisconnected, {}, {}});
+Result<std::vector<std::pair<std::string, int64_t>>> Take::AddTrailingGaps() {
+  std::vector<std::pair<std::string, int64_t>> added;
+  for (const auto& stream : streams_) {
+    // An earlier epoch ended where the next began.
+    const bool newest = std::none_of(streams_.begin(), streams_.end(), [&](const auto& s) {
+      return s->info.name == stream->info.name && s->info.epoch > stream->info.epoch;
+    });
+    const Duration silent = end_ - Timestamp::FromNanoseconds(stream->newest_host_ns);
+    const double rate = stream->info.rate.hz();
+    if (!newest || !stream->any || rate <= 0) continue;
+    if (silent < std::max(kSilent, Duration::FromSeconds(3.0 / rate))) continue;
+    const int64_t count = std::llround(silent.seconds() * rate);
+    HANDHOLD_TRY(writer_->AddGap(
+        {stream->info.id, stream->next_counter, count, GapCause::kDisconnected, {}, {}}));
+    added.emplace_back(stream->info.name, count);
+  }
+  return added;
 }
 
-Status Take::Finish(Timestamp end, const recording::QualityRecord& quality) {
-  end = std::min(end, end_);
-  for (size_t source = 0; source < sources_.size(); ++source) {
-    // Of the streams that hold at the end only; an earlier epoch ended where the next began.
-    std::vector<Stream*> last;
-    for (const auto& [number, stream] : numbers_[source]) {
-      if (std::find(last.begin(), last.end(), stream) == last.end()) last.push_back(stream);
-    }
-    for (Stream* stream : last) {
-      const bool newest = std::none_of(streams_.begin(), streams_.end(), [&](const auto& s) {
-        return s->source == source && s->info.name == stream->info.name &&
-               s->info.epoch > stream->info.epoch;
-      });
-      if (newest) HANDHOLD_TRY(AddTrailingGap(*stream, end));
-    }
-  }
+Status Take::Finish(const recording::QualityRecord& quality) {
   clocks_.clear();
   for (const auto& stream : streams_) {
     const Track& track = *stream->track;

@@ -46,11 +46,13 @@ class Take {
   /// silent.
   Status CommitWhatWaits(Timestamp now);
 
-  /// Ends the take: gaps of streams that have fallen silent before `end`, clock maps of every
-  /// stream, quality; everything is on disk when it returns. Compaction is ClipWriter::Close.
-  Status Finish(Timestamp end, const recording::QualityRecord& quality);
-  /// From `end` on nothing is taken any more. Before Finish.
+  /// From `end` on nothing is taken any more.
   void EndAt(Timestamp end) { end_ = std::min(end_, end); }
+  /// Streams that fell silent before the end get a gap up to it. Returns how long, by name.
+  Result<std::vector<std::pair<std::string, int64_t>>> AddTrailingGaps();
+  /// Ends the take: clock maps of every stream, quality; everything is on disk when it returns.
+  /// Compaction is ClipWriter::Close.
+  Status Finish(const recording::QualityRecord& quality);
 
   Timestamp begin() const { return begin_; }
   Timestamp end() const { return end_; }
@@ -91,7 +93,6 @@ class Take {
 
   Result<Stream*> AddStream(size_t source, recording::StreamInfo info);
   Stream* Find(size_t source, int number);
-  Status AddTrailingGap(Stream& stream, Timestamp end);
   bool Holds(size_t source, const RingRecord& record) const;
 
   std::unique_ptr<store::ClipWriter> writer_;

@@ -121,7 +121,7 @@ class PacedSource : public HandSource {
   struct Options {
     double packet_s = 0.01;
     double speed = 1.0;
-    Duration stop_after{};  ///< of device time; 0: never
+    Timestamp begin{};  ///< host instant of counter 0; 0: when it is started
   };
   PacedSource(std::string name, std::vector<recording::StreamInfo> streams, Options options)
       : HandSource(std::move(name), std::move(streams)), options_(options) {}
@@ -145,11 +145,10 @@ class PacedSource : public HandSource {
   void Run() {
     Announce();
     sink->OnState(true, name() + " streams");
-    const Timestamp begin = HostNow();
+    const Timestamp begin = options_.begin.ns() == 0 ? HostNow() : options_.begin;
     std::vector<int64_t> next(streams().size(), 0);
     for (int64_t k = 1; !stop_; ++k) {
       const double device_s = static_cast<double>(k) * options_.packet_s;
-      if (options_.stop_after > Duration() && device_s > options_.stop_after.seconds()) break;
       const Timestamp due = begin + Duration::FromSeconds(device_s / options_.speed);
       while (!stop_ && HostNow() < due) {
         const int64_t left = std::min<int64_t>((due - HostNow()).ns(), 5'000'000);

@@ -1,103 +1,24 @@
 #include "capture/session/recorder.h"
 
-#include <filesystem>
+#include <set>
 
-#include <gmock/gmock.h>
-
-#include "database/store/clip_reader.h"
-#include "tests/support/capture_sink.h"
-#include "tests/support/scripted_source.h"
+#include "tests/support/session_fixture.h"
 
 namespace handhold::capture {
 namespace {
 
 using test::WaitUntil;
 using testing::AnalogStream;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using testing::ForceStream;
 using testing::HandSource;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::MarkerStream;
 using testing::ScriptedValue;
 
-/// A session on a host clock that only the test moves.
-class RecorderTest : public ::testing::Test {
- protected:
-  RecorderTest() {
-    directory_ = ::testing::TempDir() + "recorder_test_" + std::to_string(::getpid()) + "_" +
-                 ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(directory_);
-  }
-  ~RecorderTest() override {
-    recorder_.reset();
-    std::filesystem::remove_all(directory_);
-  }
-
-  HandSource* Add(const std::string& name, std::vector<recording::StreamInfo> streams) {
-    auto source = std::make_unique<HandSource>(name, std::move(streams));
-    HandSource* raw = source.get();
-    sources_.emplace_back();
-    sources_.back().source = std::move(source);
-    return raw;
-  }
-  TakeTarget Target() {
-    TakeTarget target;
-    target.directory = directory_;
-    target.new_take =
-        [this](recording::ClipInfo info) -> Result<std::pair<recording::ClipInfo, std::string>> {
-      info.name = "take_" + std::to_string(++takes_);
-      return std::pair(info, directory_ + "/" + info.name + ".clip");
-    };
-    return target;
-  }
-  void Make() {
-    options_.now = [this] { return Timestamp::FromNanoseconds(now_ns_.load()); };
-    auto made = Recorder::Make(std::move(sources_), Target(), options_);
-    ASSERT_TRUE(made) << made.error().message;
-    recorder_ = *std::move(made);
-  }
-  void MakeAndArm() {
-    Make();
-    auto lines = recorder_->Check();
-    ASSERT_TRUE(lines);
-    ASSERT_TRUE(recorder_->Arm());
-  }
-  /// Time passes; every stream of every source delivers its samples up to then, in packets of 10
-  /// ms.
-  void Play(std::vector<HandSource*> sources, double seconds) {
-    const auto steps = static_cast<int64_t>(std::llround(seconds * 100));
-    for (int64_t k = 0; k < steps; ++k) {
-      now_ns_ += 10'000'000;
-      for (HandSource* source : sources) {
-        for (size_t s = 0; s < source->streams().size(); ++s) {
-          const int64_t rate = source->streams()[s].rate.numerator;
-          int64_t& next = next_[{source, s}];
-          const int64_t end = (now_ns_ - kEpoch) * rate / 1'000'000'000;
-          if (end > next)
-            source->Send(static_cast<int>(s), next, static_cast<int>(end - next), now_ns_);
-          next = end;
-        }
-      }
-    }
-  }
-  std::unique_ptr<store::ClipReader> Open(const TakeResult& take) {
-    auto clip = store::ClipReader::Open(take.path);
-    EXPECT_TRUE(clip) << clip.error().message;
-    return *std::move(clip);
-  }
-  /// Waits until the encoder has seen the streams.
-  void WaitForStreams(size_t least) {
-    ASSERT_TRUE(WaitUntil([&] { return recorder_->Health().items.size() >= least; }));
-  }
-
-  static constexpr int64_t kEpoch = 1'000'000'000'000;
-  std::atomic<int64_t> now_ns_{kEpoch};
-  std::map<std::pair<HandSource*, size_t>, int64_t> next_;
-  std::vector<RecordedSource> sources_;
-  RecorderOptions options_;
-  std::string directory_;
-  int takes_ = 0;
-  std::unique_ptr<Recorder> recorder_;
-};
+class RecorderTest : public testing::SessionFixture {};
 
 TEST_F(RecorderTest, ATakeHoldsEverySampleWithItsTimeFromThePreRollOn) {
   HandSource* vicon =
@@ -108,7 +29,7 @@ TEST_F(RecorderTest, ATakeHoldsEverySampleWithItsTimeFromThePreRollOn) {
   vicon->Announce();
   plate->Announce();
   Play({vicon, plate}, 3.0);
-  WaitForStreams(10);
+  WaitForStreams({"vicon/markers", "vicon/emg", "plate/wrench"});
   recording::ClipInfo info;
   info.task = "stroke";
   ASSERT_TRUE(recorder_->Start(info));
@@ -163,6 +84,328 @@ TEST_F(RecorderTest, ATakeHoldsEverySampleWithItsTimeFromThePreRollOn) {
   auto second = recorder_->Stop();
   ASSERT_TRUE(second);
   EXPECT_NE(second->path, take->path);
+}
+
+TEST_F(RecorderTest, CallsInTheWrongStateChangeNothing) {
+  Add("plate", {ForceStream("plate/wrench", 1000)});
+  options_.now = [this] { return Timestamp::FromNanoseconds(now_ns_.load()); };
+  Make();
+  EXPECT_EQ(recorder_->Arm().error().code, ErrorCode::kInvalid);
+  EXPECT_FALSE(recorder_->Start({}));
+  EXPECT_FALSE(recorder_->Stop());
+  EXPECT_FALSE(recorder_->Mark({}, {}));
+  EXPECT_EQ(recorder_->Health().state, SessionState::kConfigured);
+  ASSERT_TRUE(recorder_->Check());
+  EXPECT_EQ(recorder_->Health().state, SessionState::kChecked);
+  ASSERT_TRUE(recorder_->Arm());
+  EXPECT_FALSE(recorder_->Check());
+  EXPECT_FALSE(recorder_->Arm());
+  ASSERT_TRUE(recorder_->Disarm());
+  EXPECT_EQ(recorder_->Health().state, SessionState::kChecked);
+}
+
+TEST_F(RecorderTest, CheckNamesWhatIsMissingAndTheNearestRightName) {
+  HandSource* vicon = Add("vicon", {MarkerStream("vicon/markers", 2, 500)});
+  sources_.back().required_streams = {"vicon/marker"};
+  Add("plate", {ForceStream("plate/wrench", 1000)})->probe_error =
+      "nothing answers at 192.168.1.1: is it switched on?";
+  sources_.back().required = false;
+  options_.now = [this] { return Timestamp::FromNanoseconds(now_ns_.load()); };
+  Make();
+  auto lines = recorder_->Check();
+  ASSERT_TRUE(lines);
+  ASSERT_EQ(lines->size(), 4u);
+  EXPECT_TRUE((*lines)[0].ok);
+  EXPECT_EQ((*lines)[1].stream, "vicon/markers");
+  EXPECT_FALSE((*lines)[1].required);
+  EXPECT_FALSE((*lines)[2].ok);
+  EXPECT_THAT((*lines)[2].text, HasSubstr("did you mean 'vicon/markers'"));
+  EXPECT_FALSE((*lines)[3].ok);
+  EXPECT_FALSE((*lines)[3].required);
+  EXPECT_THAT((*lines)[3].text, HasSubstr("192.168.1.1"));
+  // A required one is missing: not checked.
+  EXPECT_FALSE(recorder_->Arm());
+  static_cast<void>(vicon);
+}
+
+TEST_F(RecorderTest, ARequiredStreamThatDoesNotFlowRefusesTheStartWithItsCause) {
+  HandSource* vicon = Add("vicon", {MarkerStream("vicon/markers", 2, 500)});
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  MakeAndArm();
+  vicon->Announce();
+  plate->sink->OnState(false, "answers HTTP but sends no data");
+  Play({vicon}, 1.0);
+  WaitForStreams({"vicon/markers"});
+  ASSERT_TRUE(WaitUntil([&] { return !recorder_->Health().sources[1].text.empty(); }));
+  const Status refused = recorder_->Start({});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("plate/wrench does not flow (answers HTTP but sends no data)"));
+  EXPECT_EQ(takes_, 0);
+  plate->Announce();
+  Play({vicon, plate}, 1.0);
+  ASSERT_TRUE(WaitUntil([&] { return recorder_->Start({}).has_value(); }));
+  ASSERT_TRUE(recorder_->Stop());
+}
+
+TEST_F(RecorderTest, StopAfterEndsTheTakeToTheSample) {
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  options_.stop_after = Duration::Seconds(2);
+  MakeAndArm();
+  plate->Announce();
+  Play({plate}, 1.0);
+  WaitForStreams({"plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({plate}, 1.99);
+  EXPECT_FALSE(recorder_->wants_stop());
+  Play({plate}, 1.0);
+  EXPECT_TRUE(recorder_->wants_stop());
+  auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  const auto clip = Open(*take);
+  // Packets of 10 ms: those whose first sample lies in the 2 s.
+  EXPECT_EQ(clip->sample_count(1), 2000);
+  EXPECT_TRUE(take->quality.keep) << take->page;
+}
+
+TEST_F(RecorderTest, GapsAreReportedExactlyWithTheirCauses) {
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  MakeAndArm();
+  plate->Announce();
+  Play({plate}, 1.0);
+  WaitForStreams({"plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({plate}, 0.5);
+  // Three datagrams lost, then 0.2 s that the device skipped, and a hold that ends in a burst.
+  const int64_t lost = next_[{plate, 0}];
+  plate->sink->OnGap(plate->base, lost, 3, recording::GapCause::kNetworkLoss);
+  next_[{plate, 0}] += 3;
+  Play({plate}, 0.5);
+  now_ns_ += 200'000'000;
+  const int64_t skipped = next_[{plate, 0}];
+  plate->sink->OnGap(plate->base, skipped, 200, recording::GapCause::kDeviceSkipped);
+  next_[{plate, 0}] += 200;
+  Play({plate}, 0.5);
+  now_ns_ += 300'000'000;
+  for (int k = 0; k < 30; ++k) {
+    plate->Send(0, next_[{plate, 0}], 10, now_ns_);
+    next_[{plate, 0}] += 10;
+  }
+  Play({plate}, 0.5);
+  auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  ASSERT_EQ(take->gaps.size(), 2u) << take->page;
+  EXPECT_EQ(take->gaps[0].first_missing_counter, lost);
+  EXPECT_EQ(take->gaps[0].count, 3);
+  EXPECT_EQ(take->gaps[0].cause, recording::GapCause::kNetworkLoss);
+  EXPECT_EQ(take->gaps[1].first_missing_counter, skipped);
+  EXPECT_EQ(take->gaps[1].count, 200);
+  EXPECT_EQ(take->gaps[1].cause, recording::GapCause::kDeviceSkipped);
+  EXPECT_NEAR((take->gaps[1].clip_end - take->gaps[1].clip_begin).seconds(), 0.2, 1e-6);
+  EXPECT_EQ(take->quality.Find("plate/wrench", "lost_samples")->value, 203);
+  // No time shift: every sample at its counter's instant, though the burst came late.
+  const auto clip = Open(*take);
+  const auto window = clip->ReadAll(1);
+  const double first_s = window->times[0].seconds();
+  for (int i = 0; i < window->count(); ++i) {
+    ASSERT_NEAR(window->times[i].seconds() - first_s,
+                1e-3 * static_cast<double>(window->counters[i] - window->counters[0]), 1e-6);
+  }
+}
+
+TEST_F(RecorderTest, ARingOverflowIsCountedPlacedAndStored) {
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 7000)});
+  std::atomic<int> stalls{0};
+  options_.injected_stall = [&] {
+    return stalls.exchange(0) > 0 ? Duration::Seconds(2) : Duration();
+  };
+  options_.ring = Duration::Seconds(1);
+  MakeAndArm();
+  plate->Announce();
+  Play({plate}, 0.5);
+  WaitForStreams({"plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({plate}, 0.5);
+  stalls = 1;
+  ASSERT_TRUE(WaitUntil([&] { return stalls == 0; }));
+  // The encoder sleeps 2 s of real time; meanwhile 60 s of samples in packets of one come.
+  const int64_t before = next_[{plate, 0}];
+  for (int k = 0; k < 420'000; ++k) {
+    now_ns_ = kEpoch + next_[{plate, 0}] * 1'000'000'000 / 7000;
+    plate->Send(0, next_[{plate, 0}]++, 1, now_ns_);
+  }
+  ASSERT_TRUE(WaitUntil([&] {
+    const auto health = recorder_->Health();
+    for (const auto& item : health.items)
+      if (item.what == "ring_fill_fraction" && item.red && item.value < 0.1) return true;
+    return false;
+  }));
+  Play({plate}, 0.5);
+  const int64_t end = next_[{plate, 0}];
+  auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  const auto clip = Open(*take);
+  ASSERT_FALSE(take->gaps.empty());
+  int64_t missing = 0;
+  for (const recording::Gap& gap : take->gaps) {
+    EXPECT_EQ(gap.cause, recording::GapCause::kRingOverflow);
+    EXPECT_GE(gap.first_missing_counter, before);
+    missing += gap.count;
+  }
+  // Nothing lost that is not named, nothing named that is there.
+  const auto window = clip->ReadAll(1);
+  EXPECT_EQ(window->counters.back(), end - 1);
+  EXPECT_EQ(window->count() + missing, end - window->counters.front());
+  std::set<int64_t> first_missing;
+  for (int i = 1; i < window->count(); ++i) {
+    if (window->counters[i] != window->counters[i - 1] + 1)
+      first_missing.insert(window->counters[i - 1] + 1);
+  }
+  EXPECT_EQ(first_missing.size(), take->gaps.size());
+  for (const recording::Gap& gap : take->gaps)
+    EXPECT_TRUE(first_missing.contains(gap.first_missing_counter));
+  EXPECT_EQ(take->quality.Find("plate/wrench", "lost_samples")->value,
+            static_cast<double>(missing));
+  EXPECT_FALSE(take->quality.keep);
+  EXPECT_THAT(take->page, HasSubstr("ring"));
+}
+
+TEST_F(RecorderTest, ASourceThatLeavesAndReturnsRejoinsWithAnExplicitGapAndNoTimeShift) {
+  HandSource* vicon = Add("vicon", {MarkerStream("vicon/markers", 2, 500)});
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  MakeAndArm();
+  vicon->Announce();
+  plate->Announce();
+  Play({vicon, plate}, 1.0);
+  WaitForStreams({"vicon/markers", "plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({vicon, plate}, 3.0);
+  plate->sink->OnState(false, "away");
+  Play({vicon}, 2.0);
+  // It was restarted: counters go on by the host's estimate, 1.2 ms off the truth.
+  const int64_t first = next_[{plate, 0}], resumed = first + 2000;
+  plate->sink->OnState(true, "back");
+  plate->sink->OnGap(plate->base, first, resumed - first, recording::GapCause::kDisconnected);
+  plate->sink->OnClockReset(plate->base, resumed);
+  next_[{plate, 0}] = resumed;
+  for (int k = 0; k < 300; ++k) {
+    now_ns_ += 10'000'000;
+    Deliver(vicon, now_ns_);
+    plate->Send(0, next_[{plate, 0}], 10, now_ns_ + 1'200'000);
+    next_[{plate, 0}] += 10;
+  }
+  auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  ASSERT_EQ(take->gaps.size(), 1u) << take->page;
+  EXPECT_EQ(take->gaps[0].cause, recording::GapCause::kDisconnected);
+  EXPECT_EQ(take->gaps[0].count, 2000);
+  const auto clip = Open(*take);
+  const int id = clip->FindStreams("plate/wrench").at(0)->id;
+  EXPECT_EQ(clip->FindStreams("plate/wrench").size(), 1u);
+  const auto& map = clip->clock_map(id);
+  ASSERT_EQ(map.segments.size(), 2u);
+  // After the reset the clock's new offset holds, before it the old one: to a microsecond.
+  const auto window = clip->ReadAll(id);
+  for (int i = 0; i < window->count(); ++i) {
+    const int64_t counter = window->counters[i];
+    const double shift_s = counter >= resumed ? 1.2e-3 : 0.0;
+    const double truth_s = 1e-9 * static_cast<double>(kEpoch - clip->info().host_start_ns) +
+                           1e-3 * static_cast<double>(counter + 1) + shift_s;
+    ASSERT_NEAR(window->times[i].seconds(), truth_s, 2e-6) << counter;
+  }
+}
+
+TEST_F(RecorderTest, ChangedChannelsOpenTheNextEpochAndUnchangedStreamsGoOn) {
+  HandSource* vicon =
+      Add("vicon", {MarkerStream("vicon/markers", 2, 500), AnalogStream("vicon/emg", 1, 1000)});
+  MakeAndArm();
+  vicon->Announce();
+  Play({vicon}, 1.0);
+  WaitForStreams({"vicon/markers", "vicon/emg"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({vicon}, 1.0);
+  vicon->Announce({MarkerStream("vicon/markers", 7, 500), AnalogStream("vicon/emg", 1, 1000)});
+  Play({vicon}, 1.0);
+  auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  EXPECT_TRUE(take->gaps.empty()) << take->page;
+  const auto clip = Open(*take);
+  const auto epochs = clip->FindStreams("vicon/markers");
+  ASSERT_EQ(epochs.size(), 2u);
+  EXPECT_EQ(epochs[0]->channel_count(), 6);
+  EXPECT_EQ(epochs[1]->channel_count(), 21);
+  EXPECT_EQ(epochs[1]->epoch, 1);
+  EXPECT_EQ(clip->FindStreams("vicon/emg").size(), 1u);
+  // The second epoch begins where the first ends, in counters and in time.
+  const auto a = clip->ReadAll(epochs[0]->id), b = clip->ReadAll(epochs[1]->id);
+  EXPECT_EQ(b->counters.front(), a->counters.back() + 1);
+  EXPECT_NEAR((b->times.front() - a->times.back()).seconds(), 2e-3, 1e-6);
+}
+
+TEST_F(RecorderTest, TwoDevicesWithOneNameStayApart) {
+  HandSource* a = Add("left", {ForceStream("plate/wrench", 1000)});
+  HandSource* b = Add("right", {ForceStream("plate/wrench", 1000)});
+  for (HandSource* source : {a, b}) {
+    recording::ForceSensor sensor;
+    sensor.name = "plate";
+    sensor.calibration.setIdentity(6, 6);
+    sensor.bias.setZero(6);
+    sensor.full_scale_N = source == a ? 100 : 0;
+    source->sensors = {sensor};
+  }
+  sources_.back().sensor_overrides.push_back(b->sensors[0]);
+  sources_.back().sensor_overrides[0].sign = -1;
+  sources_.back().sensor_overrides[0].X_WS.p = {0.1, 0.2, 0.3};
+  MakeAndArm();
+  b->Announce();  // the second comes first: names are the rig's, not chance's
+  a->Announce();
+  Play({a, b}, 1.0);
+  WaitForStreams({"plate/wrench", "right/plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({a, b}, 1.0);
+  auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  const auto clip = Open(*take);
+  ASSERT_EQ(clip->streams().size(), 2u);
+  EXPECT_EQ(clip->FindStreams("plate/wrench").size(), 1u);
+  ASSERT_EQ(clip->FindStreams("right/plate/wrench").size(), 1u);
+  const recording::ForceSensor* left = clip->FindForceSensor("plate");
+  const recording::ForceSensor* right = clip->FindForceSensor("right/plate");
+  ASSERT_NE(left, nullptr);
+  ASSERT_NE(right, nullptr);
+  EXPECT_EQ(left->sign, 1.0);
+  EXPECT_EQ(right->sign, -1.0);
+  EXPECT_EQ(right->X_WS.p.z(), 0.3);
+  EXPECT_EQ(clip->FindStream(right->stream_id)->name, "right/plate/wrench");
+  EXPECT_EQ(clip->FindStream(left->stream_id)->name, "plate/wrench");
+  // Two sources of one name are refused.
+  std::vector<RecordedSource> twice(2);
+  twice[0].source = std::make_unique<HandSource>("x", a->streams());
+  twice[1].source = std::make_unique<HandSource>("x", a->streams());
+  const auto refused = Recorder::Make(std::move(twice), Target(), {});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("two sources are called 'x'"));
+}
+
+TEST_F(RecorderTest, AConstantDelayIsTakenOffAndKeptWithItsUncertainty) {
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  sources_.back().delay = Duration::Milliseconds(8);
+  sources_.back().delay_sd = Duration::Milliseconds(1);
+  MakeAndArm();
+  plate->Announce();
+  Play({plate}, 1.0);
+  WaitForStreams({"plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({plate}, 1.0);
+  auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  const auto clip = Open(*take);
+  EXPECT_EQ(clip->clock_map(1).constant_delay_ns, 8'000'000);
+  EXPECT_EQ(clip->clock_map(1).constant_delay_sd_ns, 1'000'000);
+  const auto window = clip->ReadAll(1);
+  const double received_s = 1e-9 * static_cast<double>(kEpoch - clip->info().host_start_ns) +
+                            1e-3 * static_cast<double>(window->counters[0] + 1);
+  EXPECT_NEAR(window->times[0].seconds(), received_s - 8e-3, 2e-6);
 }
 
 }  // namespace

@@ -1,0 +1,114 @@
+#include "capture/session/take_page.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+
+#include "capture/session/health_board.h"
+#include "tests/support/scripted_source.h"
+
+namespace handhold::capture {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TakeResult Take() {
+  TakeResult take;
+  take.info.name = "stroke_007";
+  take.path = "/lab/clips/x.clip";
+  take.length = Duration::Seconds(61);
+  take.closed = true;
+  take.quality.advice = "Keep it.";
+  return take;
+}
+
+std::string Page(const TakeResult& take, StreamFigures figures = {}) {
+  TakePageInput input;
+  input.take = &take;
+  input.streams = {testing::ForceStream("plate/wrench", 1000)};
+  input.streams[0].id = 1;
+  figures.stream = "plate/wrench";
+  input.figures = {figures};
+  return TakePage(input);
+}
+
+TEST(TakePageTest, TheVerdictComesFirst) {
+  TakeResult take = Take();
+  EXPECT_THAT(Page(take), StartsWith("KEEP  stroke_007  61.0 s"));
+  EXPECT_THAT(Page(take), HasSubstr("no gaps"));
+  EXPECT_THAT(Page(take), HasSubstr("nothing was red"));
+  take.quality.keep = false;
+  take.quality.advice = "Record it again if you can: plate/wrench has no samples.";
+  EXPECT_THAT(Page(take), StartsWith("DO NOT RELY ON  stroke_007"));
+  EXPECT_THAT(Page(take), HasSubstr("plate/wrench has no samples"));
+  take.closed = false;
+  EXPECT_THAT(Page(take), HasSubstr("not yet compacted"));
+}
+
+TEST(TakePageTest, ThousandsOfGapsStayOnOnePageLongestFirst) {
+  TakeResult take = Take();
+  for (int k = 0; k < 5000; ++k) {
+    const auto at = Timestamp::FromSeconds(0.01 * k);
+    take.gaps.push_back({1, 10 * k, 1, recording::GapCause::kNetworkLoss, at,
+                         at + Duration::Milliseconds(k == 4321 ? 900 : 1)});
+  }
+  take.gaps.push_back({1, 70'000, 30, recording::GapCause::kRingOverflow,
+                       Timestamp::FromSeconds(60), Timestamp::FromSeconds(60.03)});
+  const std::string page = Page(take);
+  EXPECT_LE(std::count(page.begin(), page.end(), '\n'), 60);
+  EXPECT_THAT(page, HasSubstr("5000 x network_loss (5000 samples)"));
+  EXPECT_THAT(page, HasSubstr("1 x ring_overflow (30 samples)"));
+  EXPECT_THAT(page, HasSubstr("at    43.210 s for   0.900 s"));
+  EXPECT_THAT(page, HasSubstr("and 4989 shorter ones"));
+  EXPECT_LT(page.find("0.900 s"), page.find("0.030 s"));
+}
+
+TEST(TakePageTest, WhatWasRedIsExplained) {
+  TakeResult take = Take();
+  recording::QualityItem item;
+  item.stream = "plate/wrench";
+  item.what = "saturated_samples";
+  item.worst = 12;
+  item.red = true;
+  item.cause = "the sensor was loaded beyond its range";
+  take.quality.items = {item, {}};
+  EXPECT_THAT(Page(take), HasSubstr("plate/wrench saturated_samples: worst 12, limit 0"));
+  EXPECT_THAT(Page(take), HasSubstr("beyond its range"));
+  EXPECT_THAT(Page(take), Not(HasSubstr("nothing was red")));
+}
+
+TEST(JudgeTakeTest, KeepsWhatIsGoodAndSaysWhyNot) {
+  StreamFigures good;
+  good.stream = "vicon/markers";
+  good.samples = 10'000;
+  StreamFigures some = good;
+  some.lost_samples = 400;
+  StreamFigures much = good;
+  much.lost_samples = 600;
+  StreamFigures none = good;
+  none.samples = 0;
+  recording::QualityItem red;
+  red.stream = "vicon/markers";
+  red.what = "lost_samples";
+  red.red = true;
+  EXPECT_EQ(JudgeTake({}, std::vector{good}).advice, "Keep it.");
+  EXPECT_TRUE(JudgeTake({red}, std::vector{some}).keep);
+  EXPECT_THAT(JudgeTake({red}, std::vector{some}).advice, HasSubstr("look at what was red"));
+  EXPECT_FALSE(JudgeTake({red}, std::vector{much}).keep);
+  EXPECT_THAT(JudgeTake({red}, std::vector{much}).advice, HasSubstr("lost 5.66 %"));
+  EXPECT_THAT(JudgeTake({}, std::vector{none}).advice, HasSubstr("has no samples"));
+  recording::QualityItem silent;
+  silent.stream = "plate/wrench";
+  silent.what = "last_sample_age_s";
+  silent.red = true;
+  silent.value = 3;
+  silent.threshold = 0.5;
+  EXPECT_FALSE(JudgeTake({silent}, std::vector{good}).keep);
+  silent.value = 0.01;
+  EXPECT_TRUE(JudgeTake({silent}, std::vector{good}).keep);
+}
+
+}  // namespace
+}  // namespace handhold::capture
