@@ -81,7 +81,7 @@ std::string GapLines(const TakePageInput& in) {
   }
   out += "\n";
   std::vector<Gap> longest = gaps;
-  std::sort(longest.begin(), longest.end(), [](const Gap& a, const Gap& b) {
+  std::stable_sort(longest.begin(), longest.end(), [](const Gap& a, const Gap& b) {
     return a.clip_end - a.clip_begin > b.clip_end - b.clip_begin;
   });
   if (longest.size() > kMostGapLines) longest.resize(kMostGapLines);

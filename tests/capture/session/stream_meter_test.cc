@@ -96,7 +96,7 @@ TEST(StreamMeterTest, VisibilityIsOfMarkersAndOfTheLastSecond) {
   StreamMeter meter(MarkerStream("vicon/markers", 4, 100));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto send = [&](int from, int to, int visible) {
-    for (int i = from; i < to; ++i) {
+    for (int64_t i = from; i < to; ++i) {
       std::vector<double> values(12, 1.0);
       for (int m = visible; m < 4; ++m) std::fill_n(values.begin() + 3 * m, 3, nan);
       meter.Samples(*Record({i, i * 10'000'000, i * 10'000'000, 0}, 1, values));

@@ -58,8 +58,8 @@ TEST(TakePageTest, ThousandsOfGapsStayOnOnePageLongestFirst) {
                        Timestamp::FromSeconds(60), Timestamp::FromSeconds(60.03)});
   const std::string page = Page(take);
   EXPECT_LE(std::count(page.begin(), page.end(), '\n'), 60);
-  EXPECT_THAT(page, HasSubstr("5000 x network_loss (5000 samples)"));
-  EXPECT_THAT(page, HasSubstr("1 x ring_overflow (30 samples)"));
+  EXPECT_THAT(page, HasSubstr("5000 x network loss (5000 samples)"));
+  EXPECT_THAT(page, HasSubstr("1 x ring overflow (30 samples)"));
   EXPECT_THAT(page, HasSubstr("at    43.210 s for   0.900 s"));
   EXPECT_THAT(page, HasSubstr("and 4989 shorter ones"));
   EXPECT_LT(page.find("0.900 s"), page.find("0.030 s"));
