@@ -12,7 +12,7 @@ Program HandholdProgram() {
   return {
       .verbs =
           {
-              LibraryCreateVerb(),
+              LibraryCreateVerb(),  // one line each
               LibraryInfoVerb(),
               LibraryCheckVerb(),
               LibraryRebuildVerb(),
@@ -22,6 +22,14 @@ Program HandholdProgram() {
               ClipRateVerb(),
               QueryVerb(),
               SqlVerb(),
+              FitSkeletonVerb(),
+              FitPoseVerb(),
+              FitContactVerb(),
+              FitComplianceVerb(),
+              SynthInteractionVerb(),
+              ArtefactListVerb(),
+              ArtefactShowVerb(),
+              ArtefactLineageVerb(),
               CompletionVerb(),
               LabMakeVerb(),
               VersionVerb(),

@@ -6,21 +6,29 @@
 
 namespace handhold::cli {
 
-Verb LibraryCreateVerb();   // library.cc
-Verb LibraryInfoVerb();     // library.cc
-Verb LibraryCheckVerb();    // library.cc
-Verb LibraryRebuildVerb();  // library.cc
-Verb ClipListVerb();        // clip.cc
-Verb ClipShowVerb();        // clip.cc
-Verb ClipTagVerb();         // clip.cc
-Verb ClipRateVerb();        // clip.cc
-Verb CompletionVerb();      // completion.cc
-Verb CompleteVerb();        // completion.cc
-Verb LabMakeVerb();         // lab_make.cc
-Verb QueryVerb();           // query.cc
-Verb ReferenceVerb();       // reference.cc
-Verb SqlVerb();             // sql.cc
-Verb VersionVerb();         // version.cc
+Verb LibraryCreateVerb();     // library.cc
+Verb LibraryInfoVerb();       // library.cc
+Verb LibraryCheckVerb();      // library.cc
+Verb LibraryRebuildVerb();    // library.cc
+Verb ClipListVerb();          // clip.cc
+Verb ClipShowVerb();          // clip.cc
+Verb ClipTagVerb();           // clip.cc
+Verb ClipRateVerb();          // clip.cc
+Verb FitSkeletonVerb();       // fit_skeleton.cc
+Verb FitPoseVerb();           // fit_pose.cc
+Verb FitContactVerb();        // fit_contact.cc
+Verb FitComplianceVerb();     // fit_compliance.cc
+Verb SynthInteractionVerb();  // synth_interaction.cc
+Verb ArtefactListVerb();      // artefact.cc
+Verb ArtefactShowVerb();      // artefact.cc
+Verb ArtefactLineageVerb();   // artefact.cc
+Verb CompletionVerb();        // completion.cc
+Verb CompleteVerb();          // completion.cc
+Verb LabMakeVerb();           // lab_make.cc
+Verb QueryVerb();             // query.cc
+Verb ReferenceVerb();         // reference.cc
+Verb SqlVerb();               // sql.cc
+Verb VersionVerb();           // version.cc
 
 /// The verbs in the order in which help shows them, the version, and the start checks.
 Program HandholdProgram();

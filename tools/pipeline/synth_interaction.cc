@@ -296,12 +296,14 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   if (!assumed.empty()) {
     HANDHOLD_ASSIGN(played, assume(1.0));
     for (const auto& [dof, value] : assumed) {
-      result.assumed_dofs.push_back(dof);
       char text[160];
       std::snprintf(text, sizeof text, "%s: compliance %.4g rad/Nm assumed (refused by the fit)",
                     dof.c_str(), value);
       chosen.push_back(text);
     }
+  }
+  for (const std::string& dof : scene.skeleton.skeleton.dof_names()) {
+    if (assumed.contains(dof)) result.assumed_dofs.push_back(dof);
   }
   const Maker maker(context, *this, std::move(scene));
   const auto none = [](const Motion&) -> Result<std::vector<AssumptionReplay>> {

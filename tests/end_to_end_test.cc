@@ -1,0 +1,390 @@
+// The story of the house in one test: a known hand is recorded, kept in a library, fitted from what
+// the sensors saw, and meets surfaces it never touched. Every step is a call of tools/pipeline,
+// every result is judged against the truth behind the subject; the criteria and their bounds are in
+// tests/support/chain_judge.cc (issue "One finger, the whole chain", section 4). Each canary breaks
+// one thing and must fail the criterion that watches it.
+//
+// One subject, 24 + 24 strokes, a short range of motion. Shares over many subjects are
+// tests/chain's.
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "database/store/clip_writer.h"
+#include "database/store/library.h"
+#include "tests/database/store/clip_fixture.h"
+#include "tests/support/chain_criteria.h"
+#include "tools/lab/subject.h"
+#include "tools/pipeline/fit_compliance.h"
+#include "tools/pipeline/inputs.h"
+#include "tools/pipeline/synth_interaction.h"
+
+namespace handhold {
+namespace {
+
+using Until = chain::ChainOptions::Until;
+
+// What is not met, by name; everything else must be. If one of these is met one day, this list is
+// what must change.
+const std::set<std::string> kKnownMisses = {
+    // While the fingertip sticks, the sideways force is determined by no compliance
+    // (chain_replay.cc): in the plane of flexion the same replays meet the bound.
+    "fitted, quasi-static, bump: force whole, p90",
+    "fitted, quasi-static, friction_1.0: force whole, p90",
+    "fitted, damped, bump: force whole, p90",
+    "fitted, damped, friction_1.0: force whole, p90",
+    "planted, quasi-static, captured: force whole, p90",
+    "planted, quasi-static, friction_1.0: force whole, median",
+    "planted, quasi-static, friction_1.0: force whole, p90",
+    "planted, damped, bump: force whole, p90",
+    "planted, damped, captured: force whole, median",
+    "planted, damped, captured: force whole, p90",
+    "planted, damped, friction_1.0: force whole, median",
+    "planted, damped, friction_1.0: force whole, p90",
+    "planted, damped, friction_1.0: first 50 ms whole, median",
+    // PIP and DIP of this subject are refused and replayed with Table 1's values for another task.
+    "fitted, quasi-static, friction_0.1: fingertip, median",
+    "fitted, quasi-static, friction_0.1: fingertip, p90",
+    "fitted, quasi-static, friction_1.0: slip agrees",
+    "fitted, quasi-static, friction_1.0: stick found",
+    "fitted, damped, friction_0.1: fingertip, p90",
+    "fitted, damped, friction_1.0: slip agrees",
+    "fitted, damped, friction_1.0: stick found",
+};
+
+// Writes a clip into the library as a recorder would, and catalogues it.
+std::string Keep(store::Library& library, recording::Clip clip, const std::string& name) {
+  clip.mutable_info().name = name;
+  auto info = library.NewTake(clip.info());
+  EXPECT_TRUE(info) << info.error().message;
+  clip.mutable_info() = *info;
+  const Status written = store::WriteClip(clip, library.ClipPath(info->id), {});
+  EXPECT_TRUE(written) << written.error().message;
+  const Status indexed = library.Index(info->id);
+  EXPECT_TRUE(indexed) << indexed.error().message;
+  return info->id.ToString();
+}
+
+class EndToEnd : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    lab::SubjectOptions options;
+    options.seed = 7;
+    options.plan = lab::Plan::Full();
+    options.plan.range_of_motion_s = 10;
+    options.processes = 2;
+    auto made = lab::MakeSubject(options);
+    ASSERT_TRUE(made) << made.error().message;
+    subject_ = new lab::Subject(*std::move(made));
+    folder_ = new store::TempDir();
+    auto library = store::Library::Create(folder_->path() + "/lab");
+    ASSERT_TRUE(library) << library.error().message;
+    library_ = library->release();
+    clip_id_ = new std::string(Keep(*library_, lab::MakeClip(subject_->feed), "session"));
+    run_ = new chain::ChainRun(Run({.clip = "session"}));
+    ASSERT_FALSE(run_->error) << run_->error->message;
+    auto results = chain::LoadChain(*library_, run_->made);
+    ASSERT_TRUE(results) << results.error().message;
+    results_ = new chain::ChainResults(*std::move(results));
+    judged_ = new std::vector<chain::Criterion>(
+        chain::Judge(chain::GatherFits(subject_->truth, *results_), false));
+    chain::Print(*judged_);
+    chain::PrintFits(subject_->truth, results_->trajectory);
+  }
+  static void TearDownTestSuite() {
+    delete judged_;
+    delete results_;
+    delete run_;
+    delete clip_id_;
+    delete library_;
+    delete folder_;
+    delete subject_;
+  }
+
+  static chain::ChainRun Run(const chain::ChainOptions& options) {
+    return chain::RunChain({.library = *library_}, options);
+  }
+  // The criteria of the same subject, its clip changed by `change`.
+  template <typename Change>
+  static std::vector<chain::Criterion> Changed(const std::string& name, const Change& change,
+                                               chain::ChainOptions options,
+                                               chain::Evidence* evidence = nullptr) {
+    options.clip = Keep(*library_, change(), name);
+    const chain::ChainRun run = Run(options);
+    if (run.error) std::printf("%s: %s\n", name.c_str(), run.error->message.c_str());
+    const auto results = chain::LoadChain(*library_, run.made);
+    EXPECT_TRUE(results) << results.error().message;
+    const chain::Evidence gathered = chain::GatherFits(subject_->truth, *results);
+    if (evidence != nullptr) *evidence = gathered;
+    return chain::Judge(gathered, false);
+  }
+  static void ExpectMet(const std::vector<chain::Criterion>& list, int number) {
+    int judged = 0;
+    for (const chain::Criterion& c : list) {
+      if (c.number != number) continue;
+      judged += !std::isnan(c.bound);
+      EXPECT_EQ(c.met, !kKnownMisses.contains(c.name))
+          << c.number << ", " << c.name << ": " << c.value << " " << c.unit << ", bound "
+          << c.bound;
+    }
+    EXPECT_GT(judged, 0) << "nothing was judged for criterion " << number;
+  }
+
+  static lab::Subject* subject_;
+  static store::TempDir* folder_;
+  static store::Library* library_;
+  static std::string* clip_id_;
+  static chain::ChainRun* run_;
+  static chain::ChainResults* results_;
+  static std::vector<chain::Criterion>* judged_;
+};
+lab::Subject* EndToEnd::subject_ = nullptr;
+store::TempDir* EndToEnd::folder_ = nullptr;
+store::Library* EndToEnd::library_ = nullptr;
+std::string* EndToEnd::clip_id_ = nullptr;
+chain::ChainRun* EndToEnd::run_ = nullptr;
+chain::ChainResults* EndToEnd::results_ = nullptr;
+std::vector<chain::Criterion>* EndToEnd::judged_ = nullptr;
+
+// Criterion 3, reading: what is kept is what was measured, within half a quantum.
+TEST_F(EndToEnd, TheTakeIsKeptAndFoundAgain) {
+  const auto rows = library_->Clips({.subject = "finger4"});
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_FALSE(rows->empty());
+  const auto kept = library_->OpenClip("session");
+  ASSERT_TRUE(kept) << kept.error().message;
+  const recording::Clip given = lab::MakeClip(subject_->feed);
+  ASSERT_EQ((*kept)->streams().size(), given.streams().size());
+  for (const recording::StreamInfo& stream : given.streams()) {
+    const auto there = (*kept)->FindStreams(stream.name);
+    ASSERT_EQ(there.size(), 1u) << stream.name;
+    const auto a = given.ReadAll(stream.id), b = (*kept)->ReadAll(there.front()->id);
+    ASSERT_TRUE(a && b);
+    ASSERT_EQ(a->count(), b->count());
+    double worst = 0;  // in quanta
+    for (int c = 0; c < stream.channel_count(); ++c) {
+      for (int i = 0; i < a->count(); ++i) {
+        if (std::isnan(a->value(c, i))) {
+          ASSERT_TRUE(std::isnan(b->value(c, i))) << stream.name << " " << c << " " << i;
+          continue;
+        }
+        worst = std::max(worst, std::abs(a->value(c, i) - b->value(c, i)) /
+                                    stream.channels[static_cast<size_t>(c)].quantum);
+      }
+    }
+    EXPECT_LE(worst, 0.5 + 1e-6) << stream.name;
+    EXPECT_EQ(a->times, b->times) << stream.name;
+  }
+}
+
+TEST_F(EndToEnd, Criterion5TheHandAndItsAnglesAreThePlantedOnes) {
+  ExpectMet(*judged_, 5);
+  // Canary: two markers of neighbouring segments change names.
+  const auto swapped =
+      Changed("swapped",
+              [] {
+                lab::SensorFeed::Data data = subject_->feed.data();
+                const size_t markers = data.marker_names.size(), a = 3, b = 6;
+                for (size_t f = 0; f < data.markers_m.size() / (3 * markers); ++f) {
+                  for (size_t k = 0; k < 3; ++k)
+                    std::swap(data.markers_m[3 * (f * markers + a) + k],
+                              data.markers_m[3 * (f * markers + b) + k]);
+                }
+                return lab::MakeClip(lab::SensorFeed(std::move(data)));
+              },
+              {.until = Until::kPose});
+  EXPECT_TRUE(chain::Fails(swapped, 5, "length"));
+  EXPECT_TRUE(chain::Fails(swapped, 5, "angle"));
+}
+
+TEST_F(EndToEnd, Criterion6EveryContactIsFoundAndNoKnockIsOne) {
+  ExpectMet(*judged_, 6);
+  // Canary: the sensor's description has the wrong sign.
+  const auto turned = Changed("turned",
+                              [] {
+                                lab::SensorFeed::Data data = subject_->feed.data();
+                                data.sensor.sign = -data.sensor.sign;
+                                return lab::MakeClip(lab::SensorFeed(std::move(data)));
+                              },
+                              {.skeleton = run_->made.skeleton, .until = Until::kContact});
+  EXPECT_TRUE(chain::Fails(turned, 6, "torque"));
+}
+
+TEST_F(EndToEnd, Criterion7CompliancesAreThePlantedOnesOrRefused) {
+  ExpectMet(*judged_, 7);
+  for (const artefact::ComplianceFit& fit : results_->trajectory.fits) {
+    for (const artefact::JointCompliance& joint : fit.joints) {
+      EXPECT_NE(joint.compliance_rad_per_Nm.has_value(), !joint.refusal.empty())
+          << fit.estimator << " " << fit.task << " " << joint.dof;
+    }
+  }
+  // Canary: twice the compliance.
+  chain::ChainResults twice = *results_;
+  chain::DoubleCompliance(&twice.trajectory);
+  EXPECT_TRUE(chain::Fails(chain::Judge(chain::GatherFits(subject_->truth, twice), false), 7));
+}
+
+TEST_F(EndToEnd, Criterion7ThePapersEstimatorDiscardsStraightFingersWithReasons) {
+  std::set<std::string> straight;  // reasons of discarded events in the straight posture
+  int discarded = 0;
+  for (const artefact::ComplianceFit& fit : results_->trajectory.fits) {
+    if (fit.estimator != "paper") continue;
+    for (const auto& d : fit.discarded) {
+      EXPECT_FALSE(d.reason.empty());
+      ++discarded;
+      const double onset = results_->contact.phases[static_cast<size_t>(d.phase)].onset.seconds();
+      for (const lab::TruthStroke& s : subject_->truth.strokes) {
+        if (s.posture == "straight" && onset > s.begin_s && onset < s.end_s)
+          straight.insert(d.reason);
+      }
+    }
+  }
+  std::printf("the paper's estimator discarded %d joint estimates\n", discarded);
+  EXPECT_FALSE(straight.empty()) << "no event of a straight finger was discarded";
+  for (const std::string& reason : straight) std::printf("  straight finger: %s\n", reason.c_str());
+}
+
+// Canary of 2 and 7: the force 10 ms late. E4's fitted shift must say so.
+TEST_F(EndToEnd, AForceShiftedBy10MsIsSeenByTheDynamicEstimator) {
+  const chain::Evidence straight = chain::GatherFits(subject_->truth, *results_);
+  ASSERT_FALSE(straight.shifts.empty());
+  for (const auto& shift : straight.shifts) {
+    std::printf("shift %+.3f +- %.3f ms\n", 1e3 * shift.fitted_s, 1e3 * shift.sd_s);
+    EXPECT_LE(std::abs(shift.fitted_s), 1.96 * shift.sd_s + 1e-4) << "the clocks agree";
+  }
+  chain::Evidence late;
+  Changed(
+      "late",
+      [] {
+        lab::SensorFeed::Data data = subject_->feed.data();
+        const size_t shift = static_cast<size_t>(std::lround(0.010 * data.force_rate_hz)) * 6;
+        std::vector<float>& w = data.wrench_S;
+        w.insert(w.begin(), w.begin(), w.begin() + static_cast<std::ptrdiff_t>(shift));
+        w.resize(w.size() - shift);
+        return lab::MakeClip(lab::SensorFeed(std::move(data)));
+      },
+      {.skeleton = run_->made.skeleton}, &late);
+  ASSERT_FALSE(late.shifts.empty()) << "E4 gave no shift";
+  for (const auto& shift : late.shifts) {
+    std::printf("late: shift %+.3f +- %.3f ms\n", 1e3 * shift.fitted_s, 1e3 * shift.sd_s);
+    EXPECT_GT(std::abs(shift.fitted_s), 1.96 * shift.sd_s);
+  }
+}
+
+TEST_F(EndToEnd, Criterion8TheReferenceIsWhatTheHandWouldHaveDone) {
+  ExpectMet(*judged_, 8);  // with its controls: no reference, C/2, 2C
+  // Canary, through the step: a trajectory made with twice the compliance.
+  chain::ChainOptions options{.clip = "session", .skeleton = run_->made.skeleton};
+  options.compliance_factor = 2.0;
+  const chain::ChainRun run = Run(options);
+  ASSERT_FALSE(run.error) << run.error->message;
+  const auto twice = chain::LoadChain(*library_, run.made);
+  ASSERT_TRUE(twice);
+  const auto judged = chain::Judge(chain::GatherFits(subject_->truth, *twice), false);
+  EXPECT_TRUE(chain::Fails(judged, 8, "eq. 1"));
+  EXPECT_TRUE(chain::Fails(judged, 8, "dynamic"));
+}
+
+TEST_F(EndToEnd, Criterion9TheHandMeetsSurfacesItNeverTouched) {
+  chain::Evidence evidence;
+  for (const char* run : {"captured", "friction_0.1", "friction_1.0", "bump"}) {
+    evidence.Add(chain::GatherPlantedReplay(subject_->truth, {.run = run, .damped = true}));
+    evidence.Add(chain::GatherPlantedReplay(subject_->truth, {.run = run, .damped = false}));
+    if (std::string(run) == "captured") continue;  // a tautology by eq. 1
+    evidence.Add(
+        chain::GatherFittedReplay(subject_->truth, *results_, {.run = run, .damped = true}));
+    evidence.Add(
+        chain::GatherFittedReplay(subject_->truth, *results_, {.run = run, .damped = false}));
+  }
+  std::vector<chain::Criterion> judged = chain::Judge(evidence, false);
+  std::erase_if(judged, [](const chain::Criterion& c) { return c.number != 9; });
+  chain::Print(judged);
+  ExpectMet(judged, 9);
+  for (const std::string& name : kKnownMisses) {
+    EXPECT_TRUE(std::any_of(judged.begin(), judged.end(),
+                            [&](const chain::Criterion& c) { return c.name == name; }))
+        << "a known miss that nobody judges: " << name;
+  }
+}
+
+TEST_F(EndToEnd, Criterion9SeesTwiceTheComplianceAndAWrongFriction) {
+  chain::Evidence twice = chain::GatherFittedReplay(
+      subject_->truth, *results_, {.run = "friction_0.1", .compliance_scale = 2.0});
+  EXPECT_TRUE(
+      chain::Fails(chain::Judge(twice, false), 9, "fitted, quasi-static, friction_0.1: fingertip"));
+  chain::Evidence slippery = chain::GatherFittedReplay(subject_->truth, *results_,
+                                                       {.run = "friction_1.0", .friction = 0.1});
+  const auto judged = chain::Judge(slippery, false);
+  EXPECT_TRUE(chain::Fails(judged, 9, "fitted, quasi-static, friction_1.0: force in plane"));
+  EXPECT_TRUE(chain::Fails(judged, 9, "fitted, quasi-static, friction_1.0: stick"));
+}
+
+// A step on a mesh of one's own: everything is kept, and leads back to the recording.
+TEST_F(EndToEnd, AMeshOfOnesOwnIsTouchedAndTheMotionKnowsWhereItComesFrom) {
+  const std::string mesh = folder_->path() + "/roof.stl";
+  const double corner[5][3] = {{-80, -60, 0}, {80, -60, 0}, {80, 60, 0}, {-80, 60, 0}, {0, 0, 12}};
+  const int face[6][3] = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}, {0, 3, 2}, {0, 2, 1}};
+  std::ofstream out(mesh);
+  out << "solid roof\n";
+  for (const auto& f : face) {
+    out << "facet normal 0 0 0\nouter loop\n";
+    for (const int c : f)
+      out << "vertex " << corner[c][0] << " " << corner[c][1] << " " << corner[c][2] << "\n";
+    out << "endloop\nendfacet\n";
+  }
+  out << "endsolid roof\n";
+  out.close();
+  pipeline::SynthInteractionStep step;
+  step.clip = "session";
+  step.prop = mesh;
+  step.range = TimeRange{Timestamp::FromSeconds(subject_->truth.takes[2].begin_s),
+                         Timestamp::FromSeconds(subject_->truth.takes[2].begin_s + 15)};
+  step.trajectory = run_->made.trajectory;
+  const auto made = step.Run({.library = *library_});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_FALSE(made->reused);
+  const auto motion = store::LoadMotion(library_->ArtefactPath(made->hash));
+  ASSERT_TRUE(motion) << motion.error().message;
+  EXPECT_EQ(motion->surface, "roof");
+  EXPECT_FALSE(motion->contacts.empty());
+  EXPECT_EQ(motion->lcp_failures, 0);
+  EXPECT_EQ(motion->assumed_dofs, made->assumed_dofs);
+  EXPECT_EQ(made->replays.size(), made->assumed_dofs.empty() ? 0u : 2u);
+  // Back to the clip.
+  std::set<std::string> seen, open = {made->hash};
+  const auto row = library_->FindClip("session");
+  ASSERT_TRUE(row);
+  bool found = false;
+  while (!open.empty()) {
+    const std::string hash = *open.begin();
+    open.erase(open.begin());
+    if (!seen.insert(hash).second) continue;
+    found = found || hash == row->sha256;
+    const auto inputs = library_->Inputs(hash);
+    ASSERT_TRUE(inputs);
+    for (const auto& input : *inputs) open.insert(input.hash);
+  }
+  EXPECT_TRUE(found) << "no lineage from the motion to the recording";
+}
+
+TEST_F(EndToEnd, ASecondRunIsRecognisedAndComputesNothing) {
+  const auto before = library_->Artefacts();
+  ASSERT_TRUE(before);
+  const chain::ChainRun again = Run({.clip = "session"});
+  ASSERT_FALSE(again.error) << again.error->message;
+  EXPECT_EQ(again.made.trajectory, run_->made.trajectory);
+  EXPECT_EQ(again.made.skeleton, run_->made.skeleton);
+  const auto after = library_->Artefacts();
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->size(), before->size());
+}
+
+}  // namespace
+}  // namespace handhold

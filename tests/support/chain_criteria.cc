@@ -1,0 +1,298 @@
+#include "tests/support/chain_criteria.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "database/model/kinematics.h"
+#include "fitting/compliance/reference_trajectory.h"
+#include "tools/pipeline/fit_compliance.h"
+#include "tools/pipeline/fit_contact.h"
+#include "tools/pipeline/fit_pose.h"
+#include "tools/pipeline/fit_skeleton.h"
+#include "tools/pipeline/inputs.h"
+
+namespace handhold::chain {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+double AcrossAxis(const model::Skeleton& s, int body, const geometry::Vec3& p_B) {
+  const geometry::Vec3 axis = s.body(body).joint.axes[0];
+  return (p_B - axis * axis.dot(p_B)).norm();
+}
+
+void GatherLengths(const model::Skeleton& truth, const model::Skeleton& fit, Evidence* out) {
+  for (int b = 2; b < std::min(truth.body_count(), fit.body_count()); ++b) {
+    if (truth.body(b - 1).joint.type != model::JointType::kHinge) continue;
+    const double a = AcrossAxis(fit, b - 1, fit.body(b).joint.X_PJp.p),
+                 t = AcrossAxis(truth, b - 1, truth.body(b).joint.X_PJp.p);
+    out->length_error_m.emplace_back("to " + truth.body(b).joint.name, a - t);
+  }
+  const int at = truth.FindFrame("index.tip"), mine = fit.FindFrame("index.tip");
+  if (at < 0 || mine < 0) return;
+  const auto& tip = truth.frames()[static_cast<size_t>(at)];
+  const auto& fitted = fit.frames()[static_cast<size_t>(mine)];
+  out->length_error_m.emplace_back("to fingertip", AcrossAxis(fit, fitted.body, fitted.X_BF.p) -
+                                                       AcrossAxis(truth, tip.body, tip.X_BF.p));
+}
+
+void GatherAngles(const lab::TruthSeries& truth, const artefact::PoseTrack& pose, Evidence* out) {
+  const auto nv = truth.theta.cols();
+  std::vector<double> rms;
+  for (Eigen::Index j = 0; j < nv; ++j) {
+    double sum = 0, sum2 = 0, n = 0;
+    for (int k = 0; k < pose.frame_count(); ++k) {
+      const double t = pose.times[static_cast<size_t>(k)].seconds();
+      if (t < truth.begin_s || t >= truth.end_s()) continue;
+      const double e = pose.q(j, k) - lab::Interpolate(truth, truth.theta.col(j), t)[0];
+      sum += e, sum2 += e * e, n += 1;
+    }
+    rms.push_back(n > 0 ? std::sqrt(std::max(0.0, sum2 / n - sum / n * sum / n)) : kNone);
+  }
+  out->angle_rms_rad.push_back(std::move(rms));
+}
+
+/// The stroke's series that holds `t`, with contact columns; null: none.
+const lab::TruthSeries* StrokeAt(const lab::TruthRun& run, double t) {
+  for (const lab::TruthSeries& s : run.strokes) {
+    if (s.rows() >= 2 && s.has_contact_columns() && t >= s.begin_s && t <= s.end_s() - 1e-3)
+      return &s;
+  }
+  return nullptr;
+}
+
+void GatherTouches(const lab::TruthRun& run, const artefact::ContactTrack& contact, Evidence* out) {
+  for (const artefact::ContactPhase& phase : contact.phases) {
+    double nearest = 1e9;
+    for (const lab::TruthContact& c : run.contacts)
+      nearest = std::min(nearest, std::abs(phase.onset.seconds() - c.onset_s));
+    if (nearest > 0.05) {
+      ++out->false_touches;
+    } else {
+      out->onset_error_s.push_back(nearest);
+    }
+  }
+  for (const lab::TruthContact& c : run.contacts) {
+    if (c.peak_normal_force_N < 0.3) continue;
+    ++out->touches_planted;
+    out->touches_found += std::any_of(
+        contact.phases.begin(), contact.phases.end(), [&](const artefact::ContactPhase& p) {
+          return p.onset.seconds() < c.release_s && p.release.seconds() > c.onset_s;
+        });
+  }
+}
+
+void GatherTorques(const lab::Truth& truth, const lab::TruthRun& run,
+                   const artefact::ContactTrack& contact, Evidence* out) {
+  const model::Skeleton& hand = *truth.skeleton;
+  model::KinematicsData data(hand);
+  Eigen::VectorXd error2 = Eigen::VectorXd::Zero(hand.nv()), peak = error2;
+  double n = 0;
+  for (size_t k = 0; k < contact.times.size(); ++k) {
+    const double t = contact.times[k].seconds();
+    const lab::TruthSeries* s = StrokeAt(run, t);
+    if (s == nullptr) continue;
+    const Eigen::Vector3d f = lab::Interpolate(*s, s->f_onHand_W, t),
+                          c = lab::Interpolate(*s, s->p_W_contact, t);
+    if (!c.allFinite()) continue;
+    model::ComputeJacobian(hand, lab::Interpolate(*s, s->theta, t), &data);
+    Eigen::VectorXd tau = Eigen::VectorXd::Zero(hand.nv());
+    model::AddForceTorques(hand, data, hand.body_count() - 1, c, f, tau);
+    const auto i = static_cast<Eigen::Index>(k);
+    error2 += (contact.tau_Nm.col(i) - tau).cwiseAbs2();  // 0 where no phase was found
+    peak = peak.cwiseMax(tau.cwiseAbs());
+    n += 1;
+    const Eigen::Vector3d w = contact.p_WC.col(i);
+    if (contact.phase[k] >= 0 && w.allFinite() && f.z() > 0.3)
+      out->point_error_m.push_back((w - c).norm());
+  }
+  std::vector<double> share;
+  for (Eigen::Index j = 0; j < error2.size(); ++j)
+    share.push_back(n > 0 ? std::sqrt(error2[j] / n) / peak[j] : kNone);
+  out->torque_rms_share.push_back(std::move(share));
+}
+
+void GatherCompliance(const lab::Truth& truth, const std::vector<artefact::ComplianceFit>& fits,
+                      Evidence* out) {
+  for (const artefact::ComplianceFit& fit : fits) {
+    const lab::PlantedImpedance* planted = truth.FindImpedance(fit.task);
+    if (fit.estimator != "dynamic" || planted == nullptr) continue;
+    if (fit.time_shift_s) out->shifts.push_back({*fit.time_shift_s, fit.time_shift_sd_s});
+    for (size_t j = 0; j < fit.joints.size(); ++j) {
+      const artefact::JointCompliance& joint = fit.joints[j];
+      ComplianceSample& s = out->compliance.emplace_back();
+      s.seed = truth.seed, s.task = fit.task, s.dof = joint.dof, s.joint = static_cast<int>(j);
+      s.planted = planted->compliance_rad_per_Nm[static_cast<Eigen::Index>(j)];
+      s.fitted = joint.compliance_rad_per_Nm;
+      s.lower = joint.lower_rad_per_Nm, s.upper = joint.upper_rad_per_Nm;
+      for (const artefact::ComplianceFit& other : fits) {
+        if (other.estimator == "paper" && other.task == fit.task)
+          s.paper = other.joints[j].compliance_rad_per_Nm;
+      }
+    }
+  }
+}
+
+/// RMS over wrist and MP after the first 50 ms of contact, per stroke. Joint zeros are a gauge:
+/// taken from the 40 ms before each onset.
+std::vector<double> ReferenceErrors(const lab::Truth& truth, const ChainResults& r,
+                                    const Eigen::MatrixXd& reference) {
+  std::vector<double> strokes;
+  if (reference.cols() == 0) return strokes;
+  const lab::TruthSeries &free = truth.FindRun("reference")->session,
+                         &captured = truth.FindRun("captured")->session;
+  for (size_t p = 0; p < r.contact.phases.size(); ++p) {
+    double sum = 0, n = 0, before = 0;
+    Eigen::Vector2d zero = Eigen::Vector2d::Zero();
+    const Timestamp onset = r.contact.phases[p].onset;
+    const auto first = std::lower_bound(r.contact.times.begin(), r.contact.times.end(),
+                                        onset - Duration::Milliseconds(40));
+    for (auto it = first; it != r.contact.times.end(); ++it) {
+      if (*it > r.contact.phases[p].release) break;
+      const auto k = static_cast<size_t>(it - r.contact.times.begin());
+      const auto i = static_cast<Eigen::Index>(k);
+      const double t = it->seconds();
+      if (*it < onset) {
+        zero += r.pose.q.col(i).head<2>() - lab::Interpolate(captured, captured.theta, t).head<2>();
+        before += 1;
+        continue;
+      }
+      if (r.contact.phase[k] != static_cast<int>(p) || *it < onset + Duration::Milliseconds(50))
+        continue;
+      const Eigen::Vector2d e = reference.col(i).head<2>() - zero / std::max(1.0, before) -
+                                lab::Interpolate(free, free.theta, t).head<2>();
+      sum += e.squaredNorm();
+      n += 2;
+    }
+    if (n > 0) strokes.push_back(std::sqrt(sum / n));
+  }
+  return strokes;
+}
+
+void GatherReferences(const lab::Truth& truth, const ChainResults& r, Evidence* out) {
+  const artefact::InteractionTrajectory& t = r.trajectory;
+  out->reference_eq1 = ReferenceErrors(truth, r, t.q_reference);
+  out->reference_dynamic = ReferenceErrors(truth, r, t.q_reference_dynamic);
+  out->reference_none = ReferenceErrors(truth, r, t.q);
+  for (const double factor : {0.5, 2.0}) {
+    fitting::ReferenceTrajectoryOptions options;
+    options.compliance_factor = factor;
+    const auto wrong =
+        fitting::MakeInteractionTrajectory(*r.skeleton, r.pose, r.contact, t.fits, options);
+    if (!wrong) continue;
+    (factor < 1 ? out->reference_half : out->reference_double) =
+        ReferenceErrors(truth, r, wrong->trajectory.q_reference);
+  }
+}
+
+template <typename T>
+void Append(const std::vector<T>& from, std::vector<T>* to) {
+  to->insert(to->end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+ChainRun RunChain(const pipeline::StepContext& context, const ChainOptions& o) {
+  ChainRun run;
+  const auto take = [&run](const Result<pipeline::StepResult>& step, std::string* hash) {
+    if (step) *hash = step->hash;
+    if (!step) run.error = step.error();
+    return step.has_value();
+  };
+  run.made.skeleton = o.skeleton;
+  if (o.skeleton.empty()) {
+    pipeline::FitSkeletonStep skeleton;
+    skeleton.clip = o.clip, skeleton.contact_clip = o.contact_clip;
+    skeleton.template_hand = o.template_hand, skeleton.template_scale = o.template_scale;
+    if (!take(skeleton.Run(context), &run.made.skeleton)) return run;
+  }
+  pipeline::FitPoseStep pose;
+  pose.clip = o.clip, pose.skeleton = run.made.skeleton;
+  if (o.fast_pose) pose.options.method = fitting::PoseMethod::kFast;
+  if (!take(pose.Run(context), &run.made.pose)) return run;
+  if (o.until == ChainOptions::Until::kPose) return run;
+  pipeline::FitContactStep contact;
+  contact.clip = o.clip, contact.pose = run.made.pose;
+  if (!take(contact.Run(context), &run.made.contact)) return run;
+  if (o.until == ChainOptions::Until::kContact) return run;
+  pipeline::FitComplianceStep compliance;
+  compliance.clip = o.clip, compliance.contact = run.made.contact;
+  compliance.reference.compliance_factor = o.compliance_factor;
+  if (!take(compliance.Run(context), &run.made.trajectory)) return run;
+  const auto hand = pipeline::LoadSkeletonArtefact(context.library, run.made.skeleton);
+  if (!hand) {
+    run.error = hand.error();
+    return run;
+  }
+  const pipeline::AssumeComplianceStep assume{run.made.trajectory,
+                                              fitting::Table1Exploring(hand->skeleton)};
+  take(assume.Run(context), &run.made.assumed);
+  return run;
+}
+
+Result<ChainResults> LoadChain(const store::Library& library, const ChainArtefacts& made) {
+  ChainResults r;
+  if (!made.skeleton.empty()) {
+    HANDHOLD_ASSIGN(auto hand, pipeline::LoadSkeletonArtefact(library, made.skeleton));
+    r.skeleton = std::move(hand.skeleton);
+  }
+  if (!made.pose.empty()) {
+    HANDHOLD_ASSIGN(r.pose, store::LoadPoseTrack(library.ArtefactPath(made.pose)));
+  }
+  if (!made.contact.empty()) {
+    HANDHOLD_ASSIGN(r.contact, store::LoadContactTrack(library.ArtefactPath(made.contact)));
+  }
+  if (!made.trajectory.empty()) {
+    HANDHOLD_ASSIGN(r.trajectory,
+                    store::LoadInteractionTrajectory(library.ArtefactPath(made.trajectory)));
+  }
+  if (!made.assumed.empty()) {
+    HANDHOLD_ASSIGN(r.assumed,
+                    store::LoadInteractionTrajectory(library.ArtefactPath(made.assumed)));
+  }
+  return r;
+}
+
+void Evidence::Add(const Evidence& o) {
+  Append(o.length_error_m, &length_error_m);
+  Append(o.angle_rms_rad, &angle_rms_rad);
+  Append(o.onset_error_s, &onset_error_s);
+  Append(o.point_error_m, &point_error_m);
+  Append(o.torque_rms_share, &torque_rms_share);
+  touches_planted += o.touches_planted, touches_found += o.touches_found;
+  false_touches += o.false_touches;
+  Append(o.compliance, &compliance);
+  Append(o.shifts, &shifts);
+  Append(o.reference_eq1, &reference_eq1);
+  Append(o.reference_dynamic, &reference_dynamic);
+  Append(o.reference_none, &reference_none);
+  Append(o.reference_half, &reference_half);
+  Append(o.reference_double, &reference_double);
+  Append(o.replays, &replays);
+}
+
+Evidence GatherFits(const lab::Truth& truth, const ChainResults& r) {
+  Evidence out;
+  const lab::TruthRun& captured = *truth.FindRun("captured");
+  if (r.skeleton) GatherLengths(*truth.skeleton, *r.skeleton, &out);
+  if (r.pose.frame_count() > 0) GatherAngles(captured.session, r.pose, &out);
+  if (!r.contact.times.empty()) {
+    GatherTouches(captured, r.contact, &out);
+    GatherTorques(truth, captured, r.contact, &out);
+  }
+  GatherCompliance(truth, r.trajectory.fits, &out);
+  if (r.skeleton && !r.trajectory.times.empty()) GatherReferences(truth, r, &out);
+  return out;
+}
+
+void DoubleCompliance(artefact::InteractionTrajectory* trajectory) {
+  for (artefact::ComplianceFit& fit : trajectory->fits) {
+    for (artefact::JointCompliance& joint : fit.joints) {
+      if (joint.compliance_rad_per_Nm) *joint.compliance_rad_per_Nm *= 2;
+      joint.lower_rad_per_Nm *= 2, joint.upper_rad_per_Nm *= 2;
+    }
+  }
+}
+
+}  // namespace handhold::chain

@@ -1,0 +1,199 @@
+#include <algorithm>
+
+#include "database/store/artefact_file.h"
+#include "database/text/json_view.h"
+#include "tools/handhold/steps.h"
+#include "tools/handhold/verbs.h"
+#include "tools/pipeline/inputs.h"
+#include "tools/pipeline/lineage.h"
+
+namespace handhold::cli {
+namespace {
+
+Positional ArtefactPositional() {
+  return {.name = "ARTEFACT", .help = "hash, or the beginning of one"};
+}
+
+/// The summary that the artefact keeps; null when its kind has none.
+Result<text::Json> SummaryOf(const store::Library& library, const store::ArtefactInfo& info) {
+  const std::string path = library.ArtefactPath(info.hash);
+  std::string json = "null";
+  if (info.kind == "pose_track") {
+    HANDHOLD_ASSIGN(const artefact::PoseTrack value, store::LoadPoseTrack(path));
+    json = value.summary_json;
+  } else if (info.kind == "contact_track") {
+    HANDHOLD_ASSIGN(const artefact::ContactTrack value, store::LoadContactTrack(path));
+    json = value.summary_json;
+  } else if (info.kind == "interaction_trajectory") {
+    HANDHOLD_ASSIGN(const artefact::InteractionTrajectory value,
+                    store::LoadInteractionTrajectory(path));
+    json = value.summary_json;
+  } else if (info.kind == "motion") {
+    HANDHOLD_ASSIGN(const artefact::Motion value, store::LoadMotion(path));
+    json = value.summary_json;
+  } else if (info.kind == "skeleton") {
+    HANDHOLD_ASSIGN(const store::JsonArtefact value, store::LoadJsonArtefact(path));
+    HANDHOLD_ASSIGN(const text::Json root, text::ParseJson(value.json, {.source = path}));
+    const text::Json* summary = root.Find("summary");
+    return summary != nullptr ? *summary : text::Json();
+  }
+  return text::ParseJson(json, {.source = path});
+}
+
+/// What people read of a summary: the line in words, wherever it stands.
+std::string BriefOf(const text::Json& summary) {
+  std::string text;
+  if (const text::Json* brief = summary.Find("brief"); brief && brief->string())
+    text = *brief->string();
+  for (const text::JsonMember& member : summary.members()) {
+    if (!member.value.is_object()) continue;
+    const std::string inner = BriefOf(member.value);
+    if (!inner.empty()) text += (text.empty() ? "" : "; ") + inner;
+  }
+  return text;
+}
+
+std::string NameOf(const store::ArtefactInfo& info) {
+  for (const char* role : {"clip", "file"}) {
+    if (const auto* input = pipeline::FindInput(info.provenance, role)) return input->name;
+  }
+  return "";
+}
+
+}  // namespace
+
+Verb ArtefactListVerb() {
+  return {
+      .noun = "artefact",
+      .name = "list",
+      .summary = "list what was fitted and synthesised, newest first",
+      .examples = {"handhold artefact list --library lab",
+                   "handhold artefact list --kind motion --clip session"},
+      .options = {LibraryOption(),
+                  {.name = "--kind", .value_name = "KIND", .help = "only this kind: motion"},
+                  {.name = "--clip",
+                   .value_name = "CLIP",
+                   .help = "only what was made from this clip, directly or not"}},
+      .run = [](Context& context) -> Outcome {
+        const Arguments& given = context.arguments;
+        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+        std::vector<store::ArtefactInfo> list;
+        if (given.Has("--clip")) {
+          HANDHOLD_ASSIGN(const store::ClipRow clip, library->FindClip(given.Text("--clip")));
+          HANDHOLD_ASSIGN(list, pipeline::Descendants(*library, clip.sha256));
+          std::erase_if(list, [&](const store::ArtefactInfo& info) {
+            return given.Has("--kind") && info.kind != given.Text("--kind");
+          });
+        } else {
+          HANDHOLD_ASSIGN(list, library->Artefacts(given.Text("--kind")));
+        }
+        std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+          return a.provenance.made_utc > b.provenance.made_utc;
+        });
+        Table table = context.printer.BeginTable({{.name = "artefact"},
+                                                  {.name = "kind"},
+                                                  {.name = "step"},
+                                                  {.name = "version"},
+                                                  {.name = "of"},
+                                                  {.name = "made_utc_ns", .heading = "made"}});
+        const bool text = context.printer.format() == Format::kText;
+        for (const store::ArtefactInfo& info : list) {
+          table.Row({text ? info.hash.substr(0, 12) : info.hash, info.kind, info.provenance.step,
+                     info.provenance.version, NameOf(info), Utc{info.provenance.made_utc}});
+        }
+        return Outcome::Done();
+      }};
+}
+
+Verb ArtefactShowVerb() {
+  return {.noun = "artefact",
+          .name = "show",
+          .summary = "show how a result was made and what the fit said of it",
+          .examples = {"handhold artefact show 1f0c2a9b --library lab",
+                       "handhold artefact show 1f0c2a9b --json"},
+          .positionals = {ArtefactPositional()},
+          .options = {LibraryOption()},
+          .run = [](Context& context) -> Outcome {
+            const Arguments& given = context.arguments;
+            HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+            HANDHOLD_ASSIGN(const store::ArtefactInfo info,
+                            pipeline::FindArtefact(*library, given.Text("ARTEFACT"), ""));
+            HANDHOLD_ASSIGN(const text::Json summary, SummaryOf(*library, info));
+            HANDHOLD_ASSIGN(
+                const text::Json parameters,
+                text::ParseJson(info.provenance.parameters_json, {.source = info.hash}));
+            Printer& out = context.printer;
+            const bool text = out.format() == Format::kText;
+            out.BeginDocument();
+            out.PrintRecord(
+                "artefact",
+                {{{.name = "artefact"}, info.hash},
+                 {{.name = "kind"}, info.kind},
+                 {{.name = "step"}, info.provenance.step},
+                 {{.name = "version"}, info.provenance.version},
+                 {{.name = "made_utc_ns", .heading = "made"}, Utc{info.provenance.made_utc}},
+                 {{.name = "tool"}, info.provenance.tool},
+                 {{.name = "path"}, library->ArtefactPath(info.hash)},
+                 {{.name = "summary"}, text ? Cell(BriefOf(summary)) : Cell(summary)}});
+            {
+              Table inputs =
+                  out.BeginTable("inputs", {{.name = "role"}, {.name = "hash"}, {.name = "name"}});
+              for (const artefact::ProvenanceInput& input : info.provenance.inputs)
+                inputs.Row({input.role, input.hash, input.name});
+            }
+            Table table = out.BeginTable("parameters", {{.name = "parameter"}, {.name = "value"}});
+            for (const text::JsonMember& member : parameters.members())
+              table.Row({member.key, member.value});
+            table.End();
+            out.EndDocument();
+            return Outcome::Done();
+          }};
+}
+
+Verb ArtefactLineageVerb() {
+  return {.noun = "artefact",
+          .name = "lineage",
+          .summary = "show what a result was made from, down to the recording, or made into",
+          .examples = {"handhold artefact lineage 1f0c2a9b --library lab",
+                       "handhold artefact lineage 1f0c2a9b --made-into"},
+          .positionals = {ArtefactPositional()},
+          .options = {LibraryOption(),
+                      {.name = "--made-into",
+                       .help = "the other way: everything that was made from it",
+                       .kind = ValueKind::kFlag}},
+          .run = [](Context& context) -> Outcome {
+            const Arguments& given = context.arguments;
+            HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+            HANDHOLD_ASSIGN(const store::ArtefactInfo info,
+                            pipeline::FindArtefact(*library, given.Text("ARTEFACT"), ""));
+            const bool text = context.printer.format() == Format::kText;
+            const auto shown = [text](const std::string& hash) {
+              return text ? hash.substr(0, 12) : hash;
+            };
+            if (given.Flag("--made-into")) {
+              HANDHOLD_ASSIGN(const auto list, pipeline::Descendants(*library, info.hash));
+              Table table = context.printer.BeginTable(
+                  {{.name = "kind"}, {.name = "artefact"}, {.name = "step"}});
+              for (const store::ArtefactInfo& made : list)
+                table.Row({made.kind, shown(made.hash), made.provenance.step});
+              return Outcome::Done();
+            }
+            HANDHOLD_ASSIGN(const auto nodes, pipeline::Lineage(*library, info.hash));
+            Table table = context.printer.BeginTable({{.name = "depth"},
+                                                      {.name = "role"},
+                                                      {.name = "kind"},
+                                                      {.name = "hash"},
+                                                      {.name = "step"},
+                                                      {.name = "name"}});
+            for (const pipeline::LineageNode& node : nodes) {
+              if (node.seen && text) continue;
+              const std::string indent =
+                  text ? std::string(2 * static_cast<size_t>(node.depth), ' ') : "";
+              table.Row({node.depth, indent + node.role, node.kind, shown(node.hash), node.step,
+                         node.name});
+            }
+            return Outcome::Done();
+          }};
+}
+
+}  // namespace handhold::cli

@@ -1,0 +1,111 @@
+#include "tools/pipeline/fit_compliance.h"
+
+#include "database/store/artefact_file.h"
+#include "tools/handhold/steps.h"
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+namespace {
+
+void PrintFits(Printer& out, const artefact::InteractionTrajectory& trajectory) {
+  {
+    Table table = out.BeginTable(
+        "joints", {{.name = "estimator"},
+                   {.name = "task"},
+                   {.name = "dof"},
+                   {.name = "compliance_rad_per_Nm", .heading = "rad/Nm", .decimals = 4},
+                   {.name = "sd_log", .heading = "sd", .decimals = 3},
+                   {.name = "lower_rad_per_Nm", .heading = "95 % from", .decimals = 4},
+                   {.name = "upper_rad_per_Nm", .heading = "to", .decimals = 4},
+                   {.name = "refusal"}});
+    for (const artefact::ComplianceFit& fit : trajectory.fits) {
+      for (const artefact::JointCompliance& joint : fit.joints) {
+        const bool answered = joint.compliance_rad_per_Nm.has_value();
+        table.Row({fit.estimator, fit.task, joint.dof, joint.compliance_rad_per_Nm,
+                   answered ? Cell(joint.sd_log) : Cell(std::nullopt),
+                   answered ? Cell(joint.lower_rad_per_Nm) : Cell(std::nullopt),
+                   answered ? Cell(joint.upper_rad_per_Nm) : Cell(std::nullopt), joint.refusal});
+      }
+    }
+  }
+  {
+    Table table = out.BeginTable("fits", {{.name = "estimator"},
+                                          {.name = "task"},
+                                          {.name = "events"},
+                                          {.name = "discarded"},
+                                          {.name = "chi2_per_dof", .decimals = 2},
+                                          {.name = "time_constant_s", .decimals = 4},
+                                          {.name = "inertia_scale", .decimals = 3},
+                                          {.name = "time_shift_s", .decimals = 6}});
+    for (const artefact::ComplianceFit& fit : trajectory.fits) {
+      table.Row({fit.estimator, fit.task, fit.events_used,
+                 static_cast<int64_t>(fit.discarded.size()),
+                 fit.chi2_per_dof > 0 ? Cell(fit.chi2_per_dof) : Cell(std::nullopt),
+                 fit.time_constant_s, fit.inertia_scale, fit.time_shift_s});
+    }
+  }
+  Table table = out.BeginTable("discarded", {{.name = "estimator"},
+                                             {.name = "task"},
+                                             {.name = "touch"},
+                                             {.name = "dof"},
+                                             {.name = "reason"}});
+  for (const artefact::ComplianceFit& fit : trajectory.fits) {
+    for (const auto& d : fit.discarded)
+      table.Row({fit.estimator, fit.task, d.phase, d.dof, d.reason});
+  }
+}
+
+}  // namespace
+
+Verb FitComplianceVerb() {
+  return {
+      .noun = "fit",
+      .name = "compliance",
+      .summary = "fit how the joints give way, by two estimators, and what the hand meant to do",
+      .examples = {"handhold fit compliance session --library lab",
+                   "handhold fit compliance session --format json"},
+      .positionals = {ClipPositional()},
+      .options = {LibraryOption(),
+                  {.name = "--contact",
+                   .value_name = "ARTEFACT",
+                   .help = "contact track; default: the clip's newest"},
+                  {.name = "--estimator",
+                   .value_name = "NAME",
+                   .help = "whose compliances the reference trajectory is made with",
+                   .kind = ValueKind::kChoice,
+                   .choices = {"dynamic", "paper"},
+                   .fallback = "dynamic"}},
+      .writes = true,
+      .handles_interrupt = true,
+      .details =
+          "dynamic: fitted to the dynamics of all events of a task together. paper: section 3.3 "
+          "of\n"
+          "Kry & Pai 2006, shown beside it. A joint that the data do not determine is refused, "
+          "with\n"
+          "the reason; 'synth interaction' assumes a value by name where one is needed.",
+      .run = [](Context& context) -> Outcome {
+        const Arguments& given = context.arguments;
+        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+        pipeline::FitComplianceStep step;
+        step.clip = given.Text("CLIP");
+        step.contact = given.Text("--contact");
+        step.reference.estimator = given.Text("--estimator");
+        HANDHOLD_ASSIGN(const pipeline::StepResult result,
+                        step.Run(StepContextOf(context, *library, "fitting compliance")));
+        Tell(context, result);
+        Printer& out = context.printer;
+        out.BeginDocument();
+        out.PrintRecord("trajectory", ResultFields(context, result));
+        std::string summary = "{}";
+        if (!context.dry_run || result.reused) {
+          HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
+                          store::LoadInteractionTrajectory(library->ArtefactPath(result.hash)));
+          PrintFits(out, trajectory);
+          summary = trajectory.summary_json;
+        }
+        out.EndDocument();
+        return OutcomeOf(summary);
+      }};
+}
+
+}  // namespace handhold::cli

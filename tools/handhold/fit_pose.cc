@@ -1,0 +1,78 @@
+#include "tools/pipeline/fit_pose.h"
+
+#include <cmath>
+
+#include "database/base/units.h"
+#include "database/store/artefact_file.h"
+#include "tools/handhold/steps.h"
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+
+Verb FitPoseVerb() {
+  Verb verb{
+      .noun = "fit",
+      .name = "pose",
+      .summary = "fit joint angles to the markers of a clip, frame by frame",
+      .examples = {"handhold fit pose session --library lab",
+                   "handhold fit pose stroke_007 --skeleton 1f0c2a9b --fast",
+                   "handhold fit pose stroke_007 --skeleton finger4 --format json"},
+      .positionals = {ClipPositional()},
+      .options = {LibraryOption(),
+                  {.name = "--skeleton",
+                   .value_name = "HAND",
+                   .help = "artefact, hand of ours or .json file; default: the newest fitted to "
+                           "this clip, else for its subject"},
+                  {.name = "--fast",
+                   .help = "Gauss-Newton instead of ceres::Solve (the same to 1e-6 rad)",
+                   .kind = ValueKind::kFlag}},
+      .writes = true,
+      .handles_interrupt = true,
+      .run = [](Context& context) -> Outcome {
+        const Arguments& given = context.arguments;
+        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+        pipeline::FitPoseStep step;
+        step.clip = given.Text("CLIP");
+        step.skeleton = given.Text("--skeleton");
+        if (given.Flag("--fast")) step.options.method = fitting::PoseMethod::kFast;
+        step.options.range = RangeOf(given);
+        HANDHOLD_ASSIGN(const pipeline::StepResult result,
+                        step.Run(StepContextOf(context, *library, "fitting poses")));
+        Tell(context, result);
+        Printer& out = context.printer;
+        out.BeginDocument();
+        out.PrintRecord("pose", ResultFields(context, result));
+        std::string summary = "{}";
+        if (!context.dry_run || result.reused) {
+          HANDHOLD_ASSIGN(const artefact::PoseTrack track,
+                          store::LoadPoseTrack(library->ArtefactPath(result.hash)));
+          summary = track.summary_json;
+          double sum = 0, count = 0;
+          for (const double r : track.marker_residual_m.reshaped()) {
+            if (std::isfinite(r)) sum += r * r, count += 1;
+          }
+          out.PrintRecord(
+              "frames",
+              {{{.name = "fitted"}, track.frame_count()},
+               {{.name = "marker_rms_m", .decimals = 6}, count > 0 ? std::sqrt(sum / count) : 0.0},
+               {{.name = "coordinates_not_determined"},
+                static_cast<int64_t>((track.information_diagonal.array() == 0).count())}});
+          Table table = out.BeginTable("angles", {{.name = "dof"},
+                                                  {.name = "least_deg", .decimals = 1},
+                                                  {.name = "greatest_deg", .decimals = 1}});
+          // Where every joint is a hinge q is an angle per dof; else the ranges are left out.
+          for (size_t d = 0; d < track.dof_names.size(); ++d) {
+            if (track.q.rows() != static_cast<Eigen::Index>(track.dof_names.size())) break;
+            const auto row = track.q.row(static_cast<Eigen::Index>(d));
+            table.Row({track.dof_names[d], RadiansToDegrees(row.minCoeff()),
+                       RadiansToDegrees(row.maxCoeff())});
+          }
+        }
+        out.EndDocument();
+        return OutcomeOf(summary);
+      }};
+  for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));
+  return verb;
+}
+
+}  // namespace handhold::cli

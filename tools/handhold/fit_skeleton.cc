@@ -1,0 +1,93 @@
+#include "tools/pipeline/fit_skeleton.h"
+
+#include "database/store/artefact_file.h"
+#include "database/text/json_view.h"
+#include "tools/handhold/steps.h"
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+namespace {
+
+Outcome Print(Context& context, const store::Library& library, const pipeline::StepResult& result) {
+  Printer& out = context.printer;
+  out.BeginDocument();
+  out.PrintRecord("skeleton", ResultFields(context, result));
+  if (!context.dry_run || result.reused) {
+    HANDHOLD_ASSIGN(const store::JsonArtefact file,
+                    store::LoadJsonArtefact(library.ArtefactPath(result.hash)));
+    HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(file.json, {.source = result.hash}));
+    HANDHOLD_ASSIGN(const text::JsonView summary, text::JsonView(json).At("summary"));
+    {
+      Table table = out.BeginTable("lengths", {{.name = "length"},
+                                               {.name = "length_m", .decimals = 5},
+                                               {.name = "sd_m", .decimals = 5},
+                                               {.name = "template_m", .decimals = 5},
+                                               {.name = "source"}});
+      HANDHOLD_ASSIGN(const auto lengths, summary.GetItems("lengths"));
+      for (const text::JsonView& l : lengths) {
+        const auto cell = [&l](const char* key) { return Cell(*l.value().Find(key)); };
+        table.Row(
+            {cell("name"), cell("length_m"), cell("sd_m"), cell("template_m"), cell("source")});
+      }
+    }
+    Table table = out.BeginTable("not_determined", {{.name = "direction"}});
+    HANDHOLD_ASSIGN(const auto open, summary.Get<std::vector<std::string>>("undetermined"));
+    for (const std::string& direction : open) table.Row({direction});
+  }
+  out.EndDocument();
+  return Outcome::Done();
+}
+
+}  // namespace
+
+Verb FitSkeletonVerb() {
+  Verb verb{
+      .noun = "fit",
+      .name = "skeleton",
+      .summary = "fit the subject's hand to a range of motion",
+      .examples = {"handhold fit skeleton session --library lab",
+                   "handhold fit skeleton rom_001 --contact-clip stroke_001 --template hand57",
+                   "handhold fit skeleton session --surface none --from 0s --to 20s"},
+      .positionals = {ClipPositional()},
+      .options = {LibraryOption(),
+                  {.name = "--template",
+                   .value_name = "HAND",
+                   .help = "hand to begin from: one of ours, a .json file or an artefact; default: "
+                           "by the clip's markers"},
+                  {.name = "--scale",
+                   .value_name = "FACTOR",
+                   .help = "the template made larger or smaller",
+                   .kind = ValueKind::kNumber,
+                   .fallback = "1"},
+                  {.name = "--contact-clip",
+                   .value_name = "CLIP",
+                   .help = "where the fingertip touches the surface, when it is another clip"}},
+      .writes = true,
+      .handles_interrupt = true,
+      .details =
+          "Joint axes, segment lengths and markers' places from the stretch that the clip's event\n"
+          "'take: range_of_motion' marks, else from the whole clip; the end segment from contact.\n"
+          "What the data do not determine keeps the template's value and is named.\n"
+          "--surface none leaves contact out.",
+      .run = [](Context& context) -> Outcome {
+        const Arguments& given = context.arguments;
+        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+        pipeline::FitSkeletonStep step;
+        step.clip = given.Text("CLIP");
+        step.template_hand = given.Text("--template");
+        step.template_scale = given.Number("--scale");
+        step.contact_clip = given.Text("--contact-clip");
+        step.surface = given.Text("--surface");
+        HANDHOLD_ASSIGN(step.X_WSurface, PoseOption(given, "--surface-pose"));
+        step.options.range = RangeOf(given);
+        HANDHOLD_ASSIGN(const pipeline::StepResult result,
+                        step.Run(StepContextOf(context, *library, "fitting the skeleton")));
+        Tell(context, result);
+        return Print(context, *library, result);
+      }};
+  for (Option& option : SurfaceOptions()) verb.options.push_back(std::move(option));
+  for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));
+  return verb;
+}
+
+}  // namespace handhold::cli

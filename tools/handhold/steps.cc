@@ -1,0 +1,91 @@
+#include "tools/handhold/steps.h"
+
+#include <limits>
+
+#include "database/recording/prop_pose.h"
+#include "database/text/json.h"
+
+namespace handhold::cli {
+
+Positional ClipPositional() {
+  return {.name = "CLIP", .help = "name, id, or the beginning of an id"};
+}
+
+std::vector<Option> SurfaceOptions() {
+  return {{.name = "--surface",
+           .value_name = "PROP",
+           .help = "what was touched: a prop of ours or a file; default: the clip's prop"},
+          {.name = "--surface-pose",
+           .value_name = "POSE",
+           .help = "where it stood: \"x y z [qw qx qy qz]\", metres; default: as the clip says"}};
+}
+
+std::vector<Option> RangeOptions() {
+  return {{.name = "--from",
+           .value_name = "TIME",
+           .help = "from this clip time on: 1.25s",
+           .kind = ValueKind::kDuration},
+          {.name = "--to",
+           .value_name = "TIME",
+           .help = "up to this clip time",
+           .kind = ValueKind::kDuration}};
+}
+
+Result<std::optional<geometry::RigidTransform>> PoseOption(const Arguments& given,
+                                                           std::string_view name) {
+  if (!given.Has(name)) return std::optional<geometry::RigidTransform>();
+  Result<geometry::RigidTransform> pose = recording::ParsePose(given.Text(name));
+  if (!pose) return pose.error().Within(name);
+  return std::optional<geometry::RigidTransform>(*pose);
+}
+
+std::optional<TimeRange> RangeOf(const Arguments& given) {
+  if (!given.Has("--from") && !given.Has("--to")) return std::nullopt;
+  TimeRange range{Timestamp(), Timestamp::FromNanoseconds(std::numeric_limits<int64_t>::max() / 4)};
+  if (given.Has("--from")) range.begin = Timestamp() + given.Time("--from");
+  if (given.Has("--to")) range.end = Timestamp() + given.Time("--to");
+  return range;
+}
+
+pipeline::StepContext StepContextOf(Context& context, store::Library& library, std::string what) {
+  return {.library = library,
+          .progress = context.StepProgress(std::move(what)),
+          .tool = std::string("handhold ") + HANDHOLD_VERSION,
+          .dry_run = context.dry_run};
+}
+
+void Tell(Context& context, const pipeline::StepResult& result) {
+  context.progress.End();
+  for (const std::string& sentence : result.chosen) context.progress.Note("using " + sentence);
+}
+
+std::vector<Field> ResultFields(const Context& context, const pipeline::StepResult& result) {
+  const char* state = result.reused ? "there already" : context.dry_run ? "would be made" : "made";
+  return {{{.name = "artefact"}, result.hash},
+          {{.name = "step"}, result.provenance.step},
+          {{.name = "state"}, state}};
+}
+
+Outcome OutcomeOf(const std::string& summary_json) {
+  const Result<text::Json> summary = text::ParseJson(summary_json, {.source = "summary"});
+  if (!summary) return summary;
+  Issues issues;
+  const text::Json* list = summary->Find("issues");
+  if (list == nullptr) return Outcome::Done();
+  for (const text::Json& item : list->elements()) {
+    const auto word = [&item](const char* key) {
+      const text::Json* member = item.Find(key);
+      const std::string* text = member != nullptr ? member->string() : nullptr;
+      return text != nullptr ? *text : std::string();
+    };
+    const std::string severity = word("severity");
+    issues.push_back({word("where"),
+                      severity == SeverityName(Severity::kLoss)      ? Severity::kLoss
+                      : severity == SeverityName(Severity::kWarning) ? Severity::kWarning
+                                                                     : Severity::kNote,
+                      word("what")});
+  }
+  return Outcome::FromIssues(issues);
+}
+
+}  // namespace handhold::cli

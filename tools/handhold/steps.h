@@ -1,0 +1,40 @@
+/// What the verbs that run a step of the pipeline share: options, notes, progress, how a result is
+/// said.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "database/geometry/transform.h"
+#include "database/store/library.h"
+#include "tools/handhold/verb.h"
+#include "tools/pipeline/step.h"
+
+namespace handhold::cli {
+
+/// CLIP: "name, id, or the beginning of an id".
+Positional ClipPositional();
+/// --surface and --surface-pose: what was touched and where it stood.
+std::vector<Option> SurfaceOptions();
+/// --from and --to, clip time.
+std::vector<Option> RangeOptions();
+
+/// The option's pose; empty when it was not given.
+Result<std::optional<geometry::RigidTransform>> PoseOption(const Arguments& given,
+                                                           std::string_view name);
+/// Of --from and --to; empty when neither was given. An end that was not given is the clip's.
+std::optional<TimeRange> RangeOf(const Arguments& given);
+
+/// A step's surroundings: progress on stderr, Ctrl-C cancels, --dry-run.
+pipeline::StepContext StepContextOf(Context& context, store::Library& library, std::string what);
+/// Ends the progress line and tells on stderr what was chosen.
+void Tell(Context& context, const pipeline::StepResult& result);
+/// The record that every step begins its result with: artefact, step, whether it was new.
+std::vector<Field> ResultFields(const Context& context, const pipeline::StepResult& result);
+
+/// The issues of a summary (stderr), and Loss when one is.
+Outcome OutcomeOf(const std::string& summary_json);
+
+}  // namespace handhold::cli

@@ -1,0 +1,177 @@
+#include "tools/pipeline/synth_interaction.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "database/store/artefact_file.h"
+#include "database/text/json_view.h"
+#include "tools/handhold/steps.h"
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+namespace {
+
+using Step = pipeline::SynthInteractionStep;
+
+/// "table1", "none", "JOINT=RAD_PER_NM".
+Status ReadAssumptions(const std::vector<std::string>& words, Step* step) {
+  for (const std::string& word : words) {
+    const size_t equals = word.find('=');
+    if (word == "table1") {
+      step->assume_table1 = true;
+    } else if (word == "none") {
+      step->assume_table1 = false;
+    } else {
+      double value = 0;
+      const char* const end = word.data() + word.size();
+      const char* const begin = word.data() + std::min(word.size(), equals + 1);
+      const auto [stop, error] = std::from_chars(begin, end, value);
+      if (equals == std::string::npos || equals == 0 || error != std::errc() || stop != end ||
+          !(value >= 0)) {
+        return Error{ErrorCode::kInvalid,
+                     "--assume-compliance: expected table1, none, or JOINT=RAD_PER_NM as "
+                     "R.index.dip.flex=0.6, found '" +
+                         word + "'"};
+      }
+      step->assume_compliance[word.substr(0, equals)] = value;
+    }
+  }
+  return {};
+}
+
+double MetresPerUnit(const std::string& unit) {
+  return unit == "m" ? 1.0 : unit == "cm" ? 0.01 : unit == "in" ? 0.0254 : 0.001;
+}
+
+Result<Step> StepOf(const Arguments& given) {
+  Step step;
+  step.clip = given.Text("CLIP");
+  step.trajectory = given.Text("--compliance");
+  step.prop = given.Text("--prop");
+  step.metres_per_unit = MetresPerUnit(given.Text("--mesh-unit"));
+  HANDHOLD_ASSIGN(step.X_WProp, PoseOption(given, "--prop-pose"));
+  if (given.Has("--friction")) {
+    step.friction = given.Number("--friction");
+    if (step.friction < 0)
+      return Error{ErrorCode::kInvalid, "--friction: a coefficient is not negative"};
+  }
+  const std::string form = given.Text("--form");
+  step.form = form == "damped"         ? Step::Form::kDamped
+              : form == "quasi-static" ? Step::Form::kQuasiStatic
+                                       : Step::Form::kBest;
+  HANDHOLD_TRY(ReadAssumptions(given.All("--assume-compliance"), &step));
+  step.range = RangeOf(given);
+  return step;
+}
+
+Outcome Print(Context& context, const store::Library& library,
+              const pipeline::SynthInteractionResult& result) {
+  Printer& out = context.printer;
+  out.BeginDocument();
+  out.PrintRecord("motion", ResultFields(context, result));
+  if (!context.dry_run || result.reused) {
+    HANDHOLD_ASSIGN(const artefact::Motion motion,
+                    store::LoadMotion(library.ArtefactPath(result.hash)));
+    HANDHOLD_ASSIGN(const text::Json json,
+                    text::ParseJson(motion.summary_json, {.source = "summary of the motion"}));
+    const text::JsonView summary(json, "summary of the motion");
+    HANDHOLD_ASSIGN(const double peak_N, summary.Get<double>("peak_force_N"));
+    HANDHOLD_ASSIGN(const double contact, summary.Get<double>("contact_share"));
+    HANDHOLD_ASSIGN(const double slip, summary.Get<double>("slip_share"));
+    HANDHOLD_ASSIGN(const double residual, summary.Get<double>("equilibrium_residual_max_rad"));
+    out.PrintRecord(
+        "replay",
+        {{{.name = "prop"}, motion.surface},
+         {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
+         {{.name = "peak_force_N", .decimals = 2}, peak_N},
+         {{.name = "contact_share", .decimals = 3}, contact},
+         {{.name = "slip_share", .heading = "slip share of contact", .decimals = 3}, slip},
+         {{.name = "equilibrium_residual_max_rad", .decimals = 4}, residual},
+         {{.name = "lcp_failures"}, motion.lcp_failures}});
+    {
+      Table table = out.BeginTable("assumed", {{.name = "dof"}});
+      for (const std::string& dof : motion.assumed_dofs) table.Row({dof});
+    }
+    Table table = out.BeginTable("if_assumed_otherwise", {{.name = "factor"},
+                                                          {.name = "force_rms_N", .decimals = 3},
+                                                          {.name = "tip_rms_m", .decimals = 5},
+                                                          {.name = "peak_force_N", .decimals = 2},
+                                                          {.name = "motion"}});
+    for (const pipeline::AssumptionReplay& r : result.replays)
+      table.Row({r.factor, r.force_rms_N, r.tip_rms_m, r.peak_force_N, r.motion});
+    out.EndDocument();
+    if (motion.lcp_failures > 0) {
+      return Outcome::Loss(std::to_string(motion.lcp_failures) +
+                           " steps of contact were not solved; the forces before were held");
+    }
+    return Outcome::Done();
+  }
+  out.EndDocument();
+  return Outcome::Done();
+}
+
+}  // namespace
+
+Verb SynthInteractionVerb() {
+  Verb verb{
+      .noun = "synth",
+      .name = "interaction",
+      .summary = "let the captured hand touch another surface",
+      .examples = {"handhold synth interaction session --prop bumped_plate --library lab",
+                   "handhold synth interaction session --prop anything.stl --mesh-unit mm",
+                   "handhold synth interaction session --friction 0.1 --assume-compliance "
+                   "R.index.dip.flex=0.6"},
+      .positionals = {ClipPositional()},
+      .options =
+          {LibraryOption(),
+           {.name = "--compliance",
+            .value_name = "ARTEFACT",
+            .help = "interaction trajectory; default: the clip's newest fit"},
+           {.name = "--prop",
+            .value_name = "PROP",
+            .help = "a prop of ours, a .json prop or a .stl, .obj, .ply mesh, fixed; default: the "
+                    "captured surface"},
+           {.name = "--prop-pose",
+            .value_name = "POSE",
+            .help = "\"x y z [qw qx qy qz]\", metres; default: where the captured surface stood, a "
+                    "mesh under the hand"},
+           {.name = "--mesh-unit",
+            .value_name = "UNIT",
+            .help = "of a mesh file",
+            .kind = ValueKind::kChoice,
+            .choices = {"mm", "cm", "m", "in"},
+            .fallback = "mm"},
+           {.name = "--friction",
+            .value_name = "MU",
+            .help = "Coulomb coefficient; default: the prop's own",
+            .kind = ValueKind::kNumber},
+           {.name = "--form",
+            .value_name = "FORM",
+            .help = "quasi-static is the paper's; damped has the joints' time constant",
+            .kind = ValueKind::kChoice,
+            .choices = {"best", "damped", "quasi-static"},
+            .fallback = "best"},
+           {.name = "--assume-compliance",
+            .value_name = "WHAT",
+            .help = "for refused joints: table1 (the paper's, default), none, or JOINT=RAD_PER_NM",
+            .repeated = true}},
+      .writes = true,
+      .handles_interrupt = true,
+      .details =
+          "A joint that the fit refused gets an assumed compliance, is marked, and the replay is\n"
+          "made twice more with it halved and doubled: 'if_assumed_otherwise' says what hangs on "
+          "it.",
+      .run = [](Context& context) -> Outcome {
+        HANDHOLD_ASSIGN(const Step step, StepOf(context.arguments));
+        HANDHOLD_ASSIGN(const auto library,
+                        store::Library::Open(context.arguments.Text("--library")));
+        HANDHOLD_ASSIGN(const pipeline::SynthInteractionResult result,
+                        step.Run(StepContextOf(context, *library, "replaying")));
+        Tell(context, result);
+        return Print(context, *library, result);
+      }};
+  for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));
+  return verb;
+}
+
+}  // namespace handhold::cli
