@@ -184,6 +184,15 @@ TEST_F(EndToEnd, TheTakeIsKeptAndFoundAgain) {
   }
 }
 
+TEST_F(EndToEnd, Criterion4TheHardStrokesAreFoundByQuery) {
+  const auto evidence = chain::GatherQueries(subject_->truth, *library_, "session");
+  ASSERT_TRUE(evidence) << evidence.error().message;
+  auto judged = chain::Judge(*evidence, false);
+  std::erase_if(judged, [](const chain::Criterion& c) { return c.number != 4; });
+  chain::Print(judged);
+  ExpectMet(judged, 4);
+}
+
 TEST_F(EndToEnd, Criterion5TheHandAndItsAnglesAreThePlantedOnes) {
   ExpectMet(*judged_, 5);
   // Canary: two markers of neighbouring segments change names.

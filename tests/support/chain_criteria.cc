@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "database/model/kinematics.h"
+#include "database/store/query.h"
 #include "fitting/compliance/reference_trajectory.h"
 #include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/fit_contact.h"
@@ -255,6 +259,8 @@ Result<ChainResults> LoadChain(const store::Library& library, const ChainArtefac
 }
 
 void Evidence::Add(const Evidence& o) {
+  query_strokes += o.query_strokes, query_wrong += o.query_wrong;
+  query_set_aside += o.query_set_aside;
   Append(o.length_error_m, &length_error_m);
   Append(o.angle_rms_rad, &angle_rms_rad);
   Append(o.onset_error_s, &onset_error_s);
@@ -270,6 +276,50 @@ void Evidence::Add(const Evidence& o) {
   Append(o.reference_half, &reference_half);
   Append(o.reference_double, &reference_double);
   Append(o.replays, &replays);
+}
+
+Result<Evidence> GatherQueries(const lab::Truth& truth, const store::Library& library,
+                               const std::string& clip) {
+  constexpr double kWithin_s = 0.2, kAside_N = 0.1;
+  Evidence out;
+  const lab::TruthRun& run = *truth.FindRun("captured");
+  std::map<int64_t, double> peak;  // of the normal force within 0.2 s of the stroke's first touch
+  std::vector<double> peaks;
+  for (const lab::TruthStroke& stroke : truth.strokes) {
+    const auto contacts = run.ContactsOf(stroke.index);
+    if (contacts.empty()) continue;
+    const lab::TruthSeries& s = run.strokes[static_cast<size_t>(stroke.index)];
+    double& most = peak[stroke.index + 1];
+    for (int64_t i = 0; i < s.rows(); ++i) {
+      if (std::abs(s.time_s(i) - contacts.front().onset_s) <= kWithin_s)
+        most = std::max(most, s.f_onHand_W(i, 2));
+    }
+    peaks.push_back(most);
+  }
+  std::sort(peaks.begin(), peaks.end());
+  if (peaks.size() < 4) return out;
+  for (const double share : {0.25, 0.5, 0.75}) {
+    const double X = peaks[static_cast<size_t>(share * static_cast<double>(peaks.size() - 1))];
+    char text[160];
+    std::snprintf(text, sizeof text, "peak(normal_force) > %.6f N within 0.2 s of contact_on", X);
+    HANDHOLD_ASSIGN(const store::Query query, store::Query::Parse(text, library));
+    HANDHOLD_ASSIGN(const store::QueryResult found, query.Run());
+    std::set<int64_t> strokes;
+    for (const store::QueryRow& row : found.rows) {
+      if (row.clip_name != clip) continue;
+      strokes.insert(row.stroke);
+      out.query_wrong += !peak.contains(row.stroke);
+    }
+    for (const auto& [number, planted] : peak) {
+      ++out.query_strokes;
+      if (std::abs(planted - X) <= kAside_N) {
+        ++out.query_set_aside;
+      } else {
+        out.query_wrong += (planted > X) != strokes.contains(number);
+      }
+    }
+  }
+  return out;
 }
 
 Evidence GatherFits(const lab::Truth& truth, const ChainResults& r) {

@@ -107,6 +107,10 @@ struct ReplaySample {
 
 /// Everything measured against truth. Plain lists: Add appends.
 struct Evidence {
+  // 4
+  int query_strokes = 0;    ///< asked about, over all thresholds
+  int query_wrong = 0;      ///< answered and not planted, or planted and not answered
+  int query_set_aside = 0;  ///< planted peak within 0.1 N of the threshold
   // 5
   std::vector<std::pair<std::string, double>> length_error_m;  ///< between joint axes, fitted -
                                                                ///< true
@@ -130,6 +134,11 @@ struct Evidence {
 
   void Add(const Evidence& other);
 };
+
+/// Criterion 4: hard contacts by query, at the quartiles of the planted peaks. Strokes are matched
+/// by the number of the operator's "stroke" event.
+Result<Evidence> GatherQueries(const lab::Truth& truth, const store::Library& library,
+                               const std::string& clip);
 
 /// Criteria 5 to 8. `results` may be partial: what is missing is not gathered (and Judge then finds
 /// nothing to judge, which is not met).

@@ -37,6 +37,12 @@ class Judgement {
   std::vector<Criterion> list;
 };
 
+void JudgeQueries(const Evidence& e, Judgement* j) {
+  if (e.query_strokes == 0) return;
+  j->AtMost(4, "hard strokes answered wrongly", e.query_wrong, 0, "");
+  j->AtMost(4, "strokes set aside", 100.0 * e.query_set_aside / e.query_strokes, 10, "%");
+}
+
 void JudgePose(const Evidence& e, Judgement* j) {
   std::map<std::string, double> lengths;
   for (const auto& [name, error] : e.length_error_m)
@@ -208,6 +214,7 @@ void JudgeReplays(const Evidence& e, Judgement* j) {
 
 std::vector<Criterion> Judge(const Evidence& e, bool pooled) {
   Judgement j;
+  JudgeQueries(e, &j);
   JudgePose(e, &j);
   JudgeContact(e, &j);
   JudgeCompliance(e, pooled, &j);

@@ -20,12 +20,12 @@ namespace handhold::pipeline {
 /// Where the data determine nothing at all, every joint is refused with the estimator's reason and
 /// theta_r is theta: that, too, is kept. A clip without any touch is kUnidentifiable.
 struct FitComplianceStep {
-  std::string clip;
-  std::string contact;  ///< artefact; empty: the clip's newest contact track
-  fitting::PaperEstimatorOptions paper;
-  fitting::DynamicEstimatorOptions dynamic;
-  fitting::ReferenceTrajectoryOptions reference;  ///< assume_compliance must be empty: see
-                                                  ///< AssumeComplianceStep
+  std::string clip = {};
+  std::string contact = {};  ///< artefact; empty: the clip's newest contact track
+  fitting::PaperEstimatorOptions paper = {};
+  fitting::DynamicEstimatorOptions dynamic = {};
+  fitting::ReferenceTrajectoryOptions reference = {};  ///< assume_compliance must be empty: see
+                                                       ///< AssumeComplianceStep
 
   Result<StepResult> Run(const StepContext& context) const;
 };
@@ -33,8 +33,9 @@ struct FitComplianceStep {
 /// Step "fit.assume": a trajectory whose refused joints are given a compliance by name. The same
 /// fits, refusals included; `assumed` marks the joints, and theta_r is made again with the values.
 struct AssumeComplianceStep {
-  std::string trajectory;                           ///< artefact of FitComplianceStep
-  std::map<std::string, double> assume_compliance;  ///< by dof, rad/Nm, used where refused only
+  std::string trajectory = {};                           ///< artefact of FitComplianceStep
+  std::map<std::string, double> assume_compliance = {};  ///< by dof, rad/Nm, used where refused
+                                                         ///< only
   double assumed_factor = 1.0;  ///< on the assumed values: 0.5 and 2 show what hangs on them
 
   Result<StepResult> Run(const StepContext& context) const;

@@ -13,11 +13,11 @@ namespace handhold::pipeline {
 /// The result is an artefact::ContactTrack. Touches are found from the force; what they belong to
 /// ("exploring", "scratching") is what the operator's events of the clip say.
 struct FitContactStep {
-  std::string clip;
-  std::string pose;     ///< artefact; empty: the clip's newest pose track
-  std::string surface;  ///< name or file of a prop; empty: the clip's own
-  std::optional<geometry::RigidTransform> X_WSurface;  ///< empty: as the clip says (prop_pose)
-  fitting::ContactFitOptions options;
+  std::string clip = {};
+  std::string pose = {};     ///< artefact; empty: the clip's newest pose track
+  std::string surface = {};  ///< name or file of a prop; empty: the clip's own
+  std::optional<geometry::RigidTransform> X_WSurface = {};  ///< empty: as the clip says (prop_pose)
+  fitting::ContactFitOptions options = {};
 
   Result<StepResult> Run(const StepContext& context) const;
 };

@@ -10,10 +10,10 @@ namespace handhold::pipeline {
 
 /// The result is an artefact::PoseTrack.
 struct FitPoseStep {
-  std::string clip;
-  std::string skeleton;  ///< artefact, name or file; empty: the newest fitted to this clip, else to
-                         ///< another of its subject
-  fitting::PoseFitOptions options;  ///< its progress is the context's
+  std::string clip = {};
+  std::string skeleton = {};  ///< artefact, name or file; empty: the newest fitted to this clip,
+                              ///< else to another of its subject
+  fitting::PoseFitOptions options = {};  ///< its progress is the context's
 
   Result<StepResult> Run(const StepContext& context) const;
 };

@@ -13,18 +13,18 @@ namespace handhold::pipeline {
 /// The result is a JsonArtefact of kind "skeleton": {"skeleton": ..., "summary": ...}; read it with
 /// LoadSkeletonArtefact (inputs.h).
 struct FitSkeletonStep {
-  std::string clip;           ///< with the range of motion
-  std::string template_hand;  ///< name, file or artefact; empty: the hand of ours that has the
-                              ///< clip's markers
+  std::string clip = {};           ///< with the range of motion
+  std::string template_hand = {};  ///< name, file or artefact; empty: the hand of ours that has the
+                                   ///< clip's markers
   double template_scale = 1.0;
   /// What the fingertip touches, so that contact shows the end segment: name or file of a prop;
   /// empty: the clip's own; "none": markers only.
-  std::string surface;
-  std::optional<geometry::RigidTransform> X_WSurface;  ///< empty: as the clip says (prop_pose)
-  std::string contact_clip;                            ///< where it touches; empty: the same clip
+  std::string surface = {};
+  std::optional<geometry::RigidTransform> X_WSurface = {};  ///< empty: as the clip says (prop_pose)
+  std::string contact_clip = {};  ///< where it touches; empty: the same clip
   /// options.range empty: the clip's event of kind "take" with text "range_of_motion", else all.
   /// options.surface is set by the step.
-  fitting::SkeletonFitOptions options;
+  fitting::SkeletonFitOptions options = {};
 
   /// Fails as FitSkeleton, FindClip, FindTemplate, FindProp; kInvalid when a surface is given that
   /// stands nowhere.

@@ -26,25 +26,25 @@ struct AssumptionReplay {
 Result<std::vector<AssumptionReplay>> ReadAssumptionReplays(const artefact::Motion& motion);
 
 struct SynthInteractionResult : StepResult {
-  std::vector<std::string> assumed_dofs;  ///< empty: every compliance was fitted
-  std::vector<AssumptionReplay> replays;  ///< halved and doubled; empty when nothing was assumed,
-                                          ///< in a dry run, or when switched off
+  std::vector<std::string> assumed_dofs = {};  ///< empty: every compliance was fitted
+  std::vector<AssumptionReplay> replays = {};  ///< halved and doubled; empty when nothing was
+                                               ///< assumed, in a dry run, or when switched off
 };
 
 /// The result is an artefact::Motion against one fixed surface. Where the fit refused a joint, a
 /// value is assumed by name and marked; the replays with it halved and doubled are motions of their
 /// own, and their differences stand in the motion's summary.
 struct SynthInteractionStep {
-  std::string clip;        ///< whose newest trajectory; not read when `trajectory` is given
-  std::string trajectory;  ///< artefact of FitComplianceStep or AssumeComplianceStep
+  std::string clip = {};        ///< whose newest trajectory; not read when `trajectory` is given
+  std::string trajectory = {};  ///< artefact of FitComplianceStep or AssumeComplianceStep
 
   /// Prop by name, .json file, mesh (.stl, .obj, .ply) or artefact; empty: the captured surface.
-  std::string prop;
+  std::string prop = {};
   double metres_per_unit = 0.001;  ///< of a mesh file
   /// Where it stands. Empty: a prop stands where the captured surface stood; a mesh is put under
   /// the hand: the top middle of its bounding box at the middle of the captured contacts, its Z
   /// along their mean normal.
-  std::optional<geometry::RigidTransform> X_WProp;
+  std::optional<geometry::RigidTransform> X_WProp = {};
   double friction = -1.0;  ///< negative: the prop's own
 
   enum class Form {
@@ -55,13 +55,13 @@ struct SynthInteractionStep {
   Form form = Form::kBest;
   /// For refused joints: Table 1's exploring value where the paper has one. Named ones win.
   bool assume_table1 = true;
-  std::map<std::string, double> assume_compliance;  ///< by dof, rad/Nm
-  bool replay_assumed = true;                       ///< halved and doubled too
-  double compliance_scale = 1.0;                    ///< on every joint: for experiments
+  std::map<std::string, double> assume_compliance = {};  ///< by dof, rad/Nm
+  bool replay_assumed = true;                            ///< halved and doubled too
+  double compliance_scale = 1.0;                         ///< on every joint: for experiments
 
-  std::optional<TimeRange> range;  ///< clip time; empty: all
-  synthesis::ContactOptions contacts;
-  synthesis::StepOptions step;
+  std::optional<TimeRange> range = {};  ///< clip time; empty: all
+  synthesis::ContactOptions contacts = {};
+  synthesis::StepOptions step = {};
 
   Result<SynthInteractionResult> Run(const StepContext& context) const;
 };

@@ -1,0 +1,319 @@
+// Every step of the chain on one short take in a library: what is made, recognised, refused,
+// cancelled, and where it came from. How good the numbers are is tests/end_to_end_test.cc's matter.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "database/recording/prop_pose.h"
+#include "database/text/json.h"
+#include "tests/tools/pipeline/pipeline_fixture.h"
+#include "tools/pipeline/fit_compliance.h"
+#include "tools/pipeline/fit_contact.h"
+#include "tools/pipeline/fit_pose.h"
+#include "tools/pipeline/fit_skeleton.h"
+#include "tools/pipeline/inputs.h"
+#include "tools/pipeline/lineage.h"
+#include "tools/pipeline/synth_interaction.h"
+
+namespace handhold::pipeline {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+class Steps : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new store::TempDir();
+    auto library = store::Library::Create(folder_->path() + "/lab");
+    ASSERT_TRUE(library) << library.error().message;
+    library_ = library->release();
+    feed_ = new lab::SensorFeed(testing::ShortFeed());
+    testing::Keep(*library_, lab::MakeClip(*feed_), "stroke_001");
+    made_ = new Made();
+    Take(Skeleton().Run(Context()), &made_->skeleton);
+    Take(Pose().Run(Context()), &made_->pose);
+    Take(FitContactStep{.clip = "stroke_001"}.Run(Context()), &made_->contact);
+    Take(FitComplianceStep{.clip = "stroke_001"}.Run(Context()), &made_->compliance);
+  }
+  static void TearDownTestSuite() {
+    delete made_;
+    delete feed_;
+    delete library_;
+    delete folder_;
+  }
+
+  struct Made {
+    StepResult skeleton, pose, contact, compliance;
+  };
+  static void Take(Result<StepResult> result, StepResult* into) {
+    ASSERT_TRUE(result) << result.error().message;
+    *into = *std::move(result);
+  }
+  static StepContext Context() { return {.library = *library_, .tool = "test 1"}; }
+  static FitSkeletonStep Skeleton() {
+    FitSkeletonStep step{.clip = "stroke_001"};
+    step.options.frames = step.options.contact_frames = 40;
+    return step;
+  }
+  static FitPoseStep Pose() {
+    FitPoseStep step{.clip = "stroke_001"};
+    step.options.method = fitting::PoseMethod::kFast;
+    return step;
+  }
+  static size_t Count() {
+    const auto all = library_->Artefacts();
+    EXPECT_TRUE(all);
+    return all->size();
+  }
+
+  static store::TempDir* folder_;
+  static store::Library* library_;
+  static lab::SensorFeed* feed_;
+  static Made* made_;
+};
+store::TempDir* Steps::folder_ = nullptr;
+store::Library* Steps::library_ = nullptr;
+lab::SensorFeed* Steps::feed_ = nullptr;
+Steps::Made* Steps::made_ = nullptr;
+
+TEST_F(Steps, EveryResultSaysWhatWasChosenAndWhereItCameFrom) {
+  EXPECT_FALSE(made_->skeleton.reused);
+  EXPECT_THAT(made_->skeleton.chosen, Contains(HasSubstr("template 'finger4'")));
+  EXPECT_THAT(made_->skeleton.chosen, Contains(HasSubstr("range of motion")));
+  EXPECT_THAT(made_->pose.chosen, Contains(HasSubstr("newest fitted to this clip")));
+  EXPECT_THAT(made_->contact.chosen, Contains(HasSubstr("pose_track")));
+  EXPECT_EQ(made_->compliance.provenance.tool, "test 1");
+  const auto info = store::ReadArtefactInfo(library_->ArtefactPath(made_->compliance.hash));
+  ASSERT_TRUE(info) << info.error().message;
+  EXPECT_EQ(info->kind, "interaction_trajectory");
+  EXPECT_EQ(info->provenance, made_->compliance.provenance);
+  // Every option is told, defaults included.
+  const auto parameters = text::ParseJson(made_->pose.provenance.parameters_json);
+  ASSERT_TRUE(parameters);
+  EXPECT_EQ(*parameters->Find("method")->string(), "fast");
+  EXPECT_EQ(*parameters->Find("outlier_m")->number(), 0.005);
+}
+
+TEST_F(Steps, TheLineageLeadsToTheRecordingAndBack) {
+  const auto nodes = Lineage(*library_, made_->compliance.hash);
+  ASSERT_TRUE(nodes) << nodes.error().message;
+  const auto row = library_->FindClip("stroke_001");
+  ASSERT_TRUE(row);
+  std::set<std::string> kinds;
+  bool clip = false;
+  for (const LineageNode& node : *nodes) {
+    kinds.insert(node.kind);
+    clip = clip || (node.kind == "clip" && node.hash == row->sha256 && node.name == "stroke_001");
+  }
+  EXPECT_TRUE(clip);
+  EXPECT_THAT(kinds, Contains("skeleton"));
+  EXPECT_THAT(kinds, Contains("pose_track"));
+  EXPECT_THAT(kinds, Contains("contact_track"));
+  EXPECT_THAT(kinds, Contains("prop"));
+  const auto made = Descendants(*library_, row->sha256);
+  ASSERT_TRUE(made);
+  std::set<std::string> hashes;
+  for (const store::ArtefactInfo& info : *made) hashes.insert(info.hash);
+  for (const StepResult* result :
+       {&made_->skeleton, &made_->pose, &made_->contact, &made_->compliance})
+    EXPECT_THAT(hashes, Contains(result->hash)) << result->provenance.step;
+}
+
+TEST_F(Steps, TheSameStepIsRecognisedAndAnotherParameterIsAnotherResult) {
+  const size_t before = Count();
+  bool computed = false;
+  StepContext context = Context();
+  context.tool = "another program";
+  context.progress = [&](double, std::string_view) { return computed = true; };
+  const auto again = Pose().Run(context);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->reused);
+  EXPECT_FALSE(computed);
+  EXPECT_EQ(again->hash, made_->pose.hash);
+  EXPECT_EQ(again->provenance, made_->pose.provenance) << "told as it was made then";
+  EXPECT_EQ(Count(), before);
+  FitPoseStep other = Pose();
+  other.options.outlier_m = 0.004;
+  context.dry_run = true;
+  const auto would = other.Run(context);
+  ASSERT_TRUE(would) << would.error().message;
+  EXPECT_FALSE(would->reused);
+  EXPECT_NE(would->hash, made_->pose.hash);
+}
+
+TEST_F(Steps, ADryRunSavesNothingAndNamesWhatWouldBeMade) {
+  const size_t before = Count();
+  FitContactStep step{.clip = "stroke_001"};
+  step.options.threshold_N = 0.4;
+  StepContext dry = Context();
+  dry.dry_run = true;
+  const auto would = step.Run(dry);
+  ASSERT_TRUE(would) << would.error().message;
+  EXPECT_FALSE(would->reused);
+  EXPECT_EQ(Count(), before);
+  const auto done = step.Run(Context());
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->hash, would->hash);
+  EXPECT_EQ(Count(), before + 1);
+}
+
+TEST_F(Steps, ACancelledStepSavesNothing) {
+  const size_t before = Count();
+  for (const int calls : {0, 1}) {  // before the work, and in it
+    int left = calls;
+    StepContext context = Context();
+    context.progress = [&](double, std::string_view) { return left-- > 0; };
+    FitPoseStep step = Pose();
+    step.options.outlier_m = 0.006;
+    const auto cancelled = step.Run(context);
+    ASSERT_FALSE(cancelled);
+    EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled) << cancelled.error().message;
+  }
+  EXPECT_EQ(Count(), before);
+}
+
+TEST_F(Steps, WhatIsMissingIsNamedWithTheCommandThatMakesIt) {
+  const auto code_and_text = [](const auto& result) {
+    EXPECT_FALSE(result);
+    return result ? std::string() : result.error().message;
+  };
+  EXPECT_THAT(code_and_text(FitPoseStep{.clip = "stroke_002"}.Run(Context())),
+              AllOf(HasSubstr("stroke_002"), HasSubstr("stroke_001")));
+  recording::Clip bare = lab::MakeClip(*feed_);
+  bare.mutable_info().subject = "S99";
+  bare.mutable_info().properties.erase(recording::kPropPoseProperty);
+  testing::Keep(*library_, std::move(bare), "bare");
+  EXPECT_THAT(code_and_text(FitPoseStep{.clip = "bare"}.Run(Context())),
+              AllOf(HasSubstr("S99"), HasSubstr("fit skeleton bare")));
+  EXPECT_THAT(code_and_text(FitContactStep{.clip = "bare"}.Run(Context())),
+              HasSubstr("fit pose bare"));
+  EXPECT_THAT(code_and_text(FitComplianceStep{.clip = "bare"}.Run(Context())),
+              HasSubstr("fit contact bare"));
+  EXPECT_THAT(code_and_text(SynthInteractionStep{.clip = "bare"}.Run(Context())),
+              HasSubstr("fit compliance bare"));
+  EXPECT_THAT(code_and_text(FitSkeletonStep{.clip = "bare"}.Run(Context())),
+              AllOf(HasSubstr("--surface-pose"), HasSubstr("bare")));
+  EXPECT_THAT(code_and_text(FitPoseStep{.clip = "bare", .skeleton = "finger5"}.Run(Context())),
+              HasSubstr("finger4"));
+  // An artefact of another kind, and of another clip.
+  EXPECT_THAT(
+      code_and_text(FitPoseStep{.clip = "bare", .skeleton = made_->pose.hash}.Run(Context())),
+      HasSubstr("is a pose_track, not a skeleton"));
+  EXPECT_THAT(
+      code_and_text(FitContactStep{.clip = "bare", .pose = made_->pose.hash}.Run(Context())),
+      AllOf(HasSubstr("stroke_001"), HasSubstr("bare")));
+}
+
+// One stroke determines no compliance of the end joints: they are refused, stay refused, and
+// synthesis says what it assumed and what hangs on it.
+TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
+  const auto fitted =
+      store::LoadInteractionTrajectory(library_->ArtefactPath(made_->compliance.hash));
+  ASSERT_TRUE(fitted) << fitted.error().message;
+  const auto has = [&](const std::string& estimator) {
+    return std::any_of(fitted->fits.begin(), fitted->fits.end(),
+                       [&](const auto& fit) { return fit.estimator == estimator; });
+  };
+  EXPECT_TRUE(has("dynamic"));
+  EXPECT_TRUE(has("paper"));
+  const int dip = 3;
+  EXPECT_FALSE(fitted->compliance_rad_per_Nm.row(dip).array().isFinite().any());
+  EXPECT_EQ(fitted->assumed[dip], 0);
+
+  SynthInteractionStep none{.clip = "stroke_001", .prop = "bumped_plate"};
+  none.assume_table1 = false;
+  const auto refused = none.Run(Context());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnidentifiable);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr("R.index.dip.flex"), HasSubstr("--assume-compliance")));
+  SynthInteractionStep typo{.clip = "stroke_001"};
+  typo.assume_compliance = {{"R.index.dpi.flex", 0.5}};
+  EXPECT_THAT(typo.Run(Context()).error().message, HasSubstr("R.index.dip.flex"));
+
+  SynthInteractionStep step{.clip = "stroke_001", .prop = "bumped_plate"};
+  step.assume_compliance = {{"R.index.dip.flex", 0.6}};
+  const auto made = step.Run(Context());
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(made->assumed_dofs, Contains("R.index.dip.flex"));
+  EXPECT_THAT(made->chosen, Contains(AllOf(HasSubstr("R.index.dip.flex"), HasSubstr("0.6"))));
+  ASSERT_EQ(made->replays.size(), 2u);
+  EXPECT_EQ(made->replays[0].factor, 0.5);
+  EXPECT_EQ(made->replays[1].factor, 2.0);
+  EXPECT_GT(made->replays[1].tip_rms_m, 0.0);
+  const auto motion = store::LoadMotion(library_->ArtefactPath(made->hash));
+  ASSERT_TRUE(motion);
+  EXPECT_EQ(motion->assumed_dofs, made->assumed_dofs);
+  EXPECT_EQ(motion->surface, "bumped_plate");
+  EXPECT_FALSE(motion->contacts.empty());
+  const auto after =
+      store::LoadInteractionTrajectory(library_->ArtefactPath(made_->compliance.hash));
+  ASSERT_TRUE(after);
+  EXPECT_FALSE(after->compliance_rad_per_Nm.row(dip).array().isFinite().any());
+  // Recognised, with the replays.
+  const auto again = step.Run(Context());
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->reused);
+  EXPECT_EQ(again->replays.size(), 2u);
+  // The clip's newest trajectory is still the fitted one.
+  EXPECT_EQ(again->hash, made->hash);
+}
+
+TEST_F(Steps, FrictionAndPlaceAreParameters) {
+  SynthInteractionStep step{.clip = "stroke_001"};
+  StepContext dry = Context();
+  dry.dry_run = true;
+  const auto plain = step.Run(dry);
+  ASSERT_TRUE(plain) << plain.error().message;
+  step.friction = 0.5;  // the plate's own
+  EXPECT_EQ(step.Run(dry)->hash, plain->hash);
+  step.friction = 0.1;
+  EXPECT_NE(step.Run(dry)->hash, plain->hash);
+  step.friction = -1;
+  step.X_WProp = geometry::RigidTransform::Translation({0, 0, -1});
+  EXPECT_NE(step.Run(dry)->hash, plain->hash);
+}
+
+TEST_F(Steps, TheSameMeshIsTheSamePropWhereverItLies) {
+  const double corner[4][3] = {{0, 0, 0}, {40, 0, 0}, {0, 40, 0}, {0, 0, 40}};
+  const int face[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};
+  std::filesystem::create_directory(folder_->path() + "/other");
+  std::vector<std::string> paths = {folder_->path() + "/tip.stl",
+                                    folder_->path() + "/other/tip.stl"};
+  for (const std::string& path : paths) {
+    std::ofstream out(path);
+    out << "solid tip\n";
+    for (const auto& f : face) {
+      out << "facet normal 0 0 0\nouter loop\n";
+      for (const int c : f)
+        out << "vertex " << corner[c][0] << " " << corner[c][1] << " " << corner[c][2] << "\n";
+      out << "endloop\nendfacet\n";
+    }
+    out << "endsolid tip\n";
+  }
+  std::vector<std::string> chosen;
+  const auto here = FindProp(Context(), paths[0], 0.001, &chosen);
+  const auto there = FindProp(Context(), paths[1], 0.001, &chosen);
+  const auto larger = FindProp(Context(), paths[1], 0.01, &chosen);
+  ASSERT_TRUE(here && there && larger) << here.error().message;
+  EXPECT_EQ(here->hash, there->hash);
+  EXPECT_NE(here->hash, larger->hash);
+  EXPECT_THAT(chosen[0], HasSubstr("40 x 40 x 40 mm"));
+  const auto kept = LoadPropArtefact(*library_, here->hash);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(kept->prop.name, "tip");
+  // Under the hand: its top at the height of the plate.
+  SynthInteractionStep step{.clip = "stroke_001", .prop = paths[0]};
+  StepContext dry = Context();
+  dry.dry_run = true;
+  const auto placed = step.Run(dry);
+  ASSERT_TRUE(placed) << placed.error().message;
+  EXPECT_THAT(placed->chosen, Contains(HasSubstr("under the middle of the captured contacts")));
+}
+
+}  // namespace
+}  // namespace handhold::pipeline
