@@ -9,6 +9,7 @@
 #include "capture/session/rig_texts.h"
 #include "database/base/names.h"
 #include "database/base/units.h"
+#include "database/recording/prop_pose.h"
 #include "database/text/file.h"
 #include "database/text/json_view.h"
 #include "database/text/schema.h"
@@ -166,6 +167,12 @@ Status ReadTake(const JsonView& root, Rig* rig) {
   HANDHOLD_ASSIGN(rig->session, take.GetOr<std::string>("session", ""));
   HANDHOLD_ASSIGN(rig->task, take.GetOr<std::string>("task", ""));
   HANDHOLD_ASSIGN(rig->prop, take.GetOr<std::string>("prop", ""));
+  if (take.Has("prop_position_mm") || take.Has("prop_rotvec_deg")) {
+    HANDHOLD_ASSIGN(const Vec3 mm, VectorOf(take, "prop_position_mm", Vec3::Zero()));
+    HANDHOLD_ASSIGN(const Vec3 degrees, VectorOf(take, "prop_rotvec_deg", Vec3::Zero()));
+    rig->X_WProp =
+        geometry::RigidTransform{geometry::Exp<double>(degrees * DegreesToRadians(1.0)), 1e-3 * mm};
+  }
   HANDHOLD_ASSIGN(rig->pre_roll, SecondsOf(take, "pre_roll_s"));
   HANDHOLD_ASSIGN(rig->stop_after, SecondsOf(take, "stop_after_s"));
   return {};
@@ -207,6 +214,13 @@ const RigSource* Rig::Find(std::string_view source) const {
   for (const RigSource& s : sources)
     if (s.name == source) return &s;
   return nullptr;
+}
+
+recording::ClipInfo Rig::TakeInfo() const {
+  recording::ClipInfo info;
+  info.subject = subject, info.session = session, info.task = task, info.prop = prop;
+  if (X_WProp) info.properties[recording::kPropPoseProperty] = recording::FormatPose(*X_WProp);
+  return info;
 }
 
 std::string_view RigSourceKindName(RigSource::Kind kind) {

@@ -6,6 +6,7 @@
 /// ("position_mm", "delay_ms") and SI inside. Guide with one real wiring: capture/README.md.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "capture/source/vicon_source.h"
 #include "database/base/result.h"
 #include "database/geometry/transform.h"
+#include "database/recording/clip.h"
 
 namespace handhold::capture {
 
@@ -72,9 +74,14 @@ struct Rig {
   // Defaults of takes; verbs override them.
   std::string subject;  ///< a pseudonym
   std::string session, task, prop;
+  /// Where the prop stands, if it does not move: becomes the clip's property "prop_pose"
+  /// (database/recording/prop_pose.h).
+  std::optional<geometry::RigidTransform> X_WProp;
   Duration pre_roll, stop_after;  ///< 0: none
 
   const RigSource* Find(std::string_view source) const;  ///< null when there is none
+  /// A take's beginning: subject, session, task, prop and where it stands.
+  recording::ClipInfo TakeInfo() const;
 };
 
 /// `source_name` begins the messages: "lab.toml:12: /source/0: unknown key 'adress': did you mean

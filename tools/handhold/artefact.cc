@@ -4,6 +4,7 @@
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
+#include "tools/pipeline/export_motion.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
 
@@ -192,6 +193,36 @@ Verb ArtefactLineageVerb() {
               table.Row({node.depth, indent + node.role, node.kind, shown(node.hash), node.step,
                          node.name});
             }
+            return Outcome::Done();
+          }};
+}
+
+Verb ArtefactExportVerb() {
+  return {.noun = "artefact",
+          .name = "export",
+          .summary = "write a motion as a table: angles, forces, slip per frame",
+          .examples = {"handhold artefact export 1f0c2a9b motion.csv --library lab"},
+          .positionals = {ArtefactPositional(),
+                          {.name = "FILE", .help = "to write: .csv", .kind = ValueKind::kPath}},
+          .options = {LibraryOption()},
+          .writes = true,
+          .run = [](Context& context) -> Outcome {
+            const Arguments& given = context.arguments;
+            const std::string file = given.Text("FILE");
+            if (!file.ends_with(".csv")) {
+              return Outcome::Usage("'" + file + "': a motion is exported as .csv: name it " +
+                                    file + ".csv");
+            }
+            HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+            HANDHOLD_ASSIGN(const store::ArtefactInfo info,
+                            pipeline::FindArtefact(*library, given.Text("ARTEFACT"), "motion"));
+            HANDHOLD_ASSIGN(const artefact::Motion motion,
+                            store::LoadMotion(library->ArtefactPath(info.hash)));
+            if (!context.dry_run) HANDHOLD_TRY(pipeline::ExportMotion(motion, file));
+            context.printer.PrintRecord(
+                {{{.name = "file"}, file},
+                 {{.name = "motion"}, info.hash},
+                 {{.name = "frames"}, static_cast<int64_t>(motion.times.size())}});
             return Outcome::Done();
           }};
 }

@@ -99,6 +99,7 @@ Outcome Print(Context& context, const store::Library& library,
                                                           {.name = "motion"}});
     for (const pipeline::AssumptionReplay& r : result.replays)
       table.Row({r.factor, r.force_rms_N, r.tip_rms_m, r.peak_force_N, r.motion});
+    table.End();
     out.EndDocument();
     if (motion.lcp_failures > 0) {
       return Outcome::Loss(std::to_string(motion.lcp_failures) +

@@ -30,6 +30,7 @@ Program HandholdProgram() {
               ArtefactListVerb(),
               ArtefactShowVerb(),
               ArtefactLineageVerb(),
+              ArtefactExportVerb(),
               CompletionVerb(),
               LabMakeVerb(),
               VersionVerb(),

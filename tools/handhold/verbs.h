@@ -22,6 +22,7 @@ Verb SynthInteractionVerb();  // synth_interaction.cc
 Verb ArtefactListVerb();      // artefact.cc
 Verb ArtefactShowVerb();      // artefact.cc
 Verb ArtefactLineageVerb();   // artefact.cc
+Verb ArtefactExportVerb();    // artefact.cc
 Verb CompletionVerb();        // completion.cc
 Verb CompleteVerb();          // completion.cc
 Verb LabMakeVerb();           // lab_make.cc

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "capture/session/make_sources.h"
+#include "database/recording/prop_pose.h"
 #include "database/text/file.h"
 
 namespace handhold::capture {
@@ -49,6 +50,8 @@ subject = "S01"
 session = "a"
 task = "stroke"
 prop = "mug"
+prop_position_mm = [100, 0, -20]
+prop_rotvec_deg = [0, 0, 90]
 pre_roll_s = 1.5
 stop_after_s = 20
 [limits]
@@ -95,6 +98,15 @@ loop = true
   EXPECT_EQ(rig->session, "a");
   EXPECT_EQ(rig->task, "stroke");
   EXPECT_EQ(rig->prop, "mug");
+  ASSERT_TRUE(rig->X_WProp);
+  EXPECT_LT((rig->X_WProp->p - geometry::Vec3(0.1, 0, -0.02)).norm(), 1e-15);
+  EXPECT_LT((rig->X_WProp->R * geometry::Vec3::UnitX() - geometry::Vec3::UnitY()).norm(), 1e-12);
+  const recording::ClipInfo take = rig->TakeInfo();
+  EXPECT_EQ(take.subject, "S01");
+  EXPECT_EQ(take.prop, "mug");
+  const auto stood = recording::PropPose(take);
+  ASSERT_TRUE(stood && stood->has_value());
+  EXPECT_LT(((*stood)->R - rig->X_WProp->R).norm(), 1e-12);
   EXPECT_EQ(rig->pre_roll, Duration::Milliseconds(1500));
   EXPECT_EQ(rig->stop_after, Duration::Seconds(20));
   EXPECT_THAT(rig->text, HasSubstr("[take]"));

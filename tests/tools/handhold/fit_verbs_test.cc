@@ -104,6 +104,14 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   EXPECT_EQ(show.exit_code, 0) << show.err;
   EXPECT_THAT(show.out, AllOf(HasSubstr("\"friction\""), HasSubstr("peak_force_N")));
   EXPECT_EQ(Run({"artefact", "show", "ffffffffffffffff"}).exit_code, 1);
+  const std::string csv = folder_->path() + "/motion.csv";
+  EXPECT_EQ(Run({"artefact", "export", hash.substr(0, 10), csv}).exit_code, 0);
+  std::ifstream table(csv);
+  std::string header;
+  std::getline(table, header);
+  EXPECT_THAT(header,
+              AllOf(::testing::StartsWith("time_s,R.wrist.flex_rad"), HasSubstr("f_onHand_z_N")));
+  EXPECT_EQ(Run({"artefact", "export", hash.substr(0, 10), csv + ".xlsx"}).exit_code, 2);
   const RunResult into = Run({"artefact", "lineage", Hash(skeleton, "skeleton"), "--made-into"});
   EXPECT_THAT(into.out, HasSubstr("motion"));
 }

@@ -9,6 +9,7 @@
 #include "database/recording/prop_pose.h"
 #include "database/text/json.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
+#include "tools/pipeline/export_motion.h"
 #include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/fit_contact.h"
 #include "tools/pipeline/fit_pose.h"
@@ -261,6 +262,32 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   EXPECT_EQ(again->replays.size(), 2u);
   // The clip's newest trajectory is still the fitted one.
   EXPECT_EQ(again->hash, made->hash);
+}
+
+// A motion made by hand: every column where it belongs, numbers to the bit.
+TEST(ExportMotion, IsATableWithUnits) {
+  artefact::Motion motion;
+  motion.dof_names = {"a.flex", "b,x"};
+  motion.times = {Timestamp(), Timestamp() + Duration::Milliseconds(2)};
+  motion.q = Eigen::MatrixXd::Zero(2, 2);
+  motion.q(1, 1) = 0.1 + 0.2;
+  motion.equilibrium_residual_rad = Eigen::VectorXd::Zero(2);
+  motion.objects = {
+      {"ball",
+       {geometry::RigidTransform::Identity(), geometry::RigidTransform::Translation({0, 0, 1})}}};
+  for (const double f : {1.0, 2.5}) {
+    artefact::MotionContact c;
+    c.frame = 1;
+    c.f_onHand_W = {0, 0, f};
+    c.slip_m_per_s = f;
+    motion.contacts.push_back(c);
+  }
+  EXPECT_EQ(MotionToCsv(motion),
+            "time_s,a.flex_rad,\"b,x_rad\",f_onHand_x_N,f_onHand_y_N,f_onHand_z_N,contacts,"
+            "slip_m_per_s,equilibrium_residual_rad,ball.x_m,ball.y_m,ball.z_m,ball.qw,ball.qx,"
+            "ball.qy,ball.qz\n"
+            "0,0,0,0,0,0,0,0,0,0,0,0,1,0,0,0\n"
+            "0.002,0,0.30000000000000004,0,0,3.5,2,2.5,0,0,0,1,1,0,0,0\n");
 }
 
 TEST_F(Steps, FrictionAndPlaceAreParameters) {
