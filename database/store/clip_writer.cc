@@ -102,6 +102,9 @@ class Recorder final : public ClipWriter {
   Result<StreamState*> Find(int stream_id);
   Status CheckBlock(const StreamState& stream, const SampleBlock& block) const;
   bool Due(const StreamState& stream) const;
+  /// Whether a due stream may wait for the one that led the last commit: until it has half as much
+  /// again, so that all streams' samples share one sync whatever the packets' order.
+  bool MayFollow(const StreamState& stream) const;
   Status CommitWaiting(bool everything);
   /// Samples [0, end) of the waiting ones; counts the chunks made of them.
   Status Insert(StreamState& stream, int end, uint32_t& chunks);
@@ -123,12 +126,15 @@ class Recorder final : public ClipWriter {
   std::set<std::pair<int, int64_t>> named_gaps_;  ///< by AddGap, not yet met
   int sensors_ = 0;
   bool any_even_ = false;
+  int leader_ = 0;  ///< the stream whose samples made the last commit due
   ChunkEncoder encoder_;
   Bytes bytes_;
   bool failed_ = false;
   enum class Stage { kOpen, kAlone, kClosed } stage_ = Stage::kOpen;
 
   std::mutex writing_;  ///< held by a transaction, and by the checkpointer when it must finish
+  std::condition_variable let_by_;
+  std::atomic<bool> exclusive_wanted_{false};
   std::mutex wake_;
   std::condition_variable woken_;
   bool checkpoint_due_ = false, stop_ = false;
@@ -197,7 +203,10 @@ Status Recorder::InTransaction(const Work& work) {
   }
   const Timestamp began = HostNow();
   {
-    const std::lock_guard lock(writing_);
+    std::unique_lock lock(writing_);
+    // A mutex is not fair: without this the writer would take it again before the checkpointer
+    // wakes, and the log would grow as long as samples come.
+    let_by_.wait(lock, [this] { return !exclusive_wanted_; });
     HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db_));
     HANDHOLD_TRY(work());
     HANDHOLD_TRY(transaction.Commit());
@@ -233,8 +242,13 @@ void Recorder::CheckpointLoop() {
         log_pages_ >= kExclusivePages) {
       // The writer outran the copying. The bulk is copied; with commits held for the rest, the log
       // starts afresh.
-      const std::lock_guard lock(writing_);
-      done = db->CheckpointPassive();
+      exclusive_wanted_ = true;
+      {
+        const std::lock_guard lock(writing_);
+        exclusive_wanted_ = false;
+        done = db->CheckpointPassive();
+      }
+      let_by_.notify_one();
     }
     log_held_ = done && done->copied_pages < done->log_pages && done->log_pages >= kExclusivePages;
   }
@@ -405,6 +419,14 @@ bool Recorder::Due(const StreamState& stream) const {
                      : stream.waiting.count() >= NominalCount(stream.info.rate, length);
 }
 
+bool Recorder::MayFollow(const StreamState& stream) const {
+  return recording() && leader_ != 0 && leader_ != stream.info.id &&
+         stream.info.rate.numerator > 0 &&
+         stream.waiting.count() < NominalCount(stream.info.rate, options_.chunk * 3 / 2) &&
+         static_cast<int64_t>(stream.waiting.value_count()) * stream.waiting.columns() <
+             kMaxChunkValues;
+}
+
 Status Recorder::Append(const SampleBlock& block) {
   if (stage_ != Stage::kOpen) return Error{ErrorCode::kInvalid, path_ + ": is closed"};
   HANDHOLD_ASSIGN(StreamState * stream, Find(block.stream_id));
@@ -428,9 +450,12 @@ Status Recorder::Append(const SampleBlock& block) {
   stream->waiting.Append(stream->info.kind, block, 0, block.count);
   stream->next_index += block.count;
   stream->next_counter = block.first_counter + block.count;
-  if (!Due(*stream)) return {};
+  if (!Due(*stream) || MayFollow(*stream)) return {};
   Status status = CommitWaiting(false);
-  if (status) return status;
+  if (status) {
+    if (stream->info.rate.numerator > 0) leader_ = stream->info.id;
+    return status;
+  }
   stream->waiting.Truncate(waited);
   stream->next_index -= block.count;
   stream->next_counter = counter;

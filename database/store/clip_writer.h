@@ -74,9 +74,10 @@ class ClipWriter {
   /// the same name.
   virtual Status PutDocument(const std::string& name, std::span<const uint8_t> data) = 0;
 
-  /// Takes samples. When any stream has a chunk's length of them, what all streams hold is encoded
-  /// and committed in one transaction before this returns: one sync per 0.1 s whatever the number
-  /// of streams, and no stream lags another. On error nothing of this block was taken: pass it
+  /// Takes samples. When the stream that led the last commit has a chunk's length of them again (or
+  /// another one has half as much more), what all streams hold is encoded and committed in one
+  /// transaction before this returns: one sync per 0.1 s whatever the number of streams, and no
+  /// stream lags another. On error nothing of this block was taken: pass it
   /// again later (a full disk). kInvalid: its shape does not fit the stream, its counter runs
   /// backwards, or first_index is not the next index. A counter jump that no AddGap named (same
   /// first missing counter) is recorded as a gap of cause kDeviceSkipped.

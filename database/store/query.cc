@@ -443,12 +443,15 @@ struct Prefilter {
     if (measure.function != Measure::Function::kPeak || !greater ||
         measure.target == Measure::Target::kChannel)
       return;
-    const std::string channel = "." + std::string(SensorChannelName(measure.sensor_channel));
+    // Every sensor has a feature "contacts": the index on (name, channel, value) lists them, and
+    // then the clips, without touching the rows of other channels.
     numbers.push_back(node.numbers.front());
     where +=
-        " AND EXISTS(SELECT 1 FROM feature f WHERE f.clip=clip.clip AND f.name='max' AND "
-        "substr(f.channel, -" +
-        std::to_string(channel.size()) + ")='" + channel + "' AND f.value>=?" +
+        " AND clip IN (SELECT f.clip FROM (SELECT DISTINCT substr(channel, 1, length(channel)-12) "
+        "AS "
+        "sensor FROM feature WHERE name='contacts') s JOIN feature f ON f.name='max' AND "
+        "f.channel=s.sensor||'" +
+        std::string(SensorChannelName(measure.sensor_channel)) + "' AND f.value>=?" +
         std::to_string(20000 + numbers.size()) + ")";
   }
 };

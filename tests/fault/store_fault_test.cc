@@ -15,67 +15,12 @@
 #include "database/store/sqlite.h"
 #include "tests/database/store/clip_fixture.h"
 #include "tests/fault/fault_vfs.h"
+#include "tests/fault/recording.h"
 
 namespace handhold::store {
 namespace {
 
-using recording::SampleBlock;
 using recording::SampleWindow;
-
-int Count(int short_form, int full) {
-  return std::getenv("HANDHOLD_FAULT_FULL") != nullptr ? full : short_form;
-}
-
-/// Sample i of channel c: anything can be checked without knowing what came before. On the grid, so
-/// exact.
-double ValueAt(int64_t i, int c) {
-  return static_cast<double>((i * 7919 + c * 104'729) % 4001 - 2000);
-}
-
-SampleBlock BlockAt(int64_t first, int count) {
-  SampleBlock block;
-  block.stream_id = 1;
-  block.first_index = block.first_counter = first;
-  block.count = count;
-  for (int c = 0; c < 6; ++c) {
-    for (int i = 0; i < count; ++i) block.values.push_back(ValueAt(first + i, c));
-  }
-  return block;
-}
-
-recording::StreamInfo KiloHertz() {
-  recording::StreamInfo info = ForceStream(true);
-  info.rate = {1000, 1};
-  return info;
-}
-
-/// Opens, reads everything, compares with ValueAt; answers the number of samples, or -1 with a
-/// failure recorded.
-int64_t Verify(const std::string& path) {
-  const auto reader = ClipReader::Open(path);
-  if (!reader) {
-    ADD_FAILURE() << reader.error().message;
-    return -1;
-  }
-  if ((*reader)->streams().empty()) return 0;
-  int64_t index = 0, wrong = 0;
-  const Status read = (*reader)->Stream(1, {}, [&](const SampleWindow& w) -> Status {
-    for (int i = 0; i < w.count(); ++i, ++index) {
-      for (int c = 0; c < 6; ++c) wrong += w.value(c, i) == ValueAt(index, c) ? 0 : 1;
-      wrong += w.counters[static_cast<size_t>(i)] == index ? 0 : 1;
-    }
-    return {};
-  });
-  EXPECT_TRUE(read) << read.error().message;
-  EXPECT_EQ(wrong, 0);
-  return index;
-}
-
-void RemoveClip(const std::string& path) {
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal", "-lock", ".part"})
-    std::filesystem::remove(path + suffix, ignored);
-}
 
 struct Shared {
   std::atomic<int64_t> appended{0}, durable{0};
@@ -434,46 +379,6 @@ TEST(Fault, HostileFilesAreRefusedOrReadNeverMore) {
   }
   std::printf("hostile files: %d, refused %d, same answers %d, unnoticed %d\n", trials, refused,
               same, silent);
-}
-
-TEST(Fault, AReaderThatHoldsTheLogIsNamedAndItsReleaseEmptiesIt) {
-  const TempDir dir;
-  const std::string path = dir / "a.clip";
-  ClipWriterOptions options;
-  options.lossless = true;
-  auto writer = ClipWriter::Create(path, {}, options).value();
-  recording::StreamInfo info = KiloHertz();
-  for (recording::Channel& channel : info.channels) channel.quantum = 0;
-  ASSERT_TRUE(writer->AddStream(info));
-  std::mt19937_64 rng(8);
-  int64_t at = 0;
-  const auto record = [&](int blocks) {
-    for (int b = 0; b < blocks; ++b, at += 500) {
-      SampleBlock block = BlockAt(at, 500);
-      for (double& v : block.values) v = std::generate_canonical<double, 53>(rng);
-      ASSERT_TRUE(writer->Append(block));
-    }
-  };
-  record(10);
-  const auto clip = ClipReader::Open(path).value();  // an ordinary reader, between its reads
-  EXPECT_GT(clip->ReadAll(1).value().count(), 0);
-  record(1500);  // about 33 MB
-  EXPECT_LT(writer->health().log_bytes, 64 << 20);
-  EXPECT_EQ(writer->health().log_held_by, "") << "a reader between reads holds nothing";
-  Database holder = Database::Open(path, {}).value();
-  ASSERT_TRUE(holder.Execute("BEGIN"));
-  ASSERT_TRUE(holder.QueryInteger("SELECT count(*) FROM chunk"));
-  record(1500);
-  const int64_t held = writer->health().log_bytes;
-  EXPECT_GT(held, 20 << 20);
-  const Timestamp deadline = HostNow() + Duration::Seconds(20);
-  while (writer->health().log_held_by.empty() && HostNow() < deadline) record(1);
-  EXPECT_EQ(writer->health().log_held_by, "a reader in this process");
-  ASSERT_TRUE(holder.Execute("COMMIT"));
-  while (writer->health().log_bytes > (20 << 20) && HostNow() < deadline) record(1);
-  std::printf("log: %.1f MB while held, %.1f MB after\n", static_cast<double>(held) / 1e6,
-              static_cast<double>(writer->health().log_bytes) / 1e6);
-  EXPECT_LT(writer->health().log_bytes, 20 << 20);
 }
 
 }  // namespace
