@@ -220,7 +220,21 @@ Status FolderLibrary::Index(const ClipId& id) {
   HANDHOLD_TRY(MayWrite());
   HANDHOLD_ASSIGN(const IndexerOptions indexer, GetIndexerOptions(catalogue_));
   HANDHOLD_TRY(CatalogueClip(catalogue_, path_ + "/clips", id.ToString() + ".clip", indexer));
-  return CopyLedger(catalogue_, *ledger_, id.ToString());
+  // What fits found in this very file was dropped with its rows.
+  std::vector<std::string> tracks;
+  HANDHOLD_ASSIGN(Statement list,
+                  catalogue_.Prepare("SELECT DISTINCT hash FROM artefact JOIN artefact_input "
+                                     "USING(hash) WHERE kind='contact_track' AND input=(SELECT "
+                                     "sha256 FROM clip WHERE id=?1)"));
+  const std::string text = id.ToString();
+  list.Bind(1, text);
+  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
+    tracks.push_back(row.String(0));
+    return {};
+  }));
+  for (const std::string& hash : tracks)
+    HANDHOLD_TRY(CatalogueArtefact(catalogue_, ArtefactPath(hash)));
+  return CopyLedger(catalogue_, *ledger_, text);
 }
 
 Result<std::vector<ClipRow>> FolderLibrary::ClipsWhere(

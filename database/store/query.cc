@@ -192,9 +192,9 @@ class ClipEvaluation {
       return values.size() == 1 ? std::optional<double>(values.front()) : std::nullopt;
     }
     // With several sensors the largest, which is the one that made "> x" true.
-    HANDHOLD_ASSIGN(const std::vector<Signal> signals, clip_.Signals(measure, AnchorOf(scope)));
+    HANDHOLD_ASSIGN(const std::vector<Signal>* signals, clip_.Signals(measure, AnchorOf(scope)));
     std::optional<double> value;
-    for (const Signal& signal : signals) {
+    for (const Signal& signal : *signals) {
       HANDHOLD_ASSIGN(Bounds bounds, clip_.Known(measure, signal, WindowOf(scope)));
       if (!bounds.none && bounds.low != bounds.high) {
         HANDHOLD_ASSIGN(bounds, clip_.Measured(measure, signal, WindowOf(scope)));
@@ -366,11 +366,11 @@ class ClipEvaluation {
       for (const double value : values) any = any || Compare(node.op, value, with);
       return values.empty() ? Truth::kUnknown : Of(any);
     }
-    HANDHOLD_ASSIGN(const std::vector<Signal> signals, clip_.Signals(measure, AnchorOf(scope)));
+    HANDHOLD_ASSIGN(const std::vector<Signal>* signals, clip_.Signals(measure, AnchorOf(scope)));
     const std::optional<Window> window = WindowOf(scope);
     Truth any = Truth::kUnknown;
     std::vector<const Signal*> open;
-    for (const Signal& signal : signals) {
+    for (const Signal& signal : *signals) {
       HANDHOLD_ASSIGN(const Bounds known, clip_.Known(measure, signal, window));
       if (known.none) continue;
       const Truth truth = Decide(node.op, known, with);

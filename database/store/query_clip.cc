@@ -144,8 +144,12 @@ Result<const std::vector<QueryClip::Sensor>*> QueryClip::Sensors() {
   return &*sensors_;
 }
 
-Result<std::vector<Signal>> QueryClip::Signals(const Measure& measure,
-                                               const recording::Event* of_event) {
+Result<const std::vector<Signal>*> QueryClip::Signals(const Measure& measure,
+                                                      const recording::Event* of_event) {
+  const bool by_event = measure.target == Measure::Target::kSensors && of_event != nullptr;
+  const auto key = std::pair(
+      &measure, by_event ? std::to_string(of_event->stream_id) + of_event->text : std::string());
+  if (const auto known = signals_.find(key); known != signals_.end()) return &known->second;
   std::vector<Signal> signals;
   const auto add = [&](const std::string& name, const std::string& unit, SignalPart part) {
     for (Signal& signal : signals) {
@@ -156,21 +160,19 @@ Result<std::vector<Signal>> QueryClip::Signals(const Measure& measure,
   };
   if (measure.target != Measure::Target::kChannel) {
     HANDHOLD_ASSIGN(const std::vector<Sensor>* sensors, Sensors());
-    const auto belongs = [&](const Sensor& sensor) {
-      return of_event != nullptr && of_event->stream_id == sensor.stream_id &&
-             of_event->text == sensor.name;
-    };
     // An indexer's contact names its sensor in its text.
-    const bool one = measure.target == Measure::Target::kSensors &&
-                     std::any_of(sensors->begin(), sensors->end(), belongs);
+    const bool one =
+        by_event && std::any_of(sensors->begin(), sensors->end(), [&](const Sensor& sensor) {
+          return of_event->stream_id == sensor.stream_id && of_event->text == sensor.name;
+        });
     for (const Sensor& sensor : *sensors) {
-      if (one && !belongs(sensor) && sensor.name != of_event->text) continue;
+      if (one && sensor.name != of_event->text) continue;
       if (!measure.source.empty() && sensor.name != measure.source) continue;
       add(sensor.name + "." + std::string(SensorChannelName(measure.sensor_channel)),
           std::string(SensorChannelUnit(measure.sensor_channel)),
           {sensor.stream_id, -1, sensor.name, measure.sensor_channel});
     }
-    return signals;
+    return &signals_.emplace(key, std::move(signals)).first->second;
   }
   static constexpr char kChannels[] =
       "SELECT c.stream, c.position, c.unit, s.name FROM clip_channel c JOIN clip_stream s ON "
@@ -186,7 +188,7 @@ Result<std::vector<Signal>> QueryClip::Signals(const Measure& measure,
     add(s.String(3) + ":" + measure.channel, s.String(2), {s.Int(0), s.Int(1), "", 0});
     return {};
   }));
-  return signals;
+  return &signals_.emplace(key, std::move(signals)).first->second;
 }
 
 Result<Bounds> QueryClip::KnownOfWindow(const Measure& measure, const Signal& signal,

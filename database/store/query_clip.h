@@ -54,7 +54,8 @@ class QueryClip {
 
   /// The signals that a measure means in this clip: one per sensor or stream name. `of_event`: only
   /// the sensor that the event belongs to, when it belongs to one.
-  Result<std::vector<Signal>> Signals(const Measure& measure, const recording::Event* of_event);
+  Result<const std::vector<Signal>*> Signals(const Measure& measure,
+                                             const recording::Event* of_event);
   /// From the catalogue alone; low = -inf, high = inf where it knows nothing.
   Result<Bounds> Known(const Measure& measure, const Signal& signal,
                        const std::optional<Window>& window);
@@ -77,6 +78,8 @@ class QueryClip {
   ClipRow row_;
   std::map<std::pair<std::string, std::string>, std::vector<StoredEvent>> events_;
   std::optional<std::vector<Sensor>> sensors_;
+  /// By measure (it lives in the plan) and the sensor that its event belongs to.
+  std::map<std::pair<const Measure*, std::string>, std::vector<Signal>> signals_;
   std::unique_ptr<ClipReader> reader_;
 };
 

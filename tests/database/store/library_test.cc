@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "database/store/clip_writer.h"
+#include "database/store/query.h"
 #include "tests/database/store/clip_fixture.h"
 
 namespace handhold::store {
@@ -306,6 +307,79 @@ TEST(Library, OnANetworkFileSystemItIsReadAndNotWritten) {
   EXPECT_TRUE(unsupported(failed(ClipWriter::Create(dir / "lab/clips/x.clip", {}, {}))));
   PretendNetworkFileSystem("");
   EXPECT_TRUE(library->Say(Tag(id, "x"))) << "and on a local disk it is written";
+}
+
+TEST(Library, ResultsAreRecognisedAndLineageIsWalkedBothWays) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string clip = library->FindClip(AddTake(*library, "a", "S01")).value().sha256;
+  artefact::Provenance skeleton;
+  skeleton.step = "fit.skeleton";
+  skeleton.inputs = {{"clip", clip, "a_001"}};
+  skeleton.parameters_json = "{\"b\": 1.0, \"a\": [1, 2]}";
+  EXPECT_EQ(library->FindArtefact(skeleton).value(), std::nullopt);
+  const std::string one = library->Save(JsonArtefact{skeleton, "skeleton", "{\"x\":1}"}).value();
+  artefact::Provenance same = skeleton;
+  same.parameters_json = "{ \"a\":[1,2.0],\"b\":1 }";  // the same, written otherwise
+  same.tool = "another";
+  same.inputs[0].name = "renamed";
+  EXPECT_EQ(library->FindArtefact(same).value(), one);
+  EXPECT_EQ(library->Save(JsonArtefact{same, "skeleton", "{\"x\":2}"}).value(), one);
+  EXPECT_EQ(LoadJsonArtefact(library->ArtefactPath(one)).value().json, "{\"x\":1}")
+      << "what is there already is not written again";
+  for (int change = 0; change < 4; ++change) {
+    artefact::Provenance other = skeleton;
+    if (change == 0) other.version += 1;
+    if (change == 1) other.parameters_json = "{\"a\":[1,3],\"b\":1}";
+    if (change == 2) other.inputs[0].hash[0] = other.inputs[0].hash[0] == 'a' ? 'b' : 'a';
+    if (change == 3) other.inputs[0].role = "free";
+    EXPECT_EQ(library->FindArtefact(other).value(), std::nullopt) << change;
+  }
+  artefact::Provenance pose;
+  pose.step = "fit.pose";
+  pose.inputs = {{"clip", clip, "a_001"}, {"skeleton", one, ""}};
+  const std::string two = library->Save(JsonArtefact{pose, "report", "{}"}).value();
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(library->Inputs(two).value()[1].hash, one);
+    EXPECT_EQ(library->Inputs(one).value()[0].hash, clip);
+    EXPECT_THAT(library->MadeFrom(one).value(), ElementsAre(two));
+    EXPECT_THAT(library->MadeFrom(clip).value(), ::testing::UnorderedElementsAre(one, two));
+    EXPECT_THAT(library->MadeFrom(two).value(), IsEmpty());
+    EXPECT_EQ(library->Artefacts("skeleton").value().size(), 1u);
+    ASSERT_TRUE(library->Rebuild(false)) << "and another catalogue says the same";
+  }
+}
+
+TEST(Library, FitsAddContactsUnderTheirOwnName) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string id = AddTake(*library, "a", "S01");
+  artefact::ContactTrack track;
+  track.provenance.step = "fit.contact";
+  track.provenance.inputs = {{"clip", library->FindClip(id).value().sha256, "a_001"}};
+  track.times = {Timestamp()};
+  track.f_onHand_W = track.p_WC = track.normal_W = Eigen::Matrix3Xd::Zero(3, 1);
+  track.point_offset_m = Eigen::VectorXd::Zero(1);
+  track.tau_Nm = Eigen::MatrixXd::Zero(4, 1);
+  track.phase = {-1};
+  track.phases.push_back({3, "plate", Timestamp::FromNanoseconds(499'000'000), Duration(),
+                          Timestamp::FromNanoseconds(799'000'000), Duration(), 2.0, "a"});
+  const std::string hash = library->Save(track).value();
+  const std::string fitted = "contact_on by fit.contact/" + hash.substr(0, 8);
+  const auto ask = [&](const std::string& text) {
+    const auto query = Query::Parse(text, *library);
+    EXPECT_TRUE(query) << query.error().message;
+    return query->Run().value().rows;
+  };
+  for (int round = 0; round < 3; ++round) {
+    const auto rows = ask("peak(normal_force) > 1 N within 0.1 s of " + fitted);
+    ASSERT_EQ(rows.size(), 1u) << round;
+    EXPECT_EQ(rows[0].event->clip_time.ns(), 499'000'000);
+    EXPECT_EQ(rows[0].event->stream_id, 1) << "the sensor that the fit names";
+    EXPECT_EQ(ask("contact_on").size(), 2u) << "the indexer's, as before the fit";
+    ASSERT_TRUE(round == 0 ? library->Index(ClipId::Parse(id).value())
+                           : Status(library->Rebuild(false) ? Status() : Error{}));
+  }
 }
 
 TEST(Library, ContactThresholdsOutliveTheCatalogue) {

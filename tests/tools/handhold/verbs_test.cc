@@ -22,14 +22,14 @@ TEST(StartChecks, AnSqliteThatCorruptsRecordingsEndsEveryVerbThatTouchesALibrary
     for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
              {"library", "info"}, {"query", "keep"}, {"library", "create", "/nonexistent/x"}}) {
       MemoryFile out, err;
-      EXPECT_EQ(Run(program, words, {.out = out.get(), .err = err.get()}), kExitFailed);
+      EXPECT_EQ(cli::Run(program, words, {.out = out.get(), .err = err.get()}), kExitFailed);
       EXPECT_EQ(out.Text(), "");
       EXPECT_THAT(err.Text(), HasSubstr(bad == 3'051'002 ? "SQLite 3.51.2" : "SQLite 3.40.1"));
       EXPECT_THAT(err.Text(), HasSubstr("3.51.3 or newer"));
     }
     MemoryFile out, err;
     EXPECT_EQ(
-        Run(program, std::vector<std::string>{"version"}, {.out = out.get(), .err = err.get()}),
+        cli::Run(program, std::vector<std::string>{"version"}, {.out = out.get(), .err = err.get()}),
         kExitDone)
         << "what needs no library still runs";
   }
