@@ -195,8 +195,8 @@ Status DropClip(Database& db, const std::string& id) {
   return {};
 }
 
-/// The contacts that a fit found, beside the indexer's, under an origin of its own: step, slash, the
-/// beginning of the artefact's hash. Nothing when its clip is not in this library.
+/// The contacts that a fit found, beside the indexer's, under an origin of its own: step, slash,
+/// the beginning of the artefact's hash. Nothing when its clip is not in this library.
 Status PutFittedContacts(Database& db, const ArtefactInfo& info, const std::string& path) {
   int64_t clip = 0;
   for (const artefact::ProvenanceInput& input : info.provenance.inputs) {
@@ -209,10 +209,11 @@ Status PutFittedContacts(Database& db, const ArtefactInfo& info, const std::stri
   const std::string origin = info.provenance.step + "/" + info.hash.substr(0, 8);
   HANDHOLD_ASSIGN(Statement drop, db.Prepare("DELETE FROM event WHERE clip=?1 AND origin=?2"));
   HANDHOLD_TRY(drop.Bind(1, clip).Bind(2, origin).Run());
-  HANDHOLD_ASSIGN(Statement put,
-                  db.Prepare("INSERT INTO event VALUES(?1, ?2, (SELECT ifnull(max(sequence), 0) + 1 "
-                             "FROM event WHERE clip=?1), ?3, ?4, ?5, ifnull((SELECT stream FROM "
-                             "clip_zone WHERE clip=?1 AND sensor=?7), 0), ?6, ?7)"));
+  HANDHOLD_ASSIGN(
+      Statement put,
+      db.Prepare("INSERT INTO event VALUES(?1, ?2, (SELECT ifnull(max(sequence), 0) + 1 "
+                 "FROM event WHERE clip=?1), ?3, ?4, ?5, ifnull((SELECT stream FROM "
+                 "clip_zone WHERE clip=?1 AND sensor=?7), 0), ?6, ?7)"));
   for (const artefact::ContactPhase& phase : track.phases) {
     const auto event = [&](const char* kind, Timestamp t, Duration length, double value) {
       return put.Bind(1, clip)
@@ -224,8 +225,7 @@ Status PutFittedContacts(Database& db, const ArtefactInfo& info, const std::stri
           .Bind(7, phase.surface)
           .Run();
     };
-    HANDHOLD_TRY(
-        event("contact_on", phase.onset, phase.release - phase.onset, phase.peak_force_N));
+    HANDHOLD_TRY(event("contact_on", phase.onset, phase.release - phase.onset, phase.peak_force_N));
     HANDHOLD_TRY(event("contact_off", phase.release, Duration(), 0.0));
   }
   return {};

@@ -28,9 +28,9 @@ TEST(StartChecks, AnSqliteThatCorruptsRecordingsEndsEveryVerbThatTouchesALibrary
       EXPECT_THAT(err.Text(), HasSubstr("3.51.3 or newer"));
     }
     MemoryFile out, err;
-    EXPECT_EQ(
-        cli::Run(program, std::vector<std::string>{"version"}, {.out = out.get(), .err = err.get()}),
-        kExitDone)
+    EXPECT_EQ(cli::Run(program, std::vector<std::string>{"version"},
+                       {.out = out.get(), .err = err.get()}),
+              kExitDone)
         << "what needs no library still runs";
   }
   EXPECT_TRUE(StartChecks(3'051'003)[0]());
