@@ -92,6 +92,8 @@ Result<RigidFit> FitRigid(std::span<const Vec3> p_A, std::span<const Vec3> p_B,
   for (std::size_t i = 0; i < w.size(); ++i)
     cross += w[i] / total * (p_A[i] - a.mean) * (p_B[i] - b.mean).transpose();
   const Eigen::JacobiSVD<Mat3> svd(cross, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  // Coordinates beyond 1e154 overflow here, and then there are no singular values.
+  if (svd.info() != Eigen::Success) return Open("the points lie too far out to be fitted");
   const double sign = svd.matrixU().determinant() * svd.matrixV().determinant() < 0 ? -1.0 : 1.0;
   const Vec3& s = svd.singularValues();
   // Rotating by a small angle about the k-th axis costs (s_i + s_j) with the sign on the last: the
