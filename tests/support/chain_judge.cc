@@ -140,6 +140,7 @@ void JudgeReference(const Evidence& e, Judgement* j) {
 
 struct ReplayGroup {
   std::vector<double> plane, whole, early, early_plane, tip;
+  double residual_rad = 0;  // of eq. 7, largest
   double jams = 0, all = 0, frames = 0, agrees = 0, stick = 0, stick_found = 0, failures = 0;
 };
 
@@ -149,6 +150,7 @@ ReplayGroup GroupOf(const Evidence& e, const std::string& inputs, bool damped,
   for (const ReplaySample& s : e.replays) {
     if (s.inputs != inputs || s.damped != damped || s.run != run) continue;
     g.all += 1;
+    g.residual_rad = std::max(g.residual_rad, s.equilibrium_residual_rad);
     g.failures += s.lcp_failures;
     if (s.jam) {
       g.jams += 1;
@@ -206,6 +208,8 @@ void JudgeReplays(const Evidence& e, Judgement* j) {
       j->AtLeast(9, name + "slip agrees", 100 * g.agrees / g.frames, 95, "% of time");
       j->AtLeast(9, name + "stick found", 100 * g.stick_found / g.stick, 85, "%");
     }
+    if (!damped)  // the damped form is not in eq. 7's balance while it moves
+      j->Report(9, name + "equilibrium residual, largest", 1e3 * g.residual_rad, "mrad");
     j->AtMost(9, name + "LCPs not solved", g.failures, 0, "");
   }
 }
