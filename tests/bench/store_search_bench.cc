@@ -104,7 +104,9 @@ void AddClip(store::Library& library, int number, const ReferenceClip& second) {
   info.host_start_ns = 1'000'000'000;
   info.utc_start =
       Timestamp::FromNanoseconds(1'700'000'000'000'000'000 + 180'000'000'000ll * number);
-  recording::Clip clip(info);
+  store::ClipWriterOptions options;
+  options.already_complete = true;
+  const auto writer = Must(store::ClipWriter::Create(library.ClipPath(info.id), info, options));
   const recording::ClockMap clock = recording::ClockMap::Identity(info.host_start_ns);
   for (int s = 0; s < kSensors; ++s) {
     recording::StreamInfo force;
@@ -115,22 +117,22 @@ void AddClip(store::Library& library, int number, const ReferenceClip& second) {
       force.channels.push_back({name, "count", 1.0});
     recording::ForceSensor sensor;
     sensor.name = "plate" + std::to_string(s);
-    sensor.stream_id = clip.AddStream(force, clock);
+    sensor.stream_id = Must(writer->AddStream(force));
     sensor.calibration = Eigen::Matrix<double, 6, 6>::Identity() * 0.01;
     sensor.bias = Eigen::VectorXd::Zero(6);
-    clip.AddForceSensor(sensor);
-    clip.Append(ForceBlock(number, s));
+    Must(writer->AddForceSensor(sensor));
+    Must(writer->SetClockMap(sensor.stream_id, clock));
+    Must(writer->Append(ForceBlock(number, s)));
   }
   // Markers of one second: their 240 channels make the catalogue as large as in earnest; the search
   // reads none of them.
-  const int markers = clip.AddStream(ReferenceClip::MarkerInfo(), clock);
+  const int markers = Must(writer->AddStream(ReferenceClip::MarkerInfo()));
+  Must(writer->SetClockMap(markers, clock));
   for (recording::SampleBlock block : second.markers) {
     block.stream_id = markers;
-    clip.Append(block);
+    Must(writer->Append(block));
   }
-  store::ClipWriterOptions options;
-  options.already_complete = true;
-  Must(store::WriteClip(clip, library.ClipPath(info.id), options));
+  Must(writer->Close());
   Must(library.Index(info.id));
 }
 
