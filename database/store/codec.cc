@@ -285,6 +285,19 @@ bool ToFloat32(const double* v, int n, uint32_t* x) {
   return bad == 0;
 }
 
+/// Exactly these values as floats times 0.001: what MillimetresToMetres makes of a file's floats.
+bool ToMilliFloat32(const double* v, int n, uint32_t* x) {
+  for (int i = 0; i < n; ++i) {
+    const double milli = v[i] * 1e3;
+    if (!(std::abs(milli) <= static_cast<double>(std::numeric_limits<float>::max()))) return false;
+    const auto f = static_cast<float>(milli);
+    if (std::bit_cast<uint64_t>(static_cast<double>(f) * 1e-3) != std::bit_cast<uint64_t>(v[i]))
+      return false;
+    x[i] = FromFloatBits(std::bit_cast<uint32_t>(f));
+  }
+  return true;
+}
+
 }  // namespace
 
 struct FrameEncoder::Scratch {
@@ -330,6 +343,8 @@ struct FrameEncoder::Scratch {
       PutIntegers(ColumnKind::kFloatCounts, n, flags, runs, false);
     } else if (ToFloat32(v, n, x32.data())) {
       PutIntegers(ColumnKind::kFloat32, n, flags, runs, false);
+    } else if (ToMilliFloat32(v, n, x32.data())) {
+      PutIntegers(ColumnKind::kMilliFloat32, n, flags, runs, false);
     } else {
       x64.resize(static_cast<size_t>(n));
       for (int i = 0; i < n; ++i)
@@ -441,6 +456,12 @@ struct FrameDecoder::Scratch {
               static_cast<double>(std::bit_cast<float>(FromFloatBits(x32[static_cast<size_t>(i)])));
         }
         break;
+      case ColumnKind::kMilliFloat32:
+        for (int i = begin; i < end; ++i) {
+          const float f = std::bit_cast<float>(FromFloatBits(x32[static_cast<size_t>(i)]));
+          out[i - begin] = static_cast<double>(f) * 1e-3;
+        }
+        break;
       default:
         for (int i = begin; i < end; ++i)
           out[i - begin] = std::bit_cast<double>(FromFloatBits(x64[static_cast<size_t>(i)]));
@@ -488,7 +509,9 @@ Status FrameDecoder::DecodeValues(std::span<const uint8_t> frame, std::span<cons
     const auto head = in.Fixed<uint8_t>();
     const int predictor = (head >> kPredictorShift) & kPredictorMask;
     const auto kind = static_cast<ColumnKind>(head & kKindMask);
-    if (!in.ok() || (head & kReservedMask) != 0 || kind > ColumnKind::kFloat64) return damaged;
+    if (!in.ok() || (head & kReservedMask) != 0 ||
+        (kind > ColumnKind::kFloat64 && kind != ColumnKind::kMilliFloat32))
+      return damaged;
     scratch_->runs.clear();
     int missing = 0;
     if ((head & kHasMissing) != 0 && !TakeRuns(in, count, scratch_->runs, missing)) return damaged;

@@ -29,6 +29,7 @@ enum class ColumnKind : uint8_t {
   kFloat32 = 2,      ///< bits of a float: any value that a float holds exactly
   kFloat64 = 3,      ///< bits of a double
   kIntegers = 4,     ///< 64-bit integers: counters, times, lengths, origins
+  kMilliFloat32 = 5,  ///< value = float x 0.001, in double: metres of a file in millimetres
 };
 
 /// How the next integer is guessed from the ones before it; what is stored is the difference.

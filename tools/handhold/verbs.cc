@@ -18,6 +18,8 @@ Program HandholdProgram() {
               LibraryRebuildVerb(),
               ClipListVerb(),
               ClipShowVerb(),
+              ClipImportVerb(),
+              ClipExportVerb(),
               ClipTagVerb(),
               ClipRateVerb(),
               QueryVerb(),

@@ -12,6 +12,8 @@ Verb LibraryCheckVerb();      // library.cc
 Verb LibraryRebuildVerb();    // library.cc
 Verb ClipListVerb();          // clip.cc
 Verb ClipShowVerb();          // clip.cc
+Verb ClipImportVerb();        // clip_import.cc
+Verb ClipExportVerb();        // clip_export.cc
 Verb ClipTagVerb();           // clip.cc
 Verb ClipRateVerb();          // clip.cc
 Verb FitSkeletonVerb();       // fit_skeleton.cc

@@ -196,6 +196,26 @@ TEST(Codec, IntegerTimesScaleAsFloatIsKeptAsCounts) {
   EXPECT_LT(on_grid.size(), off_grid.size() * 2 / 3) << "the grid was not recognised";
 }
 
+// A file's millimetres as floats, in metres: four bytes a value, not eight, and every bit.
+TEST(Codec, FloatsTimesAThousandthAreKeptAsFloats) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise(0, 0.05);
+  std::vector<double> values;
+  for (int i = 0; i < 1000; ++i) {
+    const auto mm = static_cast<float>(700 * std::sin(0.01 * i) + noise(random));
+    values.push_back(i % 50 == 7 ? kNaN : static_cast<double>(mm) * 1e-3);
+  }
+  values[3] = -0.0;
+  values[4] = static_cast<double>(1e-41f) * 1e-3;  // a denormal float
+  ExpectSameBits(RoundTrip(values, 1, {0.0}, true), values);
+  FrameEncoder encoder;
+  Bytes frame;
+  encoder.EncodeValues(values.data(), values.size(), 1000, std::vector<double>{0.0}, true, frame);
+  EXPECT_LT(frame.size(), 3500u);
+  values[500] = std::nextafter(values[500], 1.0);  // one that is none: all as doubles
+  ExpectSameBits(RoundTrip(values, 1, {0.0}, true), values);
+}
+
 TEST(Codec, WindowsAndChannelSubsetsEqualTheWhole) {
   std::mt19937_64 rng(6);
   const int count = 500, columns = 6;

@@ -1,0 +1,28 @@
+/// Bytes of a file at any offset: read from disk when asked for, or held in memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "database/base/result.h"
+
+namespace handhold::exchange {
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// kNotFound, or kIo with the system's reason; folders and devices are refused.
+  static Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
+  /// Takes over an open descriptor; `name` is for messages.
+  static std::unique_ptr<ByteSource> OfDescriptor(int file, const std::string& name);
+  /// `bytes` must outlive the source.
+  static std::unique_ptr<ByteSource> OfBytes(std::span<const uint8_t> bytes);
+
+  virtual int64_t size() const = 0;
+  /// Fills `out` from `offset`; fewer bytes than asked for are kCorrupt (the file shrank).
+  virtual Status Read(int64_t offset, std::span<uint8_t> out) const = 0;
+};
+
+}  // namespace handhold::exchange

@@ -1,0 +1,129 @@
+#include "database/exchange/c3d_force.h"
+
+#include <cctype>
+#include <cmath>
+
+#include <Eigen/Geometry>
+
+namespace handhold::exchange {
+namespace {
+
+using geometry::Vec3;
+
+/// Where the plate's axes are: x from corner 2 to 1 and 3 to 4, y from 4 to 1 and 3 to 2.
+/// False when the corners are no rectangle.
+bool PlateAxes(const C3dPlatform& platform, geometry::RigidTransform& X_WC) {
+  const auto& c = platform.corners_m;
+  const Vec3 x = c[0] - c[1] + c[3] - c[2];
+  const Vec3 z = x.cross(c[0] - c[3] + c[1] - c[2]);
+  if (!(x.norm() > 1e-6 && z.norm() > 1e-9) || !std::isfinite(z.norm())) return false;
+  X_WC.R.col(0) = x.normalized();
+  X_WC.R.col(2) = z.normalized();
+  X_WC.R.col(1) = X_WC.R.col(2).cross(X_WC.R.col(0));
+  X_WC.p = 0.25 * (c[0] + c[1] + c[2] + c[3]);
+  return true;
+}
+
+/// Kistler's eight channels (fx12 fx34 fy14 fy23 fz1..fz4) to force and moment about the point
+/// midway between the four transducers, a and b half their distances (c3d.org, type 3).
+Eigen::MatrixXd KistlerMatrix(double a, double b) {
+  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(6, 8);
+  m.row(0) << 1, 1, 0, 0, 0, 0, 0, 0;
+  m.row(1) << 0, 0, 1, 1, 0, 0, 0, 0;
+  m.row(2) << 0, 0, 0, 0, 1, 1, 1, 1;
+  m.row(3) << 0, 0, 0, 0, b, b, -b, -b;
+  m.row(4) << 0, 0, 0, 0, -a, a, a, -a;
+  m.row(5) << -b, b, a, -a, 0, 0, 0, 0;
+  return m;
+}
+
+}  // namespace
+
+double NewtonMetresPerUnit(std::string_view unit, double metres_per_unit) {
+  std::string letters;
+  for (const char c : unit) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (letters == "nmm" || letters == "ntmm") return 1e-3;
+  if (letters == "nm" || letters == "ntm") return 1.0;
+  if (letters == "ncm" || letters == "ntcm") return 1e-2;
+  return metres_per_unit > 0 ? metres_per_unit : 1e-3;
+}
+
+std::array<double, 6> WrenchOfType1(const std::array<double, 6>& v) {
+  const Vec3 force(v[0], v[1], v[2]), at(v[3], v[4], 0);
+  const Vec3 moment = at.cross(force) + Vec3(0, 0, v[5]);
+  return {force.x(), force.y(), force.z(), moment.x(), moment.y(), moment.z()};
+}
+
+std::optional<PlatformPlan> PlanPlatform(const C3dContents& contents, int number, Issues& issues) {
+  const C3dPlatform& platform = contents.platforms[static_cast<size_t>(number)];
+  const std::string where = "force platform " + std::to_string(number + 1);
+  const auto refuse = [&](const std::string& why) {
+    issues.push_back({where, Severity::kWarning, why + ": its channels are kept as analog"});
+    return std::nullopt;
+  };
+  if (platform.type < 1 || platform.type > 4)
+    return refuse("is of type " + std::to_string(platform.type) + ", which C3D does not define");
+  const size_t wanted = platform.type == 3 ? 8 : 6;
+  if (platform.channels.size() < wanted) return refuse("names too few channels");
+  PlatformPlan plan;
+  plan.channels.assign(platform.channels.begin(),
+                       platform.channels.begin() + static_cast<std::ptrdiff_t>(wanted));
+  for (const int channel : plan.channels) {
+    if (channel < 0) return refuse("names a channel that there is not");
+  }
+
+  recording::ForceSensor& sensor = plan.sensor;
+  Vec3 origin = platform.origin_m;
+  if (platform.type != 1 && origin.z() > 0) {
+    // The transducers' origin lies below the surface; makers often give the opposite vector. Of
+    // type 3 the first two are distances, so only z turns.
+    origin = platform.type == 3 ? Vec3(origin.x(), origin.y(), -origin.z()) : Vec3(-origin);
+    issues.push_back({where, Severity::kWarning,
+                      "ORIGIN says that its origin is above its surface; read with the opposite "
+                      "sign"});
+  }
+  if (!PlateAxes(platform, sensor.X_WS))
+    issues.push_back({where, Severity::kWarning,
+                      "CORNERS give no rectangle: it stands at the "
+                      "origin of the lab, axes along the lab's"});
+  if (platform.type == 3) origin = Vec3(0, 0, origin.z());
+  if (platform.type != 1) sensor.X_WS.p -= sensor.X_WS.R * origin;
+  // Plates are touched from above, and their z points down in the guide; of one that stands on
+  // edge, the guide's.
+  sensor.normal_S = sensor.X_WS.R.col(2).z() > 0.5 ? Vec3::UnitZ() : Vec3(-Vec3::UnitZ());
+  sensor.sign = -1.0;
+
+  if (platform.type == 1) {
+    plan.is_computed = true;
+    sensor.calibration = Eigen::MatrixXd::Identity(6, 6);
+    sensor.bias = Eigen::VectorXd::Zero(6);
+    return plan;
+  }
+  Eigen::MatrixXd matrix = platform.type == 3
+                               ? KistlerMatrix(platform.origin_m.x(), platform.origin_m.y())
+                               : Eigen::MatrixXd(Eigen::MatrixXd::Identity(6, 6));
+  if (platform.type == 4) {
+    if (platform.calibration_rows != 6 || platform.calibration.size() != 36)
+      return refuse("is of type 4 and has no 6 x 6 CAL_MATRIX");
+    matrix = Eigen::Map<const Eigen::MatrixXd>(platform.calibration.data(), 6, 6);
+    const double metres = contents.metres_per_unit > 0 ? contents.metres_per_unit : 1e-3;
+    matrix.bottomRows(3) *= metres;
+  }
+  sensor.calibration.resize(6, static_cast<Eigen::Index>(wanted));
+  sensor.bias.resize(static_cast<Eigen::Index>(wanted));
+  for (size_t k = 0; k < wanted; ++k) {
+    const C3dChannel& channel = contents.channels[static_cast<size_t>(plan.channels[k])];
+    const auto column = static_cast<Eigen::Index>(k);
+    const double unit = platform.type == 2 && k >= 3
+                            ? NewtonMetresPerUnit(channel.unit, contents.metres_per_unit)
+                            : 1.0;
+    sensor.calibration.col(column) = matrix.col(column) * (channel.scale * unit);
+    sensor.bias(column) = channel.offset;
+  }
+  return plan;
+}
+
+}  // namespace handhold::exchange

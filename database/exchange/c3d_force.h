@@ -1,0 +1,39 @@
+/// Force platforms of C3D files as recording::ForceSensor: where they stand, how their channels
+/// become the wrench of the hand on the object.
+///
+/// Sign. C3D holds what the plate does to the subject, in the plate's axes (z down): standing on
+/// one reads a negative Fz in every file at hand (17 with platforms, 6 makers). Handhold stores the
+/// force of the hand on the object, so ForceSensor::sign is -1; force_platform_test.cc pins it on
+/// real files: the subject presses on the plate.
+#pragma once
+
+#include <optional>
+
+#include "database/exchange/c3d_contents.h"
+#include "database/recording/force_sensor.h"
+
+namespace handhold::exchange {
+
+/// How a platform's channels are kept.
+struct PlatformPlan {
+  /// The channels a kForceTorque stream reads, raw (as stored, before OFFSET and SCALE), in the
+  /// order of the sensor's columns. Type 1 (centre of pressure) is not linear in its channels: its
+  /// stream holds the six components computed from them, and the channels stay analog too.
+  std::vector<int> channels;
+  bool is_computed = false;
+  recording::ForceSensor sensor;  ///< name and stream still to be set
+};
+
+/// None when the platform is of a vendor's type or does not say enough; an issue then says why, and
+/// its channels are kept as analog.
+std::optional<PlatformPlan> PlanPlatform(const C3dContents& contents, int platform, Issues& issues);
+
+/// Newton metres per unit of a channel's moment: "Nmm", "N.mm", "ntmm" -> 1e-3, "Nm" -> 1. A unit
+/// not understood is the newton times the file's unit of length, as the guide wants it.
+double NewtonMetresPerUnit(std::string_view unit, double metres_per_unit);
+
+/// The six components of a type 1 platform, about its surface's centre: values are physical.
+/// M = (Px, Py, 0) x F + (0, 0, Tz).
+std::array<double, 6> WrenchOfType1(const std::array<double, 6>& fx_fy_fz_px_py_tz);
+
+}  // namespace handhold::exchange

@@ -1,0 +1,98 @@
+#include "database/exchange/c3d_properties.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include "database/base/units.h"
+#include "database/text/json.h"
+
+namespace handhold::exchange {
+namespace {
+
+using text::Json;
+
+bool MayNameAPerson(const std::string& name) {
+  return name.find("SUBJECT") != std::string::npos || name.find("PATIENT") != std::string::npos;
+}
+
+/// Repeated names get a number: a file may repeat one, an object may not.
+std::string Unique(const Json& object, const std::string& name) {
+  std::string unique = name;
+  for (int k = 2; object.Find(unique) != nullptr; ++k) unique = name + "#" + std::to_string(k);
+  return unique;
+}
+
+Json Values(const C3dParameter& parameter) {
+  Json values = Json::Array();
+  if (parameter.type == C3dParameter::Type::kChar) {
+    for (std::string& text : parameter.Texts()) values.Push(std::move(text));
+  } else {
+    for (const double number : parameter.Numbers())
+      values.Push(std::isfinite(number) ? Json(number) : Json(nullptr));
+  }
+  return values;
+}
+
+}  // namespace
+
+recording::ClipInfo C3dClipInfo(const C3dParameters& parameters, const C3dContents& contents,
+                                const std::string& path, Issues& issues) {
+  recording::ClipInfo info;
+  info.name = std::filesystem::path(path).stem().string();
+  auto& properties = info.properties;
+  properties["import.format"] = "c3d";
+  properties["import.file"] = std::filesystem::path(path).filename().string();
+  static constexpr const char* kProcessors[] = {"Intel", "DEC", "MIPS"};
+  properties["c3d.encoding"] = std::string(kProcessors[static_cast<int>(contents.processor) - 84]) +
+                               (contents.is_float ? " float" : " integer");
+  properties["c3d.first_frame"] = std::to_string(contents.first_frame);
+  // Residuals are whole steps of it; an export that uses it again gives them back exactly.
+  char scale[32];
+  std::snprintf(
+      scale, sizeof scale, "%.9g",
+      MetresToMillimetres(static_cast<double>(contents.scale) * contents.metres_per_unit));
+  properties["c3d.point_scale_mm"] = scale;
+  for (const char* name : {"COMPANY", "SOFTWARE", "VERSION_LABEL"}) {
+    const C3dParameter* parameter = parameters.Find("MANUFACTURER", name);
+    if (parameter == nullptr) continue;
+    const std::vector<std::string> texts = parameter->Texts();
+    std::string key = std::string("c3d.manufacturer.") + name;
+    if (!texts.empty() && !texts[0].empty()) properties[key] = texts[0];
+  }
+  for (const C3dGroup& group : parameters.groups) {
+    for (const C3dParameter& parameter : group.parameters) {
+      if (!MayNameAPerson(group.name) && !MayNameAPerson(parameter.name)) continue;
+      const std::vector<std::string> texts = parameter.Texts();
+      bool any = false;
+      for (const std::string& text : texts) any = any || !text.empty();
+      if (any && (parameter.name == "NAME" || parameter.name == "NAMES"))
+        issues.push_back({group.name + ":" + parameter.name, Severity::kNote,
+                          "may name a person and is not kept; give a pseudonym with --subject"});
+    }
+  }
+  return info;
+}
+
+std::map<std::string, std::vector<uint8_t>> C3dDocuments(const C3dParameters& parameters) {
+  Json document = Json::Object();
+  for (const C3dGroup& group : parameters.groups) {
+    if (MayNameAPerson(group.name)) continue;
+    Json object = Json::Object();
+    for (const C3dParameter& parameter : group.parameters) {
+      if (MayNameAPerson(parameter.name)) continue;
+      Json dimensions = Json::Array();
+      for (const int d : parameter.dimensions) dimensions.Push(d);
+      static constexpr const char* kTypes[] = {"char", "", "byte", "int16", "", "float"};
+      object.Set(Unique(object, parameter.name),
+                 Json::Object({{"type", kTypes[static_cast<int>(parameter.type) + 1]},
+                               {"dimensions", std::move(dimensions)},
+                               {"values", Values(parameter)}}));
+    }
+    document.Set(Unique(document, group.name), std::move(object));
+  }
+  const Result<std::string> written = text::WriteJson(document);
+  if (!written) return {};
+  return {{"c3d/parameters.json", {written->begin(), written->end()}}};
+}
+
+}  // namespace handhold::exchange

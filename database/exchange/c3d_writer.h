@@ -1,0 +1,39 @@
+/// Writes clips as C3D: floating point, Intel order, or 16-bit integers when asked.
+///
+/// C3D knows one rate of points, one integer multiple of it for everything analog, and one time
+/// axis. Marker streams of one rate become points (residual and, from a stream "c3d/cameras", the
+/// camera mask kept), force transducers become platforms of type 2 (calibrated, the reaction on the
+/// hand, as C3D has it), analog channels and pressure cells analog channels, rigid bodies the
+/// ROTATION group, events the EVENT group. Samples are placed on the points' time axis by the
+/// nearest sample; a device whose clock drifts against it is repeated or dropped a sample here and
+/// there, which is counted. Whatever C3D cannot hold is an issue; kLoss when it is data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "database/base/issue.h"
+#include "database/base/result.h"
+#include "database/recording/clip.h"
+
+namespace handhold::exchange {
+
+struct C3dWriteOptions {
+  bool as_integers = false;               ///< 16 bits per value: rounds, and says how much
+  std::vector<std::string> streams = {};  ///< by name; empty: all
+  bool dry_run = false;                   ///< say what would be lost, write nothing
+};
+
+struct ExportReport {
+  std::vector<std::string> streams;  ///< that the file holds
+  int64_t frames = 0;                ///< of points, or rows
+  int64_t bytes = 0;                 ///< of the file; 0 in a dry run
+  Issues issues;
+};
+
+/// Fails with kInvalid (a stream that there is not, nothing to write, the file exists), kIo, or
+/// what reading the clip says. The file appears whole or not at all. Memory: 2 s of the clip.
+Result<ExportReport> WriteC3d(const recording::ClipSource& clip, const std::string& path,
+                              const C3dWriteOptions& options = {});
+
+}  // namespace handhold::exchange

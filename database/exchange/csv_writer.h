@@ -1,0 +1,19 @@
+/// Writes clips as our own CSV: all of it, so that reading it back gives the same clip, bit for
+/// bit; and plain enough that a spreadsheet or pandas reads it. Format: schemas/exchange/csv.md.
+#pragma once
+
+#include "database/exchange/c3d_writer.h"
+
+namespace handhold::exchange {
+
+struct CsvWriteOptions {
+  std::vector<std::string> streams = {};  ///< by name; empty: all
+  bool dry_run = false;
+};
+
+/// Fails like WriteC3d. What CSV does not hold (clock pairs) is in the report's issues. Memory: 2 s
+/// of the clip.
+Result<ExportReport> WriteCsv(const recording::ClipSource& clip, const std::string& path,
+                              const CsvWriteOptions& options = {});
+
+}  // namespace handhold::exchange

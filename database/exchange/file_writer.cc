@@ -1,0 +1,78 @@
+#include "database/exchange/file_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace handhold::exchange {
+namespace {
+constexpr size_t kBuffer = 1 << 20;
+}
+
+Result<FileWriter> FileWriter::Create(const std::string& path) {
+  if (path.empty()) return FileWriter("", -1);
+  if (::access(path.c_str(), F_OK) == 0)
+    return Error{ErrorCode::kInvalid,
+                 path + ": exists already; exports never overwrite: choose another name"};
+  FileWriter writer(path, -1);
+  writer.file_ = ::open(writer.part().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (writer.file_ < 0) return Error{ErrorCode::kIo, path + ": " + std::strerror(errno)};
+  return writer;
+}
+
+FileWriter::FileWriter(FileWriter&& other) noexcept
+    : path_(std::move(other.path_)),
+      file_(other.file_),
+      size_(other.size_),
+      buffer_(std::move(other.buffer_)) {
+  other.file_ = -1;
+}
+
+FileWriter::~FileWriter() {
+  if (file_ < 0) return;
+  ::close(file_);
+  ::unlink(part().c_str());
+}
+
+Status FileWriter::Write(std::span<const uint8_t> bytes) {
+  size_ += static_cast<int64_t>(bytes.size());
+  if (path_.empty()) return {};
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  return buffer_.size() < kBuffer ? Status() : Flush();
+}
+
+Status FileWriter::Write(std::string_view text) {
+  return Write(std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+}
+
+Status FileWriter::Pad(int64_t unit) {
+  const std::vector<uint8_t> zeros(static_cast<size_t>((unit - size_ % unit) % unit));
+  return Write(zeros);
+}
+
+Status FileWriter::Flush() {
+  for (size_t done = 0; done < buffer_.size();) {
+    const ssize_t n = ::write(file_, buffer_.data() + done, buffer_.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Error{ErrorCode::kIo, path_ + ": " + std::strerror(errno)};
+    done += static_cast<size_t>(n);
+  }
+  buffer_.clear();
+  return {};
+}
+
+Status FileWriter::Publish() {
+  if (path_.empty()) return {};
+  HANDHOLD_TRY(Flush());
+  // link, not rename: a file that came into being meanwhile is not replaced.
+  if (::fsync(file_) != 0 || ::link(part().c_str(), path_.c_str()) != 0)
+    return Error{ErrorCode::kIo, path_ + ": " + std::strerror(errno)};
+  ::unlink(part().c_str());
+  ::close(file_);
+  file_ = -1;
+  return {};
+}
+
+}  // namespace handhold::exchange

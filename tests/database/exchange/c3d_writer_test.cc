@@ -1,0 +1,219 @@
+#include "database/exchange/c3d_writer.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "database/exchange/c3d_reader.h"
+#include "tests/database/exchange/clips.h"
+
+namespace handhold::exchange {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using testing::ExpectSameSamples;
+using ::testing::HasSubstr;
+
+class C3dWriter : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        fs::path(::testing::TempDir()) /
+        ("c3d_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  fs::path folder_;
+};
+
+std::string All(const Issues& issues) {
+  std::string text;
+  for (const Issue& i : issues)
+    text += std::string(SeverityName(i.severity)) + ": " + i.where + ": " + i.what + "\n";
+  return text;
+}
+
+recording::SampleWindow Stream(const recording::Clip& clip, std::string_view name) {
+  const auto found = clip.FindStreams(name);
+  EXPECT_EQ(found.size(), 1u) << name;
+  return found.empty() ? recording::SampleWindow{} : clip.ReadAll(found[0]->id).value();
+}
+
+recording::Clip Reread(const std::string& path) {
+  auto source = OpenC3d(path);
+  EXPECT_TRUE(source.has_value()) << source.error().message;
+  recording::Clip clip = ReadWhole(**source).value();
+  EXPECT_FALSE(AnyLoss((*source)->issues())) << All((*source)->issues());
+  return clip;
+}
+
+TEST_F(C3dWriter, MixedClipComesBack) {
+  const recording::Clip clip = testing::MixedClip();
+  const ExportReport report = WriteC3d(clip, Path("a.c3d")).value();
+  EXPECT_EQ(report.frames, 250);
+  EXPECT_EQ(report.bytes, static_cast<int64_t>(fs::file_size(Path("a.c3d"))));
+  EXPECT_FALSE(AnyLoss(report.issues)) << All(report.issues);
+  const recording::Clip back = Reread(Path("a.c3d"));
+
+  // Positions: rounded to floats of millimetres; residuals: whole steps of 0.01 mm.
+  const auto markers = Stream(clip, "vicon/markers"), markers_back = Stream(back, "c3d/markers");
+  ExpectSameSamples(markers, markers_back, 1e-7);
+  EXPECT_EQ(back.streams()[0].ItemNames(), clip.streams()[0].ItemNames());
+
+  // Forces of the hand on the object, in the sensor's frame, which stands where it stood.
+  const recording::ForceSensor *a = clip.FindForceSensor("plate"),
+                               *b = back.FindForceSensor("plate1");
+  ASSERT_NE(b, nullptr);
+  EXPECT_TRUE(a->X_WS.R.isApprox(b->X_WS.R, 1e-6));
+  EXPECT_TRUE(a->X_WS.p.isApprox(b->X_WS.p, 1e-6));
+  const auto raw = Stream(clip, "plate/raw"), plate = Stream(back, "c3d/plate1");
+  ASSERT_EQ(raw.count(), plate.count());
+  for (int i = 0; i < raw.count(); ++i) {
+    Eigen::VectorXd x(6), y(6);
+    for (int c = 0; c < 6; ++c) {
+      x(c) = raw.value(c, i);
+      y(c) = plate.value(c, i);
+    }
+    ASSERT_LT((a->Wrench(x) - b->Wrench(y)).norm(), 1e-6) << i;
+  }
+  ExpectSameSamples(Stream(clip, "daq/emg"), Stream(back, "c3d/analog"), 0);
+  ExpectSameSamples(Stream(clip, "vicon/bodies"), Stream(back, "c3d/rotations"), 1e-6);
+  ASSERT_EQ(back.events().size(), 1u);
+  EXPECT_EQ(back.events()[0].kind, "touch");
+  EXPECT_EQ(back.events()[0].text, "right");
+  EXPECT_NEAR(back.events()[0].clip_time.seconds(), 1.25, 1e-6);
+}
+
+TEST_F(C3dWriter, AFileOnceReadIsWrittenAgainExactly) {
+  ASSERT_TRUE(WriteC3d(testing::MixedClip(), Path("a.c3d")).has_value());
+  const recording::Clip once = Reread(Path("a.c3d"));
+  const ExportReport report = WriteC3d(once, Path("b.c3d")).value();
+  EXPECT_THAT(All(report.issues), ::testing::Not(HasSubstr("residuals")));
+  const recording::Clip twice = Reread(Path("b.c3d"));
+  ASSERT_EQ(once.streams().size(), twice.streams().size());
+  for (const recording::StreamInfo& stream : once.streams()) {
+    SCOPED_TRACE(stream.name);
+    // Rotations go through quaternions: an ulp or two of a float.
+    ExpectSameSamples(once.ReadAll(stream.id).value(), twice.ReadAll(stream.id).value(),
+                      stream.name == "c3d/rotations" ? 3e-7 : 0);
+  }
+}
+
+TEST_F(C3dWriter, Integers) {
+  const recording::Clip clip = testing::MixedClip();
+  const ExportReport report = WriteC3d(clip, Path("a.c3d"), {.as_integers = true}).value();
+  EXPECT_THAT(All(report.issues), HasSubstr("loss: values: are whole counts: positions at most"));
+  const recording::Clip back = Reread(Path("a.c3d"));
+  EXPECT_EQ(back.info().properties.at("c3d.encoding"), "Intel integer");
+  // The largest coordinate is 0.7 m, in 32000 steps: 11 um off at most, residuals likewise.
+  ExpectSameSamples(Stream(clip, "vicon/markers"), Stream(back, "c3d/markers"), 1.2e-5);
+  ExpectSameSamples(Stream(clip, "daq/emg"), Stream(back, "c3d/analog"), 1.6e-5);
+}
+
+TEST_F(C3dWriter, WhatC3dCannotHoldIsListed) {
+  recording::Clip clip = testing::MixedClip(50);
+  const auto clock = recording::ClockMap::Identity(clip.info().host_start_ns);
+  recording::StreamInfo slow;
+  slow.name = "thermo";
+  slow.rate = {30, 1};
+  slow.channels = {{"t", "K", 0}};
+  recording::SampleBlock block;
+  block.stream_id = clip.AddStream(slow, clock);
+  block.count = 2;
+  block.values = {300, 301};
+  clip.Append(block);
+  recording::StreamInfo notes;
+  notes.name = "notes";
+  notes.kind = recording::StreamKind::kText;
+  block = {};
+  block.stream_id = clip.AddStream(notes, clock);
+  block.count = 1;
+  block.texts = {"x"};
+  block.host_times = {Timestamp::FromNanoseconds(5'000'000'000)};
+  clip.Append(block);
+  clip.AddEvent({{}, Duration::Seconds(1), "contact_on", "indexer", 2, 3.5, ""});
+  const ExportReport report = WriteC3d(clip, Path("a.c3d")).value();
+  const std::string all = All(report.issues);
+  EXPECT_THAT(
+      all, HasSubstr("loss: thermo: its rate of 30 Hz is not C3D's one analog rate here, 1000 Hz"));
+  EXPECT_THAT(all, HasSubstr("loss: notes: C3D has no place for text streams"));
+  EXPECT_THAT(all, HasSubstr("loss: events: 1 have a length, a value or a stream"));
+  EXPECT_THAT(report.streams, ElementsAre("vicon/markers", "plate/raw", "daq/emg", "vicon/bodies"));
+  EXPECT_THAT(WriteC3d(clip, Path("b.c3d"), {.streams = {"notes"}}).error().message,
+              HasSubstr("nothing in these streams"));
+  EXPECT_THAT(WriteC3d(clip, Path("b.c3d"), {.streams = {"note"}}).error().message,
+              HasSubstr("no stream 'note'"));
+  EXPECT_THAT(WriteC3d(clip, Path("a.c3d")).error().message, HasSubstr("exists already"));
+  ASSERT_TRUE(WriteC3d(clip, Path("c.c3d"), {.dry_run = true}).has_value());
+  EXPECT_FALSE(fs::exists(Path("c.c3d")));
+  EXPECT_FALSE(fs::exists(Path("c.c3d.part")));
+}
+
+TEST_F(C3dWriter, ADriftingClockIsPlacedByTheNearestSample) {
+  recording::Clip clip{recording::ClipInfo{}};
+  recording::StreamInfo markers;
+  markers.name = "m";
+  markers.kind = recording::StreamKind::kMarkers;
+  markers.rate = {100, 1};
+  for (const char* part : {"A.x", "A.y", "A.z"}) markers.channels.push_back({part, "m", 0});
+  recording::SampleBlock block;
+  block.stream_id = clip.AddStream(markers, recording::ClockMap::Identity());
+  block.count = 1000;
+  block.values.assign(3000, 0.25);
+  clip.Append(block);
+  recording::StreamInfo analog;
+  analog.name = "a";
+  analog.rate = {1000, 1};
+  analog.channels = {{"ramp", "V", 0}};
+  recording::ClockMap slow = recording::ClockMap::Identity();
+  slow.segments[0].rate_error = 1e-3;  // its second lasts 1.001 s: 10 samples fewer in 10 s
+  block = {};
+  block.stream_id = clip.AddStream(analog, slow);
+  block.count = 9995;
+  for (int i = 0; i < block.count; ++i) block.values.push_back(i);
+  clip.Append(block);
+  const ExportReport report = WriteC3d(clip, Path("a.c3d")).value();
+  EXPECT_THAT(All(report.issues), HasSubstr("10 samples are repeated, 0 left out"));
+  const auto back = Stream(Reread(Path("a.c3d")), "c3d/analog");
+  for (int i = 0; i < back.count(); ++i) {
+    ASSERT_NEAR(back.value(0, i), i / 1.001, 0.501) << i;
+  }
+}
+
+TEST_F(C3dWriter, LongTakesWithManyLabels) {
+  recording::Clip clip{recording::ClipInfo{}};
+  recording::StreamInfo markers;
+  markers.name = "m";
+  markers.kind = recording::StreamKind::kMarkers;
+  markers.rate = {500, 1};
+  constexpr int kMarkers = 300, kFrames = 66'000;
+  for (int m = 0; m < kMarkers; ++m) {
+    for (const char* part : {".x", ".y", ".z"})
+      markers.channels.push_back({"M" + std::to_string(m) + part, "m", 0});
+  }
+  recording::SampleBlock block;
+  block.stream_id = clip.AddStream(markers, recording::ClockMap::Identity());
+  block.count = 1000;
+  for (int f = 0; f < kFrames; f += 1000) {
+    block.first_index = block.first_counter = f;
+    block.values.assign(3 * kMarkers * 1000, 0.5 + f * 0x1p-20);
+    clip.Append(block);
+  }
+  ASSERT_TRUE(WriteC3d(clip, Path("a.c3d"), {.as_integers = true}).has_value());
+  auto source = OpenC3d(Path("a.c3d")).value();
+  EXPECT_EQ(source->streams()[0].ItemNames().back(), "M299");
+  int64_t frames = 0;
+  ASSERT_TRUE(
+      source->ForEachBlock(Duration::Seconds(2), [&](const recording::SampleBlock& b) -> Status {
+        frames += b.count;
+        return {};
+      }));
+  EXPECT_EQ(frames, kFrames);
+  EXPECT_EQ(All(source->issues()), "");
+}
+
+}  // namespace
+}  // namespace handhold::exchange

@@ -1,0 +1,147 @@
+// clip import and clip export as a user meets them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "database/text/json.h"
+#include "tests/database/exchange/c3d_bytes.h"
+#include "tests/tools/handhold/run_binary.h"
+
+namespace handhold::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ExchangeVerbs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        fs::path(::testing::TempDir()) /
+        ("verbs_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    ASSERT_EQ(RunHandhold({"library", "create", Path("lab")}).exit_code, 0);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string PutFile(const std::string& name, const std::vector<uint8_t>& bytes) const {
+    std::ofstream out(Path(name), std::ios::binary);
+    out.write(reinterpret_cast<const char*>(bytes.data()),
+              static_cast<std::streamsize>(bytes.size()));
+    return Path(name);
+  }
+  RunResult Ask(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--library", Path("lab"), "--format", "json"});
+    return RunHandhold(words);
+  }
+  static text::Json Parsed(const RunResult& run) {
+    const auto json = text::ParseJson(run.out);
+    EXPECT_TRUE(json.has_value()) << run.out << run.err;
+    return json ? *json : text::Json();
+  }
+  /// rows of section `section`, one text per row.
+  static std::vector<std::string> Rows(const RunResult& run, const char* section) {
+    std::vector<std::string> rows;
+    const text::Json json = Parsed(run);
+    const text::Json* table = json.Find(section);
+    EXPECT_NE(table, nullptr) << run.out;
+    if (table == nullptr) return rows;
+    for (const text::Json& row : table->elements()) rows.push_back(text::WriteJson(row).value());
+    return rows;
+  }
+  int Clips() const { return static_cast<int>(Parsed(Ask({"clip", "list"})).elements().size()); }
+  fs::path folder_;
+};
+
+TEST_F(ExchangeVerbs, ImportShowExportImport) {
+  C3dBytes made;
+  made.frames = 300;
+  const std::string file = PutFile("walk.c3d", made.Build());
+  const RunResult imported = Ask({"clip", "import", file, "--subject", "S07", "--task", "walk"});
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  const auto files = Rows(imported, "files");
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_THAT(files[0], HasSubstr("\"result\":\"whole\""));
+  EXPECT_THAT(files[0], HasSubstr("\"format\":\"c3d\""));
+  EXPECT_THAT(files[0], HasSubstr("\"length_ns\":\"3000000000\""));
+  EXPECT_TRUE(Rows(imported, "findings").empty());
+  EXPECT_THAT(Ask({"clip", "list"}).out, HasSubstr("S07"));
+  EXPECT_THAT(Ask({"clip", "show", "walk"}).out, HasSubstr("c3d/markers"));
+  EXPECT_EQ(Ask({"library", "check"}).exit_code, 0);
+
+  const RunResult csv = Ask({"clip", "export", "walk", "--to", Path("walk.csv")});
+  EXPECT_EQ(csv.exit_code, 0) << csv.err;
+  const RunResult c3d = Ask({"clip", "export", "walk", "--to", Path("again.c3d")});
+  EXPECT_EQ(c3d.exit_code, 0) << c3d.err;
+  EXPECT_GT(fs::file_size(Path("again.c3d")), 300u * 52);
+  EXPECT_EQ(Ask({"clip", "import", Path("walk.csv"), Path("again.c3d")}).exit_code, 0);
+  EXPECT_EQ(Clips(), 3);
+}
+
+TEST_F(ExchangeVerbs, LossEndsWithThreeAndIsListed) {
+  C3dBytes made;
+  auto bytes = made.Build();
+  bytes.resize(bytes.size() - 1024);
+  const std::string file = PutFile("cut.c3d", bytes);
+  const RunResult run = Ask({"clip", "import", file});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.out, HasSubstr("truncated: 20 frames are promised"));
+  EXPECT_THAT(run.err, HasSubstr("not kept whole"));
+  EXPECT_EQ(Clips(), 1) << "what is there is kept";
+  const RunResult lossy = Ask({"clip", "export", "cut", "--to", Path("cut.int.c3d"), "--integers"});
+  EXPECT_EQ(lossy.exit_code, 3);
+  EXPECT_THAT(lossy.out, HasSubstr("are whole counts"));
+}
+
+TEST_F(ExchangeVerbs, OneBadFileDoesNotStopTheOthers) {
+  std::vector<std::string> words = {"clip", "import"};
+  for (int i = 0; i < 5; ++i)
+    words.push_back(PutFile("t" + std::to_string(i) + ".c3d", C3dBytes().Build()));
+  words.insert(words.begin() + 4, PutFile("bad.c3d", std::vector<uint8_t>(2048, 9)));
+  words.push_back(Path("absent.c3d"));
+  const RunResult run = Ask(words);
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("2 of 7 files were not imported"));
+  EXPECT_THAT(run.out, HasSubstr("its second byte is 9, not 80"));
+  EXPECT_THAT(run.out, HasSubstr("No such file"));
+  EXPECT_EQ(Clips(), 5);
+  for (const auto& entry : fs::directory_iterator(Path("lab") + "/clips"))
+    EXPECT_EQ(entry.path().extension(), ".clip") << "nothing half-written stays";
+  const RunResult one = Ask({"clip", "import", Path("absent.c3d")});
+  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_THAT(one.err, HasSubstr("absent.c3d"));
+}
+
+TEST_F(ExchangeVerbs, DryRunsWriteNothing) {
+  const std::string file = PutFile("walk.c3d", C3dBytes().Build());
+  const RunResult dry = Ask({"clip", "import", file, "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(Rows(dry, "files")[0], HasSubstr("\"samples\":120"));
+  EXPECT_EQ(Clips(), 0);
+  // Without a library too: to look into files.
+  EXPECT_EQ(RunHandhold({"clip", "import", file, "--dry-run", "--library", Path("none")}).exit_code,
+            0);
+  ASSERT_EQ(Ask({"clip", "import", file}).exit_code, 0);
+  EXPECT_EQ(Ask({"clip", "export", "walk", "--to", Path("x.csv"), "--dry-run"}).exit_code, 0);
+  EXPECT_FALSE(fs::exists(Path("x.csv")));
+}
+
+TEST_F(ExchangeVerbs, WrongUseIsSaid) {
+  const std::string file = PutFile("walk.c3d", C3dBytes().Build());
+  ASSERT_EQ(Ask({"clip", "import", file}).exit_code, 0);
+  EXPECT_THAT(Ask({"clip", "export", "walk", "--to", Path("x.bvh")}).err,
+              HasSubstr(".c3d or .csv"));
+  EXPECT_THAT(Ask({"clip", "export", "walk", "--to", file}).err, HasSubstr("exists already"));
+  EXPECT_THAT(Ask({"clip", "export", "walk", "--to", Path("x.c3d"), "--streams", "c3d/marker"}).err,
+              HasSubstr("there are c3d/markers"));
+  EXPECT_THAT(Ask({"clip", "import", PutFile("x.bin", {1, 2, 3})}).err, HasSubstr("--format-in"));
+  EXPECT_EQ(Ask({"clip", "import", file, "--reader", "ezc3d", "--cross-check"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace handhold::testing

@@ -1,0 +1,26 @@
+/// Clips out of the library, as files that other programs read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "database/exchange/c3d_writer.h"
+#include "database/store/library.h"
+
+namespace handhold::pipeline {
+
+struct ExportOptions {
+  std::vector<std::string> streams = {};  ///< by name; empty: all
+  bool as_integers = false;               ///< C3D of 16 bits per value
+  bool dry_run = false;                   ///< say what would be lost, write nothing
+};
+
+/// Writes the clip (id, its beginning, or name) to `path`, in the format of the path's extension:
+/// .c3d or .csv. Fails with kInvalid for any other, when the file exists, or for a stream that
+/// there is not; what the format cannot hold is in the report. The file appears whole or not at
+/// all.
+Result<exchange::ExportReport> ExportClip(const store::Library& library, const std::string& key,
+                                          const std::string& path,
+                                          const ExportOptions& options = {});
+
+}  // namespace handhold::pipeline

@@ -1,0 +1,226 @@
+#include "tools/pipeline/import.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "database/exchange/byte_source.h"
+#include "database/exchange/csv_reader.h"
+#include "database/exchange/ezc3d_reader.h"
+#include "database/exchange/qualisys_tsv.h"
+#include "database/store/clip_writer.h"
+
+namespace handhold::pipeline {
+namespace {
+
+using exchange::ImportSource;
+
+/// The file's modification time: the only date that C3D gives.
+Timestamp FileTime(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return Timestamp::FromNanoseconds(int64_t{status.st_mtim.tv_sec} * 1'000'000'000 +
+                                    status.st_mtim.tv_nsec);
+}
+
+recording::ClipInfo InfoFor(const ImportSource& source, const std::string& path,
+                            const ImportOptions& options) {
+  recording::ClipInfo info = source.info();
+  if (!options.subject.empty()) info.subject = options.subject;
+  if (!options.session.empty()) info.session = options.session;
+  if (!options.task.empty()) info.task = options.task;
+  if (!options.prop.empty()) info.prop = options.prop;
+  if (info.utc_start.ns() == 0) {
+    info.utc_start = FileTime(path);
+    info.properties["import.utc_start"] = "the file's modification time";
+  }
+  return info;
+}
+
+Duration LengthOf(const std::map<int, int64_t>& samples, const ImportSource& source) {
+  Duration longest;
+  for (const recording::StreamInfo& stream : source.streams()) {
+    const auto count = samples.find(stream.id);
+    if (count == samples.end() || stream.rate.numerator == 0) continue;
+    longest = std::max(
+        longest, Duration::Nanoseconds(recording::DeviceTimeOfCounter(count->second, stream.rate)));
+  }
+  return longest;
+}
+
+/// By what the file begins with, then by its name.
+Result<std::string> FormatOf(const std::string& path) {
+  HANDHOLD_ASSIGN(const auto bytes, exchange::ByteSource::OpenFile(path));
+  std::vector<uint8_t> beginning(static_cast<size_t>(std::min<int64_t>(4096, bytes->size())));
+  HANDHOLD_TRY(bytes->Read(0, beginning));
+  const std::string_view text(reinterpret_cast<const char*>(beginning.data()), beginning.size());
+  std::string extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (exchange::IsQualisysTsv(text)) return std::string("qtm-tsv");
+  if (extension == ".c3d" || (text.size() > 1 && text[1] == 0x50)) return std::string("c3d");
+  if (text.starts_with("#handhold-csv") || extension == ".csv" || extension == ".tsv" ||
+      extension == ".txt")
+    return std::string("csv");
+  return Error{ErrorCode::kUnsupported,
+               path + ": is of no format that is known; name one with --format-in"};
+}
+
+/// Imports one file; everything but the catalogue.
+ImportedFile ImportOne(const std::string& path, const ImportOptions& options,
+                       const std::function<std::string(const ClipId&)>& clip_path,
+                       const std::function<bool()>& tick) {
+  ImportedFile result;
+  result.path = path;
+  const auto work = [&]() -> Status {
+    HANDHOLD_ASSIGN(const std::unique_ptr<ImportSource> source, OpenForeign(path, options));
+    result.format = source->format();
+    result.bytes = source->bytes();
+    result.streams = static_cast<int>(source->streams().size());
+    recording::ClipInfo info = InfoFor(*source, path, options);
+    result.name = info.name;
+    std::map<int, int64_t> counts;
+    Status status;
+    if (options.dry_run) {
+      status = source->ForEachBlock(Duration::Seconds(2),
+                                    [&](const recording::SampleBlock& block) -> Status {
+                                      counts[block.stream_id] += block.count;
+                                      if (tick && !tick())
+                                        return Error{ErrorCode::kCancelled, "cancelled"};
+                                      return {};
+                                    });
+    } else {
+      info.id = ClipId::New();
+      status = WriteImport(*source, info, clip_path(info.id), counts, tick);
+      if (status) result.clip = info.id.ToString();
+    }
+    result.issues = source->issues();
+    if (status && options.cross_check && result.format == "c3d") {
+      for (Issue& issue : exchange::CrossCheckC3d(path, options.c3d))
+        result.issues.push_back(std::move(issue));
+    }
+    for (const auto& [stream, count] : counts) result.samples += count;
+    result.length = LengthOf(counts, *source);
+    return status;
+  };
+  if (Status status = work(); !status) {
+    const Error& error = status.error();
+    result.error = error.message.find(path) == std::string::npos ? error.Within(path) : error;
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ImportSource>> OpenForeign(const std::string& path,
+                                                  const ImportOptions& options) {
+  std::string format = options.format;
+  if (format == "auto") {
+    HANDHOLD_ASSIGN(format, FormatOf(path));
+  }
+  if (format == "csv") return exchange::OpenCsv(path, {.rate_Hz = options.c3d.rate_Hz});
+  if (format == "qtm-tsv") return exchange::OpenQualisysTsv(path);
+  if (options.use_ezc3d) return exchange::OpenWithEzc3d(path, options.c3d);
+  return exchange::OpenC3d(path, options.c3d);
+}
+
+Status WriteImport(ImportSource& source, const recording::ClipInfo& info, const std::string& path,
+                   std::map<int, int64_t>& samples, const std::function<bool()>& tick) {
+  store::ClipWriterOptions options;
+  options.already_complete = true;
+  options.lossless = true;
+  HANDHOLD_ASSIGN(const std::unique_ptr<store::ClipWriter> writer,
+                  store::ClipWriter::Create(path, info, options));
+  for (const recording::StreamInfo& stream : source.streams()) {
+    HANDHOLD_ASSIGN(const int id, writer->AddStream(stream));
+    HANDHOLD_TRY(writer->SetClockMap(id, source.clock_map(stream.id)));
+  }
+  for (const recording::ForceSensor& sensor : source.force_sensors())
+    HANDHOLD_TRY(writer->AddForceSensor(sensor));
+  for (const recording::Event& event : source.events()) HANDHOLD_TRY(writer->AddEvent(event));
+  for (const recording::Gap& gap : source.gaps()) HANDHOLD_TRY(writer->AddGap(gap));
+  HANDHOLD_TRY(writer->SetQuality(source.quality()));
+  for (const auto& [name, data] : source.documents()) HANDHOLD_TRY(writer->PutDocument(name, data));
+  HANDHOLD_TRY(source.ForEachBlock(options.compacted_chunk,
+                                   [&](const recording::SampleBlock& block) -> Status {
+                                     if (tick && !tick())
+                                       return Error{ErrorCode::kCancelled, "cancelled"};
+                                     samples[block.stream_id] += block.count;
+                                     return writer->Append(block);
+                                   }));
+  return writer->Close();
+}
+
+Result<std::vector<ImportedFile>> ImportFiles(store::Library* library,
+                                              const std::vector<std::string>& paths,
+                                              const ImportOptions& options,
+                                              const Progress& progress) {
+  std::vector<ImportedFile> results(paths.size());
+  std::atomic<size_t> next{0};
+  std::atomic<bool> cancelled{false};
+  std::mutex mutex;
+  std::condition_variable ready;
+  std::vector<size_t> finished;
+  const auto tick = [&] { return !cancelled.load(); };
+  const auto clip_path = [&](const ClipId& id) { return library->ClipPath(id); };
+  const auto worker = [&] {
+    for (size_t i = next++; i < paths.size() && !cancelled; i = next++) {
+      ImportedFile result = ImportOne(paths[i], options, clip_path, tick);
+      const std::lock_guard lock(mutex);
+      results[i] = std::move(result);
+      finished.push_back(i);
+      ready.notify_one();
+    }
+  };
+  // ezc3d runs in a forked child: no other thread may be in the middle of an allocation then.
+  const bool forks = options.use_ezc3d || options.cross_check;
+  const size_t cores = forks ? 1 : std::max(1u, std::thread::hardware_concurrency());
+  const size_t jobs = std::min(
+      paths.size(), options.jobs > 0 && !forks ? static_cast<size_t>(options.jobs) : cores);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < jobs; ++t) threads.emplace_back(worker);
+
+  const auto report = [&](size_t done) {
+    if (progress && !progress(static_cast<double>(done) / static_cast<double>(paths.size()),
+                              done < paths.size() ? paths[done] : ""))
+      cancelled = true;
+  };
+  size_t done = 0;
+  while (done < paths.size() && !cancelled) {
+    size_t i = 0;
+    {
+      std::unique_lock lock(mutex);
+      ready.wait_for(lock, std::chrono::milliseconds(200), [&] { return !finished.empty(); });
+      if (finished.empty()) {
+        lock.unlock();
+        report(done);
+        continue;
+      }
+      i = finished.back();
+      finished.pop_back();
+    }
+    ImportedFile& result = results[i];
+    if (!result.error && !result.clip.empty()) {
+      if (Status indexed = library->Index(ClipId::Parse(result.clip).value()); !indexed)
+        result.error = indexed.error().Within(result.path);
+    }
+    report(++done);
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (!cancelled) return results;
+  // What was complete before the interruption is in clips/ and stays; it is catalogued too.
+  for (const size_t i : finished) {
+    if (!results[i].error && !results[i].clip.empty())
+      (void)library->Index(ClipId::Parse(results[i].clip).value()).has_value();
+  }
+  return Error{ErrorCode::kCancelled, "stopped after " + std::to_string(done) + " of " +
+                                          std::to_string(paths.size()) + " files"};
+}
+
+}  // namespace handhold::pipeline

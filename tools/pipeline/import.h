@@ -1,0 +1,70 @@
+/// Other programs' recordings into the library: one clip per file, nothing rounded, every doubt
+/// listed.
+///
+/// Files are read forward in bounded memory (exchange::ImportSource), written as final chunks
+/// (store's already_complete) and catalogued. Several files go in parallel, one thread per core;
+/// the library itself is touched by the calling thread only. A file that fails leaves nothing
+/// behind and does not stop the others.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "database/base/issue.h"
+#include "database/exchange/c3d_reader.h"
+#include "database/exchange/import_source.h"
+#include "database/store/library.h"
+#include "tools/pipeline/step.h"
+
+namespace handhold::pipeline {
+
+struct ImportOptions {
+  /// "auto" (by content, then by name), "c3d", "csv", "qtm-tsv".
+  std::string format = "auto";
+  bool use_ezc3d = false;    ///< read C3D with ezc3d, in a child process
+  bool cross_check = false;  ///< read C3D with both and list where they differ
+  exchange::C3dReadOptions c3d;
+  /// Of every clip; empty: not said. The clip's name is the file's.
+  std::string subject = {};
+  std::string session = {};
+  std::string task = {};
+  std::string prop = {};
+  bool dry_run = false;  ///< read everything, write nothing
+  int jobs = 0;          ///< files at once; 0: one per core
+};
+
+struct ImportedFile {
+  std::string path;
+  std::optional<Error> error;  ///< nothing of it is in the library then
+  std::string format;
+  std::string clip;  ///< id; empty in a dry run
+  std::string name;
+  int streams = 0;
+  int64_t samples = 0;  ///< of all streams
+  Duration length;      ///< of the longest stream
+  int64_t bytes = 0;    ///< of the file
+  Issues issues;
+  bool lost() const { return AnyLoss(issues); }
+};
+
+/// One result per path, in order. Fails as a whole only when cancelled (what is complete stays).
+/// `library` may be null in a dry run.
+Result<std::vector<ImportedFile>> ImportFiles(store::Library* library,
+                                              const std::vector<std::string>& paths,
+                                              const ImportOptions& options,
+                                              const Progress& progress = {});
+
+/// Opens a file of any format that is known. Errors name the path.
+Result<std::unique_ptr<exchange::ImportSource>> OpenForeign(const std::string& path,
+                                                            const ImportOptions& options);
+
+/// Writes a source as a closed clip file; `path` must not exist. Memory: 2 s of the recording and
+/// the source's own, below 64 MB for up to 2000 channels at 1 kHz. `samples` counts what was
+/// written, by stream; `tick` is asked now and then and returns false to cancel.
+Status WriteImport(exchange::ImportSource& source, const recording::ClipInfo& info,
+                   const std::string& path, std::map<int, int64_t>& samples,
+                   const std::function<bool()>& tick = {});
+
+}  // namespace handhold::pipeline
