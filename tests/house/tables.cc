@@ -71,6 +71,7 @@ const std::vector<Fence>& Fences() {
   static const std::vector<Fence> fences = {
       {"SQLite", {"sqlite3.h", "sqlite3ext.h"}, {"database/store"}},
       {"zstd", {"zstd.h", "zdict.h", "zstd_errors.h"}, {"database/store"}},
+      {"zlib", {"zlib.h"}, {"tools/report"}},
       {"ezc3d", {"ezc3d", "ezc3d.h"}, {"database/exchange"}},
       {"JSON and TOML libraries", {"nlohmann", "toml++", "valijson"}, {"database/text"}},
       {"Eigen",

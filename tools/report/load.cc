@@ -1,0 +1,179 @@
+#include "tools/report/load.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "database/recording/prop_pose.h"
+#include "tools/pipeline/inputs.h"
+
+namespace handhold::report {
+namespace {
+
+using store::ArtefactInfo;
+
+// The verbs that make each step's result, for the page's list of commands.
+std::string CommandOf(const std::string& step, const std::string& clip,
+                      const std::string& library) {
+  static constexpr std::pair<std::string_view, std::string_view> verbs[] = {
+      {"fit.skeleton", "fit skeleton"},
+      {"fit.pose", "fit pose"},
+      {"fit.contact", "fit contact"},
+      {"fit.compliance", "fit compliance"},
+      {"synth.interaction", "synth interaction"}};
+  for (const auto& [name, verb] : verbs) {
+    if (step == name) return "handhold " + std::string(verb) + " " + clip + " --library " + library;
+  }
+  return "";
+}
+
+class Loader {
+ public:
+  Loader(const pipeline::StepContext& context, const pipeline::FoundClip& clip, LoadedReport* out)
+      : context_(context), clip_(clip), out_(*out) {}
+
+  Status Run(const std::string& trajectory) {
+    HANDHOLD_ASSIGN(const std::optional<ArtefactInfo> newest,
+                    Newest("interaction_trajectory", trajectory, "fit compliance"));
+    std::string contact, pose, skeleton, surface;
+    if (newest) {
+      HANDHOLD_ASSIGN(auto value, store::LoadInteractionTrajectory(Path(newest->hash)));
+      out_.trajectory = std::make_unique<artefact::InteractionTrajectory>(std::move(value));
+      Follow(*newest, &contact, &pose, &skeleton, &surface);
+      const artefact::ProvenanceInput* fitted =
+          pipeline::FindInput(newest->provenance, "trajectory");
+      if (fitted) {  // an assumed one: the fit it was made from belongs to the lineage
+        HANDHOLD_TRY(Step(fitted->hash));
+      }
+      HANDHOLD_TRY(Step(newest->hash));
+    }
+    if (contact.empty()) {
+      HANDHOLD_ASSIGN(const auto info, Newest("contact_track", "", "fit contact"));
+      if (info) contact = info->hash, Follow(*info, nullptr, &pose, &skeleton, &surface);
+    }
+    if (!contact.empty()) {
+      HANDHOLD_ASSIGN(auto value, store::LoadContactTrack(Path(contact)));
+      out_.contact = std::make_unique<artefact::ContactTrack>(std::move(value));
+      HANDHOLD_TRY(Step(contact));
+    }
+    if (pose.empty()) {
+      HANDHOLD_ASSIGN(const auto info, Newest("pose_track", "", "fit pose"));
+      if (info) pose = info->hash, Follow(*info, nullptr, nullptr, &skeleton, nullptr);
+    }
+    if (!pose.empty()) {
+      HANDHOLD_ASSIGN(auto value, store::LoadPoseTrack(Path(pose)));
+      out_.pose = std::make_unique<artefact::PoseTrack>(std::move(value));
+      HANDHOLD_TRY(Step(pose));
+    }
+    if (skeleton.empty()) {
+      HANDHOLD_ASSIGN(const auto info, Newest("skeleton", "", "fit skeleton"));
+      if (info) skeleton = info->hash;
+    }
+    return Models(skeleton, surface);
+  }
+
+ private:
+  std::string Path(const std::string& hash) const { return context_.library.ArtefactPath(hash); }
+
+  // The artefact asked for, else the clip's newest of a kind; empty when there is none.
+  Result<std::optional<ArtefactInfo>> Newest(const std::string& kind, const std::string& key,
+                                             const std::string& made_by) {
+    if (key.empty()) {
+      // An assumed trajectory is made from a trajectory, not from the clip: look through both.
+      const Result<ArtefactInfo> found =
+          pipeline::FindResult(context_, "", kind, clip_, made_by, &out_.chosen);
+      if (!found && found.error().code == ErrorCode::kNotFound)
+        return std::optional<ArtefactInfo>();
+      if (!found) return found.error();
+      if (kind != "interaction_trajectory") return std::optional(*found);
+      HANDHOLD_ASSIGN(const std::vector<std::string> children,
+                      context_.library.MadeFrom(found->hash));
+      std::optional<ArtefactInfo> best(*found);
+      for (const std::string& hash : children) {
+        HANDHOLD_ASSIGN(ArtefactInfo info, store::ReadArtefactInfo(Path(hash)));
+        if (info.provenance.step != "fit.assume" ||
+            info.provenance.parameters_json.find("\"assumed_factor\":1,") == std::string::npos)
+          continue;
+        out_.chosen.push_back("its refused joints as assumed in " + pipeline::ShortHash(hash));
+        best = std::move(info);
+      }
+      return best;
+    }
+    HANDHOLD_ASSIGN(ArtefactInfo info, pipeline::FindArtefact(context_.library, key, kind));
+    return std::optional(std::move(info));
+  }
+
+  static void Follow(const ArtefactInfo& info, std::string* contact, std::string* pose,
+                     std::string* skeleton, std::string* surface) {
+    const auto take = [&](const char* role, std::string* to) {
+      const artefact::ProvenanceInput* input = pipeline::FindInput(info.provenance, role);
+      if (to && input) *to = input->hash;
+    };
+    take("contact", contact), take("pose", pose), take("skeleton", skeleton),
+        take("surface", surface);
+  }
+
+  Status Step(const std::string& hash) {
+    HANDHOLD_ASSIGN(ArtefactInfo info, store::ReadArtefactInfo(Path(hash)));
+    out_.steps.push_back({std::move(info.provenance), hash});
+    return {};
+  }
+
+  Status Models(const std::string& skeleton, const std::string& surface) {
+    if (!skeleton.empty()) {
+      HANDHOLD_ASSIGN(pipeline::FoundSkeleton found,
+                      pipeline::LoadSkeletonArtefact(context_.library, skeleton));
+      out_.skeleton = std::make_unique<model::Skeleton>(std::move(found.skeleton));
+      HANDHOLD_TRY(Step(skeleton));
+    }
+    HANDHOLD_ASSIGN(const auto pose, recording::PropPose(out_.clip->info()));
+    if (!surface.empty() && pose) {
+      HANDHOLD_ASSIGN(pipeline::FoundProp found,
+                      pipeline::LoadPropArtefact(context_.library, surface));
+      out_.surface = std::make_unique<model::Prop>(std::move(found.prop));
+      out_.X_WSurface = *pose;
+    }
+    // Steps were met from the last one back; the page tells them forwards.
+    std::reverse(out_.steps.begin(), out_.steps.end());
+    for (const ReportSources::Step& step : out_.steps) {
+      const std::string command =
+          CommandOf(step.provenance.step, clip_.row.name, context_.library.path());
+      if (!command.empty()) out_.commands.push_back(command);
+    }
+    return {};
+  }
+
+  const pipeline::StepContext& context_;
+  const pipeline::FoundClip& clip_;
+  LoadedReport& out_;
+};
+
+}  // namespace
+
+ReportSources LoadedReport::sources() const {
+  ReportSources s;
+  s.clip = clip.get(), s.skeleton = skeleton.get(), s.pose = pose.get(), s.contact = contact.get();
+  s.trajectory = trajectory.get(), s.surface = surface.get(), s.X_WSurface = X_WSurface;
+  s.truth = truth.get(), s.truth_name = truth_directory;
+  s.steps = steps, s.commands = commands;
+  return s;
+}
+
+Result<LoadedReport> LoadReport(const pipeline::StepContext& context, const std::string& clip,
+                                const std::string& trajectory, const std::string& truth_directory) {
+  LoadedReport loaded;
+  HANDHOLD_ASSIGN(const pipeline::FoundClip found, pipeline::FindClip(context, clip));
+  HANDHOLD_ASSIGN(auto reader, context.library.OpenClip(found.row.id));
+  loaded.clip = std::move(reader);
+  HANDHOLD_TRY(Loader(context, found, &loaded).Run(trajectory));
+  std::string report = "handhold report " + found.row.name + " --library " + context.library.path();
+  if (!truth_directory.empty()) {
+    HANDHOLD_ASSIGN(lab::Truth truth, lab::ReadTruth(truth_directory));
+    loaded.truth = std::make_unique<lab::Truth>(std::move(truth));
+    loaded.truth_directory = truth_directory;
+    report += " --truth " + truth_directory;
+  }
+  loaded.commands.push_back(report);
+  return loaded;
+}
+
+}  // namespace handhold::report

@@ -1,0 +1,379 @@
+#include "tools/report/measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "database/model/kinematics.h"
+
+namespace handhold::report {
+namespace {
+
+using geometry::Vec3;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kCountedForce_N = 0.3;  // of the issue: contacts and points above it are judged
+
+double AcrossAxis(const model::Skeleton& skeleton, int body, const Vec3& p_B) {
+  const model::Joint& joint = skeleton.body(body).joint;
+  const Vec3 from = p_B - joint.X_BJc.p;
+  if (joint.type != model::JointType::kHinge) return from.norm();
+  const Vec3 axis = joint.X_BJc.R * joint.axes[0];
+  return (from - axis * axis.dot(from)).norm();
+}
+
+std::string LastName(const std::string& name) {
+  return name.substr(name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
+}
+
+int TipFrame(const model::Skeleton& skeleton) {
+  for (size_t f = 0; f < skeleton.frames().size(); ++f) {
+    if (skeleton.frames()[f].name.ends_with("tip")) return static_cast<int>(f);
+  }
+  return -1;
+}
+
+const lab::TruthSeries* StrokeAt(const lab::TruthRun& run, double t) {
+  for (const lab::TruthSeries& s : run.strokes) {
+    if (s.rows() >= 2 && s.has_contact_columns() && t >= s.begin_s && t <= s.time_s(s.rows() - 1))
+      return &s;
+  }
+  return nullptr;
+}
+
+bool Covers(const lab::TruthSeries& series, double t) {
+  return series.rows() >= 2 && t >= series.begin_s && t <= series.time_s(series.rows() - 1);
+}
+
+}  // namespace
+
+double Quantile(std::vector<double> values, double share) {
+  if (values.empty()) return kNaN;
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+Result<double> SessionStart(const recording::ClipSource& clip) {
+  const recording::StreamInfo* markers = clip.FirstOfKind(recording::StreamKind::kMarkers);
+  if (markers == nullptr)
+    return Error{ErrorCode::kNotFound, "the clip has no marker stream to place the truth by"};
+  const TimeRange extent = clip.Extent(markers->id);
+  HANDHOLD_ASSIGN(const recording::SampleWindow first,
+                  clip.Read(markers->id, {extent.begin, extent.begin + Duration::Seconds(1)}, {0}));
+  HANDHOLD_ASSIGN(const recording::SampleWindow last,
+                  clip.Read(markers->id, {extent.end - Duration::Seconds(1), extent.end}, {0}));
+  if (first.count() == 0 || last.count() == 0) {
+    return Error{ErrorCode::kNotFound,
+                 "the clip's marker stream is empty: the truth cannot be placed"};
+  }
+  const int64_t c0 = first.counters.front(), c1 = last.counters.back();
+  const double t0 = first.times.front().seconds(), t1 = last.times.back().seconds();
+  const double period =
+      c1 > c0 ? (t1 - t0) / static_cast<double>(c1 - c0) : 1.0 / markers->rate.hz();
+  return t0 - period * static_cast<double>(c0);
+}
+
+std::vector<LengthScore> CompareLengths(const model::Skeleton& fitted,
+                                        const model::Skeleton* planted) {
+  std::vector<LengthScore> lengths;
+  for (int b = 1; b < fitted.body_count(); ++b) {
+    const int parent = fitted.body(b).parent;
+    if (parent == 0 || fitted.body(parent).joint.type == model::JointType::kFixed) continue;
+    const double planted_m =
+        planted ? AcrossAxis(*planted, parent, planted->body(b).joint.X_PJp.p) : kNaN;
+    lengths.push_back(
+        {LastName(fitted.body(parent).joint.name) + "-" + LastName(fitted.body(b).joint.name),
+         AcrossAxis(fitted, parent, fitted.body(b).joint.X_PJp.p), planted_m});
+  }
+  const int tip = TipFrame(fitted);
+  if (tip < 0) return lengths;
+  const model::NamedFrame& frame = fitted.frames()[static_cast<size_t>(tip)];
+  const double planted_m =
+      planted ? AcrossAxis(*planted, frame.body, planted->frames()[static_cast<size_t>(tip)].X_BF.p)
+              : kNaN;
+  lengths.push_back({LastName(fitted.body(frame.body).joint.name) + "-tip",
+                     AcrossAxis(fitted, frame.body, frame.X_BF.p), planted_m});
+  return lengths;
+}
+
+Eigen::VectorXd AngleErrors(const artefact::PoseTrack& pose, const lab::Truth& truth,
+                            double start_s) {
+  const lab::TruthSeries& session = truth.FindRun("captured")->session;
+  const Eigen::Index n = session.theta.cols();
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(n), square = sum;
+  double count = 0;
+  for (int k = 0; k < pose.frame_count(); ++k) {
+    const double t = pose.times[static_cast<size_t>(k)].seconds() - start_s;
+    if (!Covers(session, t)) continue;
+    const Eigen::VectorXd e = pose.q.col(k).head(n) - lab::Interpolate(session, session.theta, t);
+    sum += e, square += e.cwiseAbs2(), count += 1;
+  }
+  if (count == 0) return Eigen::VectorXd::Constant(n, kNaN);
+  return (square / count - (sum / count).cwiseAbs2()).cwiseMax(0.0).cwiseSqrt();
+}
+
+ContactScore CompareContact(const artefact::ContactTrack& contact, const lab::Truth& truth,
+                            double start_s) {
+  ContactScore score;
+  const lab::TruthRun& run = *truth.FindRun("captured");
+  const double first = contact.times.empty() ? 0 : contact.times.front().seconds() - start_s;
+  const double last = contact.times.empty() ? -1 : contact.times.back().seconds() - start_s;
+  for (const artefact::ContactPhase& phase : contact.phases) {
+    const double onset = phase.onset.seconds() - start_s,
+                 release = phase.release.seconds() - start_s;
+    const lab::TruthContact* nearest = nullptr;
+    for (const lab::TruthContact& c : run.contacts) {
+      if (onset >= c.release_s || release <= c.onset_s) continue;
+      if (!nearest || std::abs(onset - c.onset_s) < std::abs(onset - nearest->onset_s))
+        nearest = &c;
+    }
+    if (nearest == nullptr) {
+      ++score.invented;
+    } else {
+      score.onset_errors_s.push_back(onset - nearest->onset_s);
+    }
+  }
+  for (const lab::TruthContact& c : run.contacts) {
+    if (c.peak_normal_force_N < kCountedForce_N || c.onset_s < first || c.release_s > last)
+      continue;
+    ++score.planted;
+    score.missed += std::none_of(contact.phases.begin(), contact.phases.end(), [&](const auto& p) {
+      return p.onset.seconds() - start_s < c.release_s && p.release.seconds() - start_s > c.onset_s;
+    });
+  }
+  const model::Skeleton& hand = *truth.skeleton;
+  const int tip = TipFrame(hand);
+  const int body = tip < 0 ? hand.body_count() - 1 : hand.frames()[static_cast<size_t>(tip)].body;
+  model::KinematicsData data(hand);
+  Eigen::VectorXd square = Eigen::VectorXd::Zero(hand.nv()), peak = square;
+  double count = 0;
+  for (size_t k = 0; k < contact.times.size(); ++k) {
+    const double t = contact.times[k].seconds() - start_s;
+    const lab::TruthSeries* s = contact.phase[k] < 0 ? nullptr : StrokeAt(run, t);
+    if (s == nullptr) continue;
+    const Vec3 f = lab::Interpolate(*s, s->f_onHand_W, t),
+               p = lab::Interpolate(*s, s->p_W_contact, t);
+    if (!p.allFinite()) continue;
+    model::ComputeJacobian<double>(hand, lab::Interpolate(*s, s->theta, t), &data);
+    Eigen::VectorXd tau = Eigen::VectorXd::Zero(hand.nv());
+    model::AddForceTorques<double>(hand, data, body, p, f, tau);
+    const auto column = static_cast<Eigen::Index>(k);
+    square += (contact.tau_Nm.col(column) - tau).cwiseAbs2();
+    peak = peak.cwiseMax(tau.cwiseAbs());
+    count += 1;
+    const Vec3 found = contact.p_WC.col(column);
+    const Vec3 normal = lab::Interpolate(*s, s->normal_W, t);
+    if (found.allFinite() && f.dot(normal) > kCountedForce_N)
+      score.point_errors_m.push_back((found - p).norm());
+  }
+  score.torque_rms_of_peak =
+      (square / std::max(1.0, count)).cwiseSqrt().cwiseQuotient(peak.cwiseMax(1e-12));
+  if (count == 0) score.torque_rms_of_peak.setConstant(kNaN);
+  return score;
+}
+
+std::vector<double> ReferenceErrors(const artefact::PoseTrack& pose,
+                                    const artefact::ContactTrack& contact,
+                                    const Eigen::MatrixXd& reference, const lab::Truth& truth,
+                                    double start_s, int dofs) {
+  const lab::TruthSeries& free = truth.FindRun("reference")->session;
+  const lab::TruthSeries& captured = truth.FindRun("captured")->session;
+  std::vector<double> strokes;
+  for (size_t p = 0; p < contact.phases.size(); ++p) {
+    const Timestamp onset = contact.phases[p].onset;
+    Eigen::VectorXd zero = Eigen::VectorXd::Zero(dofs);
+    double before = 0, sum = 0, count = 0;
+    for (size_t k = 0; k < contact.times.size(); ++k) {
+      const Timestamp time = contact.times[k];
+      const double t = time.seconds() - start_s;
+      const auto i = static_cast<Eigen::Index>(k);
+      if (!Covers(free, t)) continue;
+      if (time > onset - Duration::Milliseconds(40) && time < onset) {
+        zero += pose.q.col(i).head(dofs) - lab::Interpolate(captured, captured.theta, t).head(dofs);
+        before += 1;
+      }
+      if (contact.phase[k] != static_cast<int>(p) || time < onset + Duration::Milliseconds(50))
+        continue;
+      const Eigen::VectorXd e = reference.col(i).head(dofs) - zero / std::max(1.0, before) -
+                                lab::Interpolate(free, free.theta, t).head(dofs);
+      sum += e.squaredNorm(), count += dofs;
+    }
+    if (count > 0) strokes.push_back(std::sqrt(sum / count));
+  }
+  return strokes;
+}
+
+double ReplayScore::slip_agreement() const {
+  return contact_samples > 0
+             ? static_cast<double>(slip_agrees) / static_cast<double>(contact_samples)
+             : kNaN;
+}
+double ReplayScore::stick_recall() const {
+  return stuck > 0 ? static_cast<double>(stuck_found) / static_cast<double>(stuck) : kNaN;
+}
+
+artefact::InteractionTrajectory PlantedTrajectory(const lab::Truth& truth,
+                                                  const lab::TruthStroke& stroke) {
+  const lab::TruthSeries& reference = truth.FindRun("reference")->session;
+  const lab::PlantedImpedance& impedance = *truth.FindImpedance(stroke.task);
+  artefact::InteractionTrajectory t;
+  t.dof_names = truth.skeleton->dof_names();
+  const double rate = reference.rate_hz;
+  const auto first =
+      static_cast<Eigen::Index>(std::ceil((stroke.begin_s - reference.begin_s) * rate));
+  const auto last = std::min<Eigen::Index>(
+      reference.rows() - 1, static_cast<Eigen::Index>((stroke.end_s - reference.begin_s) * rate));
+  const Eigen::Index frames = last - first + 1;
+  t.q = t.q_reference = t.q_reference_dynamic =
+      reference.theta.middleRows(first, frames).transpose();
+  t.compliance_rad_per_Nm = impedance.compliance_rad_per_Nm.replicate(1, frames);
+  t.time_constant_s = Eigen::VectorXd::Constant(frames, impedance.time_constant_s.mean());
+  t.assumed.assign(static_cast<size_t>(truth.skeleton->nv()), 0);
+  for (Eigen::Index i = first; i <= last; ++i)
+    t.times.push_back(Timestamp::FromSeconds(reference.time_s(i)));
+  return t;
+}
+
+Result<synthesis::ReplayScene> SceneOf(const lab::Truth& truth, const lab::TruthRun& run,
+                                       int stroke) {
+  const bool bumped = run.surface == "bumped_plate";
+  HANDHOLD_ASSIGN(model::Prop prop, model::LoadLibraryProp(bumped ? "bumped_plate" : "flat_plate"));
+  prop.surface_compliance_m_per_N = 1.0 / truth.surface_stiffness_N_per_m;
+  synthesis::ReplayScene scene;
+  scene.fixed.push_back(
+      {std::move(prop), bumped ? truth.X_WBumped[static_cast<size_t>(stroke)] : truth.X_WPlate});
+  return scene;
+}
+
+namespace {
+
+// One stroke's replay beside the engine's record, sample by sample.
+class StrokeComparison {
+ public:
+  StrokeComparison(const model::Skeleton& hand, const lab::TruthSeries& series,
+                   const std::vector<lab::TruthContact>& contacts, double start_s)
+      : hand_(hand),
+        series_(series),
+        start_s_(start_s),
+        onset_s_(contacts.front().onset_s),
+        release_s_(contacts.back().release_s) {
+    for (const auto& c : contacts) peak_N_ = std::max(peak_N_, c.peak_normal_force_N);
+  }
+
+  void Run(const artefact::Motion& motion, ReplayScore* score, ReplayExample* example) const {
+    const size_t frames = motion.times.size();
+    std::vector<Vec3> force(frames, Vec3::Zero()), point(frames, Vec3::Constant(kNaN));
+    std::vector<double> slip(frames, kNaN);
+    for (const artefact::MotionContact& c : motion.contacts) {
+      const auto k = static_cast<size_t>(c.frame);
+      force[k] += c.f_onHand_W;
+      if (c.f_onHand_W.norm() > 1e-3 && !(c.slip_m_per_s <= slip[k]))
+        slip[k] = c.slip_m_per_s, point[k] = c.p_W;
+    }
+    model::KinematicsData data(hand_);
+    const int tip = TipFrame(hand_);
+    double late = 0, early = 0, whole = 0, tip2 = 0, n_late = 0, n_early = 0;
+    for (size_t k = 0; k < frames; ++k) {
+      const double t = motion.times[k].seconds() - start_s_;
+      if (!Covers(series_, t)) continue;
+      const Vec3 f = lab::Interpolate(series_, series_.f_onHand_W, t);
+      const Vec3 p_engine = lab::Interpolate(series_, series_.p_W_tip, t);
+      model::ComputePoses<double>(hand_, motion.q.col(static_cast<Eigen::Index>(k)), &data);
+      const Vec3 p_tip = model::FramePose<double>(hand_, data, tip).p;
+      if (example != nullptr)
+        Append(t, f, force[k], point[k], p_engine, p_tip,
+               motion.q.col(static_cast<Eigen::Index>(k)), example);
+      if (t < onset_s_ || t > release_s_) continue;
+      const Vec3 off = force[k] - f;
+      (t < onset_s_ + 0.05 ? early : late) += off.squaredNorm() - off.y() * off.y();
+      if (t >= onset_s_ + 0.05) whole += off.squaredNorm();
+      (t < onset_s_ + 0.05 ? n_early : n_late) += 1;
+      tip2 += (p_tip - p_engine).squaredNorm();
+      const double engine_slip = lab::Interpolate(series_, series_.slip_m_per_s, t)[0];
+      if (!std::isfinite(engine_slip) || !std::isfinite(slip[k])) continue;
+      constexpr double kSlips = 1e-3;  // of the issue: slip is more than 1 mm/s
+      ++score->contact_samples;
+      score->slip_agrees += (engine_slip > kSlips) == (slip[k] > kSlips);
+      score->stuck += engine_slip <= kSlips;
+      score->stuck_found += engine_slip <= kSlips && slip[k] <= kSlips;
+    }
+    score->force_late.push_back(std::sqrt(late / std::max(1.0, n_late)) / peak_N_);
+    score->whole_late.push_back(std::sqrt(whole / std::max(1.0, n_late)) / peak_N_);
+    score->force_early.push_back(std::sqrt(early / std::max(1.0, n_early)) / peak_N_);
+    score->tip_m.push_back(std::sqrt(tip2 / std::max(1.0, n_late + n_early)));
+  }
+
+ private:
+  void Append(double t, const Vec3& engine, const Vec3& replay, const Vec3& point,
+              const Vec3& engine_tip, const Vec3& tip, const Eigen::VectorXd& q,
+              ReplayExample* e) const {
+    // On the bump the plate's normal is still the axis that is plotted.
+    e->time_s.push_back(t);
+    e->engine_normal_N.push_back(engine.z()), e->replay_normal_N.push_back(replay.z());
+    e->engine_tangent_N.push_back(engine.x()), e->replay_tangent_N.push_back(replay.x());
+    e->f_onHand_W.push_back(replay), e->p_WC.push_back(point);
+    const Eigen::Index n = e->q.cols();
+    e->q.conservativeResize(q.size(), n + 1);
+    e->engine_tip_W.conservativeResize(3, n + 1), e->replay_tip_W.conservativeResize(3, n + 1);
+    e->q.col(n) = q, e->engine_tip_W.col(n) = engine_tip, e->replay_tip_W.col(n) = tip;
+  }
+
+  const model::Skeleton& hand_;
+  const lab::TruthSeries& series_;
+  double start_s_, onset_s_, release_s_, peak_N_ = 0.0;
+};
+
+double PeakOf(const std::vector<lab::TruthContact>& contacts) {
+  double peak = 0;
+  for (const auto& c : contacts) peak = std::max(peak, c.peak_normal_force_N);
+  return peak;
+}
+
+}  // namespace
+
+Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& hand,
+                                const TrajectoryOf& trajectory_of, double start_s,
+                                const ReplayCase& replay_case, int example_stroke) {
+  const lab::TruthRun* run = truth.FindRun(replay_case.run);
+  const lab::TruthRun* flat = truth.FindRun("captured");
+  if (run == nullptr)
+    return Error{ErrorCode::kNotFound, "the truth holds no run '" + replay_case.run + "'"};
+  if (TipFrame(hand) < 0)
+    return Error{ErrorCode::kInvalid, "the hand has no frame whose name ends in 'tip'"};
+  ReplayScore score;
+  int done = 0;
+  for (const lab::TruthStroke& stroke : truth.strokes) {
+    const auto contacts = run->ContactsOf(stroke.index);
+    const lab::TruthSeries& series = run->strokes[static_cast<size_t>(stroke.index)];
+    if (stroke.task == "free" || contacts.empty() || series.rows() < 2 ||
+        !series.has_contact_columns())
+      continue;
+    if (replay_case.max_strokes > 0 && done >= replay_case.max_strokes &&
+        stroke.index != example_stroke)
+      continue;
+    const artefact::InteractionTrajectory trajectory = trajectory_of(stroke);
+    if (trajectory.times.empty()) continue;  // a stroke outside this clip
+    HANDHOLD_ASSIGN(synthesis::ReplayScene scene, SceneOf(truth, *run, stroke.index));
+    synthesis::ReplayOptions options;
+    options.form = replay_case.form;
+    options.friction = replay_case.friction < 0 ? run->friction : replay_case.friction;
+    options.compliance_scale = replay_case.compliance_scale;
+    HANDHOLD_ASSIGN(const artefact::Motion motion,
+                    synthesis::ReplayInteraction(hand, trajectory, scene, options));
+    ++done;
+    score.lcp_failures += motion.lcp_failures;
+    score.equilibrium_rad =
+        std::max(score.equilibrium_rad, motion.equilibrium_residual_rad.maxCoeff());
+    if (PeakOf(contacts) > 2 * PeakOf(flat->ContactsOf(stroke.index))) {
+      score.jams.push_back(stroke.index);
+      continue;
+    }
+    ReplayExample* example = stroke.index == example_stroke ? &score.example : nullptr;
+    StrokeComparison(hand, series, contacts, start_s).Run(motion, &score, example);
+    if (example) example->stroke = stroke.index, example->scene = std::move(scene);
+  }
+  return score;
+}
+
+}  // namespace handhold::report

@@ -1,0 +1,530 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tools/report/html.h"
+#include "tools/report/page_style.h"
+#include "tools/report/report_data.h"
+
+namespace handhold::report {
+namespace {
+
+const std::string kGap = "\xE2\x80\xAF";  // narrow, between a figure and its unit: never broken
+
+// Sections write themselves one after the other; figures are numbered as they come.
+class Page {
+ public:
+  explicit Page(const ReportData& data) : d_(data) {}
+
+  std::string Write() {
+    h_.Raw("<!DOCTYPE html>\n").Open("html", {{"lang", "en"}});
+    h_.Open("head").Empty("meta", {{"charset", "utf-8"}});
+    h_.Empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+    h_.Empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
+    h_.Element("title", d_.title + " – " + d_.take.name);
+    h_.Open("style").Raw(kPageStyle).Close("style").Close("head");
+    h_.Open("body").Open("main");
+    Head();
+    Stroke();
+    Take();
+    Motion();
+    Compliance();
+    Replay();
+    Criteria();
+    Provenance();
+    h_.Close("main").Close("body").Close("html");
+    return h_.Take();
+  }
+
+ private:
+  void Section(const char* id, const char* title) { h_.Element("h2", title, {{"id", id}}); }
+  void P(const std::string& text) { h_.Element("p", text); }
+  void Th(const char* text, bool number = false) {
+    h_.Element("th", text, {{"scope", "col"}, {"class", number ? "n" : ""}});
+  }
+  void Td(const std::string& text, bool number = false) {
+    h_.Element("td", text, {{"class", number ? "n" : ""}});
+  }
+  void TableHead(const std::string& caption,
+                 std::initializer_list<std::pair<const char*, bool>> columns) {
+    h_.Open("div", {{"class", "scroll"}})
+        .Open("table")
+        .Element("caption", caption)
+        .Open("thead")
+        .Open("tr");
+    for (const auto& [text, number] : columns) Th(text, number);
+    h_.Close("tr").Close("thead").Open("tbody");
+  }
+  void TableEnd() { h_.Close("tbody").Close("table").Close("div"); }
+  void Figures(const std::vector<Figure>& figures) {
+    for (const Figure& figure : figures) WriteFigure(figure, ++figures_, &h_);
+  }
+  void Pictures(const std::vector<Picture>& pictures, const std::string& id,
+                const std::string& caption) {
+    if (pictures.empty()) return;
+    h_.Open("figure", {{"id", id}}).Open("div", {{"class", "pictures"}});
+    for (const Picture& picture : pictures) {
+      h_.Open("div");
+      WritePicture(picture, &h_);
+      h_.Text(picture.title).Close("div");
+    }
+    h_.Close("div")
+        .Open("figcaption")
+        .Element("b", "Figure " + std::to_string(++figures_) + ".")
+        .Text(" " + caption);
+    h_.Close("figcaption").Close("figure");
+  }
+
+  int Count(Criterion::Verdict verdict) const {
+    return static_cast<int>(
+        std::count_if(d_.criteria.begin(), d_.criteria.end(),
+                      [&](const Criterion& c) { return c.verdict == verdict; }));
+  }
+  void Tile(const std::string& figure, const std::string& text) {
+    h_.Open("div", {{"class", "tile"}}).Element("b", figure).Text(text).Close("div");
+  }
+
+  void Head() {
+    h_.Element("h1", d_.title);
+    h_.Open("p", {{"class", "lead"}});
+    h_.Text(
+        "A finger stroked a surface while cameras followed its markers and a sensor below the "
+        "surface felt its "
+        "force. From what the sensors saw, this run worked out how the finger moved, where it "
+        "touched, how its joints "
+        "yielded, and what it had been about to do; then it let the fitted finger touch surfaces "
+        "that it never touched.");
+    h_.Close("p");
+    P("The method is interaction capture (Kry and Pai, 2006); the marks of its Figures 3, 4 and "
+      "Table 1 are kept, so that "
+      "this page can be laid beside the paper.");
+    std::string meta = "Clip " + (d_.take.name.empty() ? d_.take.clip_id : d_.take.name) +
+                       ", subject " + d_.take.subject;
+    if (!d_.made_utc.empty()) meta += "; made " + d_.made_utc;
+    meta += " by " + d_.tool + ". Every figure on this page was computed in that run.";
+    h_.Element("p", meta, {{"class", "meta"}});
+    if (!d_.truth_note.empty()) h_.Element("p", d_.truth_note, {{"class", "meta"}});
+    Tiles();
+    for (const std::string& missing : d_.missing)
+      h_.Element("p", missing, {{"class", "note missing"}});
+    for (const std::string& issue : d_.issues) h_.Element("p", issue, {{"class", "note"}});
+    h_.Open("nav", {{"aria-label", "Sections"}});
+    for (const auto& [id, text] : {std::pair{"stroke", "One stroke"},
+                                   {"take", "The take"},
+                                   {"motion", "Motion and contact"},
+                                   {"compliance", "Joint compliance"},
+                                   {"replay", "Replay"},
+                                   {"criteria", "Criteria"},
+                                   {"provenance", "Provenance"}}) {
+      h_.Element("a", text, {{"href", std::string("#") + id}});
+    }
+    h_.Close("nav");
+  }
+
+  void Tiles() {
+    h_.Open("div", {{"class", "tiles"}});
+    Tile(Fixed(d_.take.length_s, 1) + kGap + "s",
+         "recorded, " + Grouped(static_cast<long long>(d_.take.gaps.size())) + " gaps");
+    int answered = 0, asked = 0;
+    for (const ComplianceRow& row : d_.compliance) {
+      if (!row.dynamic) continue;
+      ++asked, answered += row.dynamic->value_rad_per_Nm.has_value();
+    }
+    if (asked)
+      Tile(std::to_string(answered) + " of " + std::to_string(asked),
+           "joint compliances answered; the others refused, with reasons");
+    double best = NAN;
+    std::string where;
+    for (const ReplayRow& row : d_.replays) {
+      if (row.inputs != "fitted" || row.tautology || !std::isfinite(row.force_median)) continue;
+      if (!(best >= row.force_median)) best = row.force_median, where = row.surface;
+    }
+    if (std::isfinite(best)) {
+      Tile(Percent(best),
+           "of peak force: median replay error with fitted values, on the worst surface never "
+           "recorded (" +
+               where + ")");
+    }
+    const int met = Count(Criterion::Verdict::kMet), not_met = Count(Criterion::Verdict::kNotMet);
+    if (met + not_met)
+      Tile(std::to_string(met) + " of " + std::to_string(met + not_met),
+           "criteria decided by this run are met");
+    h_.Close("div");
+  }
+
+  void Stroke() {
+    Section("stroke", "One stroke");
+    if (d_.stroke.empty()) {
+      P("No picture: it needs a fitted skeleton, joint angles, contacts and the surface.");
+      return;
+    }
+    Pictures(d_.stroke, "figure-stroke", d_.stroke_caption);
+  }
+
+  void Take() {
+    Section("take", "The take");
+    TableHead(
+        "What was recorded. Clock: how fast the device's clock ran against the recorder's, how "
+        "well that is known, and how late the "
+        "latest 1 % of packets came.",
+        {{"stream", false},
+         {"rate", true},
+         {"channels", true},
+         {"samples", true},
+         {"gaps", true},
+         {"samples lost", true},
+         {"values missing", true},
+         {"clock, ppm", true},
+         {"known to, µs", true},
+         {"lateness p99, ms", true}});
+    for (const StreamRow& s : d_.take.streams) {
+      h_.Open("tr")
+          .Open("th", {{"scope", "row"}})
+          .Text(s.name)
+          .Element("span", s.kind, {{"class", "sub"}})
+          .Close("th");
+      Td(Plain(s.rate_Hz) + kGap + "Hz", true);
+      Td(Grouped(s.channels), true);
+      Td(Grouped(s.samples), true);
+      Td(Grouped(s.gaps), true);
+      Td(Grouped(s.missing_samples), true);
+      Td(Fixed(100 * s.missing_share, 2) + kGap + "%", true);
+      Td(Fixed(s.clock_ppm, 1), true);
+      Td(Fixed(1e6 * s.clock_sd_s, 1), true);
+      Td(Fixed(1e3 * s.clock_p99_s, 2), true);
+      h_.Close("tr");
+    }
+    TableEnd();
+    if (d_.take.gaps.empty()) {
+      P("No gaps: every sample that the devices numbered is there.");
+    } else {
+      TableHead(
+          "Gaps: samples that the devices numbered and that did not come.",
+          {{"stream", false}, {"at", true}, {"length", true}, {"samples", true}, {"cause", false}});
+      for (const GapRow& g : d_.take.gaps) {
+        h_.Open("tr").Element("th", g.stream, {{"scope", "row"}});
+        Td(Fixed(g.begin_s, 3) + kGap + "s", true),
+            Td(Fixed(1e3 * g.length_s, 1) + kGap + "ms", true), Td(Grouped(g.samples), true),
+            Td(g.cause);
+        h_.Close("tr");
+      }
+      TableEnd();
+    }
+    Health();
+  }
+
+  void Health() {
+    if (!d_.take.judged) {
+      P("No recorder judged this take: it was made in memory or imported.");
+      return;
+    }
+    P(std::string("The recorder's advice: ") + (d_.take.keep ? "keep. " : "record it again. ") +
+      d_.take.advice);
+    if (d_.take.health.empty()) return;
+    TableHead("Health while recording.", {{"stream", false},
+                                          {"figure", false},
+                                          {"at the end", true},
+                                          {"worst", true},
+                                          {"limit", true},
+                                          {"verdict", false}});
+    for (const HealthRow& q : d_.take.health) {
+      h_.Open("tr").Element("th", q.stream.empty() ? "recorder" : q.stream, {{"scope", "row"}});
+      Td(q.what), Td(Significant(q.value, 4), true), Td(Significant(q.worst, 4), true),
+          Td(Significant(q.threshold, 3), true);
+      h_.Open("td").Element("span", q.red ? "✗ red" : "✓ green",
+                            {{"class", q.red ? "not-met" : "met"}});
+      if (!q.cause.empty()) h_.Element("span", q.cause, {{"class", "sub"}});
+      h_.Close("td").Close("tr");
+    }
+    TableEnd();
+  }
+
+  void Motion() {
+    Section("motion", "Motion and contact");
+    if (!d_.skeleton_line.empty()) P(d_.skeleton_line);
+    if (!d_.lengths.empty()) {
+      const bool planted = std::any_of(d_.lengths.begin(), d_.lengths.end(),
+                                       [](const LengthRow& l) { return l.planted_m.has_value(); });
+      h_.Open("div", {{"class", "scroll"}})
+          .Open("table")
+          .Element("caption", "Segment lengths across the joints' axes, mm.");
+      h_.Open("thead").Open("tr");
+      Th("segment"), Th("fitted", true);
+      if (planted) Th("planted", true), Th("error", true);
+      h_.Close("tr").Close("thead").Open("tbody");
+      for (const LengthRow& l : d_.lengths) {
+        h_.Open("tr").Element("th", l.segment, {{"scope", "row"}});
+        Td(Fixed(1e3 * l.fitted_m, 2), true);
+        if (planted) Td(l.planted_m ? Fixed(1e3 * *l.planted_m, 2) : "–", true);
+        if (planted) Td(l.planted_m ? Fixed(1e3 * (l.fitted_m - *l.planted_m), 3) : "–", true);
+        h_.Close("tr");
+      }
+      TableEnd();
+    }
+    if (!d_.pose_line.empty()) P(d_.pose_line);
+    if (!d_.contact_line.empty()) P(d_.contact_line);
+    if (d_.pose_line.empty() && d_.contact_line.empty()) P("Nothing fitted yet.");
+    Figures(d_.contact_figures);
+  }
+
+  void Cell(const std::optional<ComplianceCell>& cell) {
+    if (!cell) {
+      Td("–", true);
+      return;
+    }
+    h_.Open("td", {{"class", "n"}});
+    if (cell->value_rad_per_Nm) {
+      h_.Text(Fixed(*cell->value_rad_per_Nm, 4));
+      h_.Element("span",
+                 Fixed(cell->lower_rad_per_Nm, 4) + " … " + Fixed(cell->upper_rad_per_Nm, 4),
+                 {{"class", "sub"}});
+    } else {
+      h_.Element("span", "refused", {{"class", "refused"}});
+      if (cell->assumed_rad_per_Nm) {
+        h_.Text(" ").Element("span", "assumed " + Fixed(*cell->assumed_rad_per_Nm, 4),
+                             {{"class", "assumed"}});
+      }
+      h_.Element("span", cell->refusal, {{"class", "sub why"}});
+    }
+    h_.Close("td");
+  }
+
+  static std::string ErrorText(const ComplianceRow& row,
+                               const std::optional<ComplianceCell>& cell) {
+    if (!row.planted_rad_per_Nm || !cell || !cell->value_rad_per_Nm) return "–";
+    const double error = *cell->value_rad_per_Nm / *row.planted_rad_per_Nm - 1;
+    return std::string(error > 0 ? "+" : "") + Fixed(100 * error, 1) + kGap + "%";
+  }
+
+  void Compliance() {
+    Section("compliance", "Joint compliance");
+    if (d_.compliance.empty()) {
+      P("No compliance fit in the library.");
+      return;
+    }
+    P("How far a joint gives way per newton metre. A joint is answered only when the data "
+      "determine it; otherwise it is "
+      "refused, with the reason. Synthesis then needs a value by name, and everything made with it "
+      "says assumed.");
+    const bool planted = std::any_of(d_.compliance.begin(), d_.compliance.end(), [](const auto& r) {
+      return r.planted_rad_per_Nm.has_value();
+    });
+    h_.Open("div", {{"class", "scroll"}}).Open("table", {{"id", "table-1"}});
+    h_.Element("caption", std::string("Joint compliances in rad/Nm with 95 % intervals, in the "
+                                      "order of the paper's Table 1") +
+                              (planted ? ", beside what was planted in this subject." : "."));
+    h_.Open("thead").Open("tr");
+    Th("task"), Th("joint"), Th("published 2006", true);
+    if (planted) Th("planted (truth)", true);
+    Th("paper’s estimator", true);
+    if (planted) Th("error", true);
+    Th("dynamic estimator (E4)", true);
+    if (planted) Th("error", true);
+    h_.Close("tr").Close("thead").Open("tbody");
+    std::string task;
+    for (const ComplianceRow& row : d_.compliance) {
+      h_.Open("tr", {{"class", row.task != task ? "first" : ""}})
+          .Element("td", row.task != task ? row.task : "");
+      h_.Open("th", {{"scope", "row"}}).Text(row.joint);
+      if (row.joint != row.dof) h_.Element("span", row.dof, {{"class", "sub"}});
+      h_.Close("th");
+      Td(row.published.empty() ? "–" : row.published, true);
+      if (planted) Td(row.planted_rad_per_Nm ? Fixed(*row.planted_rad_per_Nm, 4) : "–", true);
+      Cell(row.paper);
+      if (planted) Td(ErrorText(row, row.paper), true);
+      Cell(row.dynamic);
+      if (planted) Td(ErrorText(row, row.dynamic), true);
+      h_.Close("tr");
+      task = row.task;
+    }
+    TableEnd();
+    Estimators();
+    Figures(d_.compliance_figures);
+  }
+
+  void Estimators() {
+    TableHead(
+        "What each estimator used and left out. T is the joints' time constant; the shift is how "
+        "late the force came after the "
+        "markers by the fit's own account.",
+        {{"task", false},
+         {"estimator", false},
+         {"events", true},
+         {"χ² per dof", true},
+         {"T, ms", true},
+         {"planted T", true},
+         {"inertia scale", true},
+         {"shift, ms", true},
+         {"left out", false}});
+    for (const EstimatorLine& e : d_.estimators) {
+      h_.Open("tr");
+      Td(e.task), Td(e.estimator == "paper"     ? "paper’s, section 3.3"
+                     : e.estimator == "dynamic" ? "dynamic (E4)"
+                                                : e.estimator);
+      Td(Grouped(e.events_used), true),
+          Td(e.chi2_per_dof > 0 ? Fixed(e.chi2_per_dof, 2) : "–", true);
+      Td(Fixed(1e3 * e.time_constant_s.value_or(NAN), 1), true);
+      Td(Fixed(1e3 * e.planted_time_constant_s.value_or(NAN), 1), true);
+      Td(Fixed(e.inertia_scale.value_or(NAN), 3), true);
+      Td(Fixed(1e3 * e.time_shift_s.value_or(NAN), 3), true);
+      h_.Open("td");
+      for (const std::string& reason : e.discard_reasons)
+        h_.Element("span", reason, {{"class", "sub"}});
+      h_.Close("td").Close("tr");
+    }
+    TableEnd();
+  }
+
+  void Replay() {
+    Section("replay", "Replay on surfaces that were never recorded");
+    if (d_.replays.empty()) {
+      P("No replay against truth: it needs an interaction trajectory and a subject whose truth is "
+        "known.");
+      return;
+    }
+    P("A simulated subject has what no laboratory has: the same motor program, run in the physics "
+      "engine on other "
+      "surfaces. The fitted hand is replayed there, and compared with what the engine did.");
+    Pictures(d_.resynthesis, "figure-resynthesis", d_.resynthesis_caption);
+    Figures(d_.replay_figures);
+    TableHead(
+        "Replay against the engine. Force: RMS error in the plane of flexion after the first 50 ms "
+        "of contact, as share of the stroke's "
+        "peak; sideways too: of the whole force (a finger that sticks is rigid sideways, and that "
+        "force hangs on history). Fingertip: RMS over "
+        "contact. Slip: share of contact time in which both slip or both stick (1 mm/s); stick "
+        "found: of the engine's stick. Strokes whose "
+        "force in the engine exceeds twice that on the plate of the capture are jams, listed "
+        "apart.",
+        {{"surface", false},
+         {"values", false},
+         {"form", false},
+         {"strokes", true},
+         {"jams", true},
+         {"force median", true},
+         {"p90", true},
+         {"first 50 ms", true},
+         {"sideways too", true},
+         {"fingertip median, mm", true},
+         {"p90, mm", true},
+         {"slip agrees", true},
+         {"stick found", true}});
+    std::string surface;
+    for (const ReplayRow& r : d_.replays) {
+      h_.Open("tr", {{"class", r.surface != surface ? "first" : ""}});
+      h_.Element("th", r.surface != surface ? r.surface : "", {{"scope", "row"}});
+      h_.Open("td").Text(r.inputs);
+      if (r.tautology)
+        h_.Element("span", "self-consistency only: here eq. 1 replays what it was made from",
+                   {{"class", "sub"}});
+      if (r.lcp_failures)
+        h_.Element("span", Grouped(r.lcp_failures) + " steps unsolved", {{"class", "refused"}});
+      if (!r.failure.empty()) h_.Element("span", r.failure, {{"class", "refused"}});
+      h_.Close("td");
+      Td(r.form), Td(Grouped(r.strokes), true), Td(Grouped(r.jams), true);
+      Td(Percent(r.force_median), true), Td(Percent(r.force_p90), true),
+          Td(Percent(r.early_median), true), Td(Percent(r.whole_median), true);
+      Td(Fixed(1e3 * r.tip_median_m, 2), true), Td(Fixed(1e3 * r.tip_p90_m, 2), true);
+      Td(Percent(r.slip_agreement), true), Td(Percent(r.stick_recall), true);
+      h_.Close("tr");
+      surface = r.surface;
+    }
+    TableEnd();
+    double residual = 0;
+    for (const ReplayRow& r : d_.replays) residual = std::max(residual, r.equilibrium_rad);
+    P("The largest error of equilibrium (eq. 7) in any step of any replay is " +
+      Significant(residual * 180 / M_PI, 2) + "°.");
+  }
+
+  static std::string Percent(double share) {
+    const std::string text = Fixed(100 * share, 1);
+    return std::isfinite(share) ? text + kGap + "%" : text;
+  }
+
+  void Criteria() {
+    Section("criteria", "What this run decides");
+    if (d_.criteria.empty()) {
+      P("Nothing: no truth was given.");
+      return;
+    }
+    P(std::to_string(Count(Criterion::Verdict::kMet)) + " met, " +
+      std::to_string(Count(Criterion::Verdict::kNotMet)) + " not met, " +
+      std::to_string(Count(Criterion::Verdict::kUndecided)) + " not decided here.");
+    TableHead(
+        "Criteria of the one-finger chain, against truth.",
+        {{"no.", false}, {"what", false}, {"bound", true}, {"this run", true}, {"verdict", false}});
+    std::string number;
+    for (const Criterion& c : d_.criteria) {
+      h_.Open("tr", {{"class", c.number != number ? "first" : ""}});
+      Td(c.number != number ? c.number : "");
+      h_.Open("td").Text(c.what);
+      if (!c.note.empty()) h_.Element("span", c.note, {{"class", "sub"}});
+      h_.Close("td");
+      Td(c.bound, true), Td(c.figure.empty() ? "–" : c.figure, true);
+      const bool met = c.verdict == Criterion::Verdict::kMet,
+                 decided = c.verdict != Criterion::Verdict::kUndecided;
+      h_.Open("td").Element("span",
+                            !decided ? "not decided"
+                            : met    ? "✓ met"
+                                     : "✗ not met",
+                            {{"class", !decided ? "undecided"
+                                       : met    ? "met"
+                                                : "not-met"}});
+      h_.Close("td").Close("tr");
+      number = c.number;
+    }
+    TableEnd();
+  }
+
+  void Provenance() {
+    Section("provenance", "Where it comes from");
+    P("Clip " + d_.take.clip_id +
+      ". An artefact's name is the hash of its step, version, inputs and parameters: the same four "
+      "are the "
+      "same result.");
+    if (!d_.steps.empty()) {
+      TableHead("The steps, in order.", {{"step", false},
+                                         {"version", true},
+                                         {"artefact", false},
+                                         {"from", false},
+                                         {"made", false}});
+      for (const StepRow& s : d_.steps) {
+        h_.Open("tr").Open("th", {{"scope", "row"}}).Text(s.step);
+        if (!s.parameters_json.empty()) {
+          h_.Open("details")
+              .Element("summary", "parameters")
+              .Element("code", s.parameters_json)
+              .Close("details");
+        }
+        h_.Close("th");
+        Td(std::to_string(s.version), true);
+        h_.Open("td").Element("code", s.hash.substr(0, 16)).Close("td");
+        h_.Open("td");
+        for (const std::string& input : s.inputs) h_.Element("span", input, {{"class", "sub"}});
+        h_.Close("td")
+            .Open("td")
+            .Text(s.made_utc)
+            .Element("span", s.tool, {{"class", "sub"}})
+            .Close("td")
+            .Close("tr");
+      }
+      TableEnd();
+    }
+    if (!d_.commands.empty()) {
+      P("The commands that made it:");
+      std::string all;
+      for (const std::string& command : d_.commands) all += command + "\n";
+      h_.Element("pre", all);
+    }
+  }
+
+  const ReportData& d_;
+  Html h_;
+  int figures_ = 0;
+};
+
+}  // namespace
+
+std::string RenderReport(const ReportData& data) { return Page(data).Write(); }
+
+}  // namespace handhold::report
