@@ -1,5 +1,6 @@
 #include "database/geometry/mesh_io.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -13,6 +14,31 @@
 
 namespace handhold::geometry {
 namespace internal {
+namespace {
+
+/// The first corner whose fan has no triangle against the polygon's area vector; corners.size()
+/// when there is none. At most 64 corners are tried, so that a polygon of a million costs no
+/// million squared.
+std::size_t FanStart(const std::vector<std::int64_t>& corners, const std::vector<Vec3>& vertices) {
+  const std::size_t n = corners.size();
+  const auto at = [&](std::size_t i) -> const Vec3& {
+    return vertices[static_cast<std::size_t>(corners[i % n])];
+  };
+  Vec3 area = Vec3::Zero();
+  for (std::size_t i = 1; i + 1 < n; ++i) area += (at(i) - at(0)).cross(at(i + 1) - at(0));
+  const double rounding = 1e-12 * area.squaredNorm();
+  for (std::size_t start = 0; start < std::min<std::size_t>(n, 64); ++start) {
+    bool fits = true;
+    for (std::size_t i = start + 1; fits && i + 1 < start + n; ++i) {
+      // A vertex that is not finite spoils no comparison: its triangle is dropped and reported.
+      fits = !((at(i) - at(start)).cross(at(i + 1) - at(start)).dot(area) < -rounding);
+    }
+    if (fits) return start;
+  }
+  return n;
+}
+
+}  // namespace
 
 void AddPolygon(const std::vector<std::int64_t>& corners, const std::string& where, RawMesh& mesh) {
   if (corners.size() < 3) return mesh.too_few.Add(where);
@@ -20,12 +46,20 @@ void AddPolygon(const std::vector<std::int64_t>& corners, const std::string& whe
     if (c < 0 || c >= static_cast<std::int64_t>(mesh.vertices.size()))
       return mesh.bad_index.Add(where);
   }
-  if (corners.size() > 3) mesh.cut.Add(where);
-  for (std::size_t i = 1; i + 1 < corners.size(); ++i) {
-    mesh.triangles.push_back({static_cast<std::uint32_t>(corners[0]),
-                              static_cast<std::uint32_t>(corners[i]),
-                              static_cast<std::uint32_t>(corners[i + 1])});
+  std::size_t start = 0;
+  if (corners.size() > 3) {
+    mesh.cut.Add(where);
+    start = FanStart(corners, mesh.vertices);
+    if (start == corners.size()) {
+      mesh.folded.Add(where);
+      start = 0;
+    }
   }
+  const auto corner = [&](std::size_t i) {
+    return static_cast<std::uint32_t>(corners[(start + i) % corners.size()]);
+  };
+  for (std::size_t i = 1; i + 1 < corners.size(); ++i)
+    mesh.triangles.push_back({corner(0), corner(i), corner(i + 1)});
 }
 
 std::string_view NextToken(std::string_view& rest) {
@@ -38,6 +72,12 @@ std::string_view NextToken(std::string_view& rest) {
   const std::string_view token = rest.substr(begin, end - begin);
   rest.remove_prefix(end);
   return token;
+}
+
+std::string LowerCase(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return out;
 }
 
 bool NextLine(std::string_view& rest, std::string_view& line) {
@@ -58,8 +98,11 @@ bool ParseReal(std::string_view token, double& value) {
   if (end != token.data() + token.size() || token.empty()) return false;
   // Out of range: too large becomes a non-finite vertex, which is reported; too small is zero.
   if (error == std::errc::result_out_of_range) {
-    const bool tiny =
-        token.find("e-") != std::string_view::npos || token.find("E-") != std::string_view::npos;
+    // Without an exponent it is a long row of zeros behind the point, or a long whole number.
+    const std::size_t exponent = token.find_first_of("eE");
+    const bool tiny = exponent != std::string_view::npos
+                          ? token.substr(exponent + 1, 1) == "-"
+                          : token.find_first_not_of("-0") == token.find('.');
     value = tiny ? 0.0 : std::numeric_limits<double>::infinity();
     return true;
   }
@@ -84,9 +127,14 @@ bool StartsWith(std::string_view s, std::string_view prefix) {
 }
 
 std::string Extension(std::string_view name) {
-  std::string out(name.substr(std::min(name.rfind('.'), name.size())));
-  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return out;
+  return internal::LowerCase(name.substr(std::min(name.rfind('.'), name.size())));
+}
+
+/// Keywords in either case, as old CAD programs write them.
+bool IsStlText(std::string_view bytes) {
+  const std::string_view first = internal::NextToken(bytes);
+  return internal::LowerCase(first) == "solid" && (bytes.find("facet") != std::string_view::npos ||
+                                                   bytes.find("FACET") != std::string_view::npos);
 }
 
 /// Binary STL has no mark of its own, and its 80 free bytes may begin with "solid": the length
@@ -99,14 +147,15 @@ bool HasBinaryStlLength(std::string_view bytes) {
 }
 
 Result<RawMesh> ReadRaw(std::string_view bytes, std::string_view name) {
+  // A byte-order mark would hide the first keyword, and with it a vertex that all faces count from.
+  if (StartsWith(bytes, "\xEF\xBB\xBF") && !HasBinaryStlLength(bytes)) bytes.remove_prefix(3);
   if (StartsWith(bytes, "ply\n") || StartsWith(bytes, "ply\r")) return internal::ReadPly(bytes);
   const std::string extension = Extension(name);
   const bool obj = extension == ".obj";
   if (!obj && HasBinaryStlLength(bytes)) return internal::ReadStlBinary(bytes);
   std::string_view start = bytes;
   const std::string_view first = internal::NextToken(start);
-  if (!obj && first == "solid" && bytes.find("facet") != std::string_view::npos)
-    return internal::ReadStlAscii(bytes);
+  if (!obj && IsStlText(bytes)) return internal::ReadStlAscii(bytes);
   if (extension == ".stl") return internal::ReadStlBinary(bytes);
   if (obj || first == "v" || first == "#" || first == "o" || first == "g" || first == "mtllib")
     return internal::ReadObj(bytes);
@@ -188,6 +237,9 @@ Result<MeshFile> ReadMesh(std::span<const char> bytes, std::string_view name,
   Report(raw.unreadable, Severity::kLoss, "records that do not parse", file.issues);
   Report(raw.too_few, Severity::kLoss, "faces dropped: fewer than three corners", file.issues);
   Report(raw.cut, Severity::kNote, "polygons cut into triangles", file.issues);
+  Report(raw.folded, Severity::kWarning,
+         "polygons too concave to cut: their triangles overlap; write the mesh as triangles",
+         file.issues);
   if (!raw.truncated.empty())
     file.issues.push_back({"end of file", Severity::kLoss, raw.truncated});
   KeepFinite(raw, options.metres_per_unit, file.issues);

@@ -30,8 +30,8 @@ struct MeshFile {
   MeshReport report;  ///< InspectMesh(mesh)
   /// What was dropped (kLoss: faces naming missing or non-finite vertices, truncated files),
   /// guessed (kWarning: holes, non-manifold or disagreeing edges, zero-area and duplicate
-  /// triangles) or merely noticed (kNote). At most one issue per kind, with its count and the first
-  /// place.
+  /// triangles, polygons too concave to be cut into a fan) or merely noticed (kNote). At most one
+  /// issue per kind, with its count and the first place.
   Issues issues;
 };
 

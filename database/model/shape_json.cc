@@ -1,5 +1,6 @@
 #include "database/model/shape_json.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -111,6 +112,21 @@ Result<Axis> AxisFromJson(const JsonView& object) {
   return Axis{X, length_m};
 }
 
+/// No vertex stands above the plane of any face. Slivers, whose plane is rounding, are held to a
+/// volume instead, so that what MakeConvexHull made always passes.
+bool IsConvex(const geometry::Mesh& mesh, double diagonal_m) {
+  const double least_area = 1e-6 * diagonal_m * diagonal_m;
+  for (const auto& t : mesh.triangles) {
+    const Vec3& a = mesh.vertices[t[0]];
+    const Vec3 area = (mesh.vertices[t[1]] - a).cross(mesh.vertices[t[2]] - a);
+    const double most = 1e-6 * diagonal_m * std::max(area.norm(), least_area);
+    for (const Vec3& v : mesh.vertices) {
+      if (area.dot(v - a) > most) return false;
+    }
+  }
+  return true;
+}
+
 Result<PosedShape> HullFromJson(const JsonView& object) {
   if (object.Has("points_m")) {
     HANDHOLD_ASSIGN(const auto points, PointsFromJson(object, "points_m"));
@@ -122,6 +138,9 @@ Result<PosedShape> HullFromJson(const JsonView& object) {
   auto tree = geometry::MeshTree::Build(std::move(mesh));
   if (!tree) return object.Fail(tree.error().message, tree.error().code);
   if (!(*tree)->report().watertight()) return object.Fail("the faces of a hull must be closed");
+  if (!IsConvex((*tree)->mesh(), (*tree)->bounds().diagonal_m())) {
+    return object.Fail("these faces are not convex: make it a mesh, or give points_m");
+  }
   return PosedShape{{}, geometry::ConvexHull{*std::move(tree)}};
 }
 
@@ -332,8 +351,14 @@ Result<geometry::MassProperties> MassFromJson(const JsonView& mass,
   HANDHOLD_ASSIGN(const bool from_shapes, mass.GetOr<bool>("from_shapes", false));
   geometry::MassProperties m;
   if (!from_shapes) {
+    if (mass.Has("density_kg_m3")) return mass.Fail("density_kg_m3 needs from_shapes: true");
     HANDHOLD_ASSIGN(m.mass_kg, mass.Get<double>("mass_kg"));
-    if (m.mass_kg == 0) return m;
+    if (m.mass_kg == 0) {
+      if (mass.Has("com_m") || mass.Has("inertia_kg_m2")) {
+        return mass.Fail("mass_kg is 0: drop com_m and inertia_kg_m2, or give the mass");
+      }
+      return m;
+    }
     HANDHOLD_ASSIGN(m.p_BCom, Vec3FromJson(mass, "com_m"));
     HANDHOLD_ASSIGN(m.I_BCom_B, Mat3FromJson(mass, "inertia_kg_m2"));
   } else {
@@ -356,6 +381,10 @@ Result<geometry::MassProperties> MassFromJson(const JsonView& mass,
     for (size_t i = 0; i < shapes.size(); ++i) {
       auto part = geometry::MassOf(shapes[i].shape, density);
       if (!part) return mass.Fail(part.error().message, part.error().code);
+      // A radius of 1e-120 m has a volume of 0, which cannot be scaled to any mass.
+      if (!(part->mass_kg > 0) || !std::isfinite(part->mass_kg)) {
+        return mass.Fail("shape " + std::to_string(i) + " is too small or too large to weigh");
+      }
       if (!shares.empty()) {
         if (!(shares[i] > 0)) return mass.Fail("mass_kg must be positive");
         part = geometry::WithTotalMass(*part, shares[i]);

@@ -154,6 +154,46 @@ Status CheckCharacters(std::string_view text, const JsonParseOptions& options) {
   return {};
 }
 
+/// Past the string that begins at `at`: the end of its line or of the text when it is not closed.
+size_t PastString(std::string_view text, size_t at) {
+  const char quote = text[at];
+  const std::string triple(3, quote);
+  if (text.substr(at, 3) == triple) {
+    const size_t end = text.find(triple, at + 3);
+    return end == std::string_view::npos ? text.size() : end + 3;
+  }
+  for (++at; at < text.size() && text[at] != '\n'; ++at) {
+    if (text[at] == quote) return at + 1;
+    if (text[at] == '\\' && quote == '"') ++at;
+  }
+  return std::min(at, text.size());
+}
+
+/// toml++ bounds the nesting of values but not the parts of a key, and frees tables by recursion: a
+/// key a.a.a... of 100,000 parts would end the stack. A key of that many parts is too deep anyway.
+Status CheckKeyLength(std::string_view text, const JsonParseOptions& options) {
+  int dots = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = PastString(text, at) - 1;
+    } else if (c == '.') {
+      if (++dots < options.max_depth) continue;
+      const auto line =
+          1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(at), '\n');
+      const size_t line_begin = text.substr(0, at).rfind('\n') + 1;
+      return At(options, static_cast<uint32_t>(line), at - line_begin + 1,
+                "a key nested deeper than the limit of " + std::to_string(options.max_depth));
+    } else if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      dots = 0;
+    } else if (std::string_view("\n,=[]{}").find(c) != std::string_view::npos) {
+      dots = 0;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Json> ParseToml(std::string_view text, const JsonParseOptions& options) {
@@ -164,6 +204,7 @@ Result<Json> ParseToml(std::string_view text, const JsonParseOptions& options) {
                                           std::to_string(options.max_bytes)};
   }
   HANDHOLD_TRY(CheckCharacters(text, options));
+  HANDHOLD_TRY(CheckKeyLength(text, options));
   try {
     const toml::table parsed = toml::parse(text, std::string_view(options.source));
     return Converter(options).Node(parsed, "", 0);

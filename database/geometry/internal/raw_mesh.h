@@ -33,6 +33,7 @@ struct RawMesh {
   Finding unreadable;     ///< lines or records that do not parse
   Finding too_few;        ///< faces of fewer than three corners
   Finding cut;            ///< polygons cut into triangles
+  Finding folded;         ///< polygons that no fan from a corner covers: their triangles overlap
   std::string truncated;  ///< not empty: what is missing at the end
 };
 
@@ -42,11 +43,14 @@ Result<RawMesh> ReadStlBinary(std::string_view bytes);
 Result<RawMesh> ReadPly(std::string_view bytes);
 
 /// Adds the fan of a polygon whose corners are vertex numbers (0-based, possibly out of range): all
-/// of it or, when a corner is missing, nothing but a finding.
+/// of it or, when a corner is missing, nothing but a finding. The fan begins at the first corner
+/// from which no triangle turns over, which every convex polygon and most others have.
 void AddPolygon(const std::vector<std::int64_t>& corners, const std::string& where, RawMesh& mesh);
 
 /// The next token of `rest` separated by blanks; empty at the end. Advances `rest`.
 std::string_view NextToken(std::string_view& rest);
+/// ASCII letters in lower case, all else as it is.
+std::string LowerCase(std::string_view text);
 /// The next line without its end (\n, \r\n or \r); false at the end. Advances `rest`.
 bool NextLine(std::string_view& rest, std::string_view& line);
 /// A number as C writes it, nan and inf included, nothing after it. False when it is not one.

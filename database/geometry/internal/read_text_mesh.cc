@@ -92,7 +92,7 @@ Result<RawMesh> ReadStlAscii(std::string_view text) {
   std::size_t number = 1;
   bool ended = false;
   for (; NextLine(text, line); ++number) {
-    const std::string_view keyword = NextToken(line);
+    const std::string keyword = LowerCase(NextToken(line));
     if (keyword == "facet") {
       finish();
       in_facet = true;

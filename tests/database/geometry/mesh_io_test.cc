@@ -168,6 +168,81 @@ TEST(ReadMesh, GoesByContentBeforeExtension) {
   ExpectCube(Read(solid, "cube.stl"), MeshFormat::kStlBinary);
 }
 
+TEST(ReadMesh, AByteOrderMarkHidesNoVertex) {
+  const std::string mark = "\xEF\xBB\xBF";
+  // No comment before the first vertex: were it lost, every face would name its neighbours.
+  const std::string obj = ObjCube().substr(ObjCube().find("v "));
+  ExpectCube(Read(mark + obj, "cube.obj"), MeshFormat::kObj);
+  ExpectCube(Read(mark + obj, "cube"), MeshFormat::kObj);
+  ExpectCube(Read(mark + StlAsciiCube(), "cube.stl"), MeshFormat::kStlAscii);
+  ExpectCube(Read(mark + PlyCube("ascii", false), "cube.ply"), MeshFormat::kPlyAscii);
+}
+
+TEST(ReadMesh, StlKeywordsMayBeInCapitals) {
+  std::string capitals = StlAsciiCube();
+  for (char& c : capitals) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  ExpectCube(Read(capitals, "cube.stl"), MeshFormat::kStlAscii);
+}
+
+TEST(ReadMesh, NumbersTooSmallForDoublesAreZeroHoweverWritten) {
+  for (const std::string& tiny : {std::string("1e-400"), "-0." + std::string(400, '0') + "1"}) {
+    const auto file = Read("v " + tiny + " 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "tiny.obj");
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_EQ(file->mesh.vertices[0].norm(), 0) << tiny;
+  }
+  for (const std::string& huge : {std::string("1e400"), std::string(400, '9')}) {
+    EXPECT_FALSE(Read("v " + huge + " 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "huge.obj")) << huge;
+  }
+}
+
+/// A prism over a polygon in the plane, its two ends written as one face each.
+std::string Prism(const std::vector<std::array<double, 2>>& polygon) {
+  const std::size_t n = polygon.size();
+  std::string s, bottom = "f", top = "f";
+  for (const int z : {0, 1}) {
+    for (const auto& p : polygon) {
+      s +=
+          "v " + std::to_string(p[0]) + " " + std::to_string(p[1]) + " " + std::to_string(z) + "\n";
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t a = i + 1, b = (i + 1) % n + 1;
+    bottom += " " + std::to_string(n - i);
+    top += " " + std::to_string(n + i + 1);
+    s += "f " + std::to_string(a) + " " + std::to_string(b) + " " + std::to_string(b + n) + " " +
+         std::to_string(a + n) + "\n";
+  }
+  return s + bottom + "\n" + top + "\n";
+}
+
+TEST(ReadMesh, ConcavePolygonsAreCutWithoutOverlapOrSaidToOverlap) {
+  // An arrowhead whose first corner sees not all of it, whichever way it is walked. An overlap
+  // would leave volume and watertightness alone, but not the area: ends of 2.2, and the sides.
+  const auto arrow = Read(Prism({{0, 0}, {2, 0}, {2, 2}, {1, 0.2}, {0, 2}}), "arrow.obj");
+  ASSERT_TRUE(arrow);
+  const double side = std::hypot(1, 1.8);
+  EXPECT_TRUE(arrow->report.watertight());
+  EXPECT_NEAR(arrow->report.signed_volume_m3, 2.2, 1e-12);
+  EXPECT_NEAR(arrow->report.area_m2, 2 * 2.2 + 2 + 2 + 2 + 2 * side, 1e-12);
+  EXPECT_THAT(*arrow, Not(HasIssue(Severity::kWarning, "concave")));
+  // A U with hooks: no corner sees all of it.
+  const auto hooks = Read(Prism({{0, 0},
+                                 {5, 0},
+                                 {5, 3},
+                                 {3, 3},
+                                 {3, 2},
+                                 {4, 2},
+                                 {4, 1},
+                                 {1, 1},
+                                 {1, 2},
+                                 {2, 2},
+                                 {2, 3},
+                                 {0, 3}}),
+                          "hooks.obj");
+  ASSERT_TRUE(hooks);
+  EXPECT_THAT(*hooks, HasIssue(Severity::kWarning, "2 polygons too concave"));
+}
+
 TEST(ReadMesh, ScalesToMetres) {
   const auto file = Read(ObjCube(), "cube.obj", 1e-3);
   EXPECT_NEAR(file->report.signed_volume_m3, 1e-9, 1e-20);

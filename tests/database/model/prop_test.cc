@@ -130,6 +130,42 @@ TEST_F(PropFile, MassFromShapesIsThatOfTheSolid) {
   EXPECT_NEAR(prop->mass.I_BCom_B(2, 2), 0.012 / 12 * (0.05 * 0.05 + 0.03 * 0.03), 1e-12);
 }
 
+TEST_F(PropFile, MassesThatCannotBeAreRefusedByName) {
+  const struct {
+    const char *radius, *mass, *says;
+  } cases[] = {
+      // Its volume is 0 in doubles: nothing can be scaled to 100 g.
+      {"1e-120", R"({"from_shapes": true, "mass_kg": 0.1})", "shape 0 is too small or too large"},
+      {"1e-120", R"({"from_shapes": true, "mass_kg": [0.1]})", "shape 0 is too small or too large"},
+      {"1e120", R"({"from_shapes": true, "mass_kg": 0.1})", "shape 0 is too small or too large"},
+      {"0.1", R"({"mass_kg": 0, "density_kg_m3": 1000})", "density_kg_m3 needs from_shapes"},
+      {"0.1", R"({"mass_kg": 0, "com_m": [0, 0, 0], "inertia_kg_m2": [1,0,0, 0,1,0, 0,0,1]})",
+       "mass_kg is 0"},
+  };
+  for (const auto& c : cases) {
+    const auto prop =
+        Load(With(R"({"name": "a", "kind": "sphere", "radius_m": )" + std::string(c.radius) + "}",
+                  R"(, "mass": )" + std::string(c.mass)));
+    ASSERT_FALSE(prop) << c.mass;
+    EXPECT_THAT(prop.error().message, HasSubstr("/mass: "));
+    EXPECT_THAT(prop.error().message, HasSubstr(c.says));
+  }
+}
+
+TEST_F(PropFile, FacesOfAHullMustBeConvex) {
+  // A tetrahedron, and the same with its slanted face pushed in to a point inside.
+  const std::string vertices = R"("vertices_m": [0,0,0, 1,0,0, 0,1,0, 0,0,1, 0.1,0.1,0.1])";
+  const auto hull = [&](const std::string& triangles) {
+    return Load(With(R"({"name": "a", "kind": "hull", )" + vertices + R"(, "triangles": [)" +
+                     triangles + "]}"));
+  };
+  const auto whole = hull("0,2,1, 0,1,3, 0,3,2, 1,2,3");
+  EXPECT_TRUE(whole) << whole.error().message;
+  const auto dented = hull("0,2,1, 0,1,3, 0,3,2, 1,2,4, 2,3,4, 3,1,4");
+  ASSERT_FALSE(dented);
+  EXPECT_THAT(dented.error().message, HasSubstr("not convex"));
+}
+
 TEST_F(PropFile, ARevolvedRectangleIsACylinder) {
   const auto prop = Load(With(
       R"({"name": "a", "kind": "revolution", "profile_m": [0,-0.05, 0.02,-0.05, 0.02,0.05, 0,0.05], "segments": 360})",

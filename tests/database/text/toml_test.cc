@@ -82,6 +82,28 @@ TEST(Toml, RefusesNanInfDepthAndLength) {
               HasSubstr("5 bytes are more than the limit of 4"));
 }
 
+TEST(Toml, KeysOfManyPartsDoNotEndTheStack) {
+  std::string key = "a";
+  for (int i = 0; i < 200'000; ++i) key += i % 2 ? ".a" : " . \"a,]=\"";
+  EXPECT_THAT(ErrorOf("ok = 1\n" + key + " = 1\n", {.source = "rig.toml"}),
+              ::testing::AllOf(::testing::StartsWith("rig.toml:2:"),
+                               HasSubstr("a key nested deeper than the limit of 64")));
+  EXPECT_THAT(ErrorOf("[" + key + "]\nx = 1\n"), HasSubstr("nested deeper"));
+  EXPECT_THAT(ErrorOf("x = {" + key + " = 1}\n"), HasSubstr("nested deeper"));
+  // Dots elsewhere are not keys: rulers, prose, numbers.
+  const std::string dots(100, '.');
+  const auto parsed = ParseToml("# " + dots + "\na = \"" + dots + "\\\"" + dots + "\"\nb = '" +
+                                dots + "'\nc = \"\"\"\n" + dots + "\n\"\"\"\nd.e = [" +
+                                [] {
+                                  std::string list = "1.5";
+                                  for (int i = 0; i < 100; ++i) list += ", 1.5";
+                                  return list;
+                                }() +
+                                "]\n");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->Find("d")->Find("e")->elements().size(), 101u);
+}
+
 TEST(Toml, ReadsAFileAndNamesIt) {
   const auto path = std::filesystem::path(testing::TempDir()) / "toml_test_rig.toml";
   ASSERT_TRUE(WriteTextFile(path, "a = 1\nb = [\n"));
