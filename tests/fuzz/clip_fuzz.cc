@@ -23,14 +23,21 @@ using namespace handhold;
 
 namespace {
 
-std::string Folder() {
-  static const std::string folder = [] {
-    std::string name = (std::filesystem::temp_directory_path() / "handhold-fuzz-XXXXXX").string();
-    CHECK(::mkdtemp(name.data()) != nullptr);
-    std::atexit([] { std::filesystem::remove_all(Folder()); });
-    return name;
-  }();
-  return folder;
+/// A folder of this run, removed when it ends in order.
+struct RunFolder {
+  RunFolder() {
+    path = (std::filesystem::temp_directory_path() / "handhold-fuzz-XXXXXX").string();
+    CHECK(::mkdtemp(path.data()) != nullptr);
+  }
+  ~RunFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string path;
+};
+const std::string& Folder() {
+  static const RunFolder folder;
+  return folder.path;
 }
 
 std::vector<uint8_t> Slurp(const std::string& path) {
