@@ -15,6 +15,7 @@ struct WindowFit {
   Eigen::MatrixXd coefficient;  ///< nv x terms
   double speed = 0.0;
   Eigen::VectorXd inverse_diagonal;  ///< of the normal matrix, per degree
+  Eigen::VectorXd noise;  ///< per velocity: variance of what the polynomial leaves, rad^2
 };
 
 }  // namespace
@@ -50,6 +51,8 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
       WindowFit fit;
       fit.coefficient = normal.solve(a.transpose() * y).transpose();
       fit.inverse_diagonal = normal.solve(Eigen::MatrixXd::Identity(terms, terms)).diagonal();
+      fit.noise = (y - a * fit.coefficient.transpose()).colwise().squaredNorm().transpose() /
+                  static_cast<double>(count - terms);
       fit.speed =
           (y.bottomRows(1) - y.topRows(1)).norm() + fit.coefficient.rightCols(terms - 1).norm();
       fits.push_back(std::move(fit));
@@ -69,20 +72,32 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
   ReferencePrior prior;
   prior.window = window;
   prior.variance.setZero(skeleton.nv(), terms);
-  Eigen::VectorXd inverse = Eigen::VectorXd::Zero(terms);
+  // The noise of an angle is what the polynomials leave, not 1 / its information: that of the end
+  // joints is several times larger, since markers tell only sums of angles well.
+  Eigen::MatrixXd noise = Eigen::MatrixXd::Zero(skeleton.nv(), terms);
   for (const WindowFit& f : fits) {
     if (f.speed < median) continue;
     ++prior.windows;
     prior.variance += f.coefficient.cwiseAbs2();
-    inverse += f.inverse_diagonal;
+    noise += f.noise * f.inverse_diagonal.transpose();
   }
   prior.variance /= prior.windows;
-  inverse /= prior.windows;
+  noise /= prior.windows;
+  // Windows overlap fourfold, so that a hundred of them know a variance to about 30 % of its noise.
+  // Terms below that are not read off but continued: the coefficients of a smooth movement fall off
+  // geometrically with their degree, at the pace of the last two that stand out.
   for (int j = 0; j < skeleton.nv(); ++j) {
-    const double noise = 1.0 / pose.information_diagonal.row(j).array().max(1e-12).mean();
+    double pace = 0.5;
+    bool told = true;
     for (Eigen::Index k = 0; k < terms; ++k) {
-      const double whole = prior.variance(j, k);
-      prior.variance(j, k) = std::max({whole - noise * inverse[k], 0.2 * whole, 1e-14});
+      const double left = prior.variance(j, k) - noise(j, k), bound = 0.3 * noise(j, k);
+      told = told && (k < 2 || left > bound);
+      if (told) {
+        if (k > 2) pace = std::clamp(left / prior.variance(j, k - 1), 0.05, 0.5);
+        prior.variance(j, k) = std::max(left, bound);
+      } else {
+        prior.variance(j, k) = std::clamp(pace * prior.variance(j, k - 1), 1e-12, bound);
+      }
     }
   }
   prior.source = std::to_string(prior.windows) + " windows of free movement";

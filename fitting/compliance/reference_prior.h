@@ -29,8 +29,9 @@ struct ReferencePrior {
 
 /// From all windows of `free` stretches in which the hand moves (mean speed above the median
 /// window's), each fitted with degrees 0 .. `degree`; the variance that measurement noise alone
-/// would give is subtracted (down to a fifth of the whole: a prior too loose is harmless, one too
-/// tight is not). Fails with kUnidentifiable when fewer than 20 windows are free.
+/// would give, told from what the polynomials leave, is subtracted, and degrees that do not stand
+/// out of it are continued geometrically from those that do. Fails with kUnidentifiable when fewer
+/// than 20 windows are free.
 Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
                                            const artefact::PoseTrack& pose,
                                            const std::vector<TimeRange>& free, Duration window,

@@ -83,7 +83,14 @@ void InteractionStepper::Assemble(const HandStep& hand, const ContactSet& contac
   G_.noalias() = J_ * effective_compliance_.asDiagonal() * J_.transpose();  // eq. 5
   u_.noalias() = J_ * dq_;
   for (Eigen::Index i = 0; i < n; ++i) {
+    const Contact& c = contacts[static_cast<size_t>(i)];
     u_.segment<3>(3 * i) -= root_offset_W_;
+    // The surface gives sideways as it does downwards: it springs back by what the last friction
+    // force had stretched it, and is stretched by the new one; the rest of the motion is slip.
+    const geometry::Mat3 tangent = geometry::Mat3::Identity() - c.normal_W * c.normal_W.transpose();
+    G_.block<3, 3>(3 * i, 3 * i) += c.surface_compliance_m_per_N * tangent;
+    if (const Memory* last = Remember(c.feature))
+      u_.segment<3>(3 * i) -= c.surface_compliance_m_per_N * (tangent * last->f_onHand_W);
     for (Eigen::Index j = 0; j < n; ++j) {
       G_.block<3, 3>(3 * i, 3 * j).diagonal().array() += options_.root_compliance_m_per_N;
     }
@@ -126,13 +133,15 @@ void InteractionStepper::BuildLcp(const ContactSet& contacts) {
   for (Eigen::Index i = 0; i < n; ++i) {
     const Contact& c = contacts[static_cast<size_t>(i)];
     Vec3 t1, t2;
-    // A polyhedral cone is exact only along its own directions: one of them is laid along the slip
-    // of the last step, or, at a new contact, along where the point would go without friction.
+    // A polyhedral cone is exact only along its own directions: one of them is laid along where the
+    // surface was stretched and slid in the last step, or, at a new contact, along where the point
+    // would go without friction.
     const Memory* last = Remember(c.feature);
+    Vec3 pull = Vec3::Zero();
+    if (last != nullptr) pull = last->slip_W - c.surface_compliance_m_per_N * last->f_onHand_W;
+    pull -= c.normal_W * c.normal_W.dot(pull);
     const Vec3 free_motion = u_.segment<3>(3 * i);
-    TangentFrame(c.normal_W,
-                 last != nullptr && last->slip_W.norm() > 1e-9 ? last->slip_W : free_motion, &t1,
-                 &t2);
+    TangentFrame(c.normal_W, pull.norm() > 1e-9 ? pull : free_motion, &t1, &t2);
     D_.block<3, 1>(3 * i, i * per) = c.normal_W;
     for (Eigen::Index j = 0; j < options_.sides; j += 2) {
       const double angle = kPi * static_cast<double>(j) / static_cast<double>(options_.sides);

@@ -15,14 +15,8 @@ using internal::ContactMemory;
 using internal::PendingContact;
 
 constexpr int kMaxContactsPerPair = 256;
-/// Below this the slip's direction is rounding: the friction force's own direction serves instead.
-constexpr double kSlipDirectionFloor_m_per_s = 1e-7;
-
-/// Beyond this a contact slides: all its friction opposes the slip.
-constexpr double kSliding_m_per_s = 1e-3;
-/// Share of the bound that may act across fdir1 in one step: the cone is exceeded by at most sqrt(1
-/// + 0.25^2), 3 %.
-constexpr double kAcross = 0.25;
+/// A shorter stretch has no direction.
+constexpr double kDirectionFloor_m = 1e-12;
 
 ContactLaw LawOf(const ColliderData& a, const ColliderData& b) {
   if (a.law && b.law) return a.law->stiffness_N_per_m <= b.law->stiffness_N_per_m ? *a.law : *b.law;
@@ -35,16 +29,13 @@ Vec3 AnyTangent(const Vec3& normal) {
   return normal.cross(Vec3::Unit(axis)).normalized();
 }
 
-/// Slip's direction; without slip that of the last friction force, so that a stick ends at the cone
-/// and not at the pyramid's corner; else anything in the plane.
-Vec3 FrictionDirection(const Vec3& slip_W, const Vec3& normal_W, const ContactMemory* last) {
-  if (slip_W.norm() > kSlipDirectionFloor_m_per_s) return slip_W.normalized();
+/// Along `pull` (where the friction spring will be stretched to); without one along the last
+/// direction; else anything in the plane.
+Vec3 FrictionDirection(const Vec3& pull_W, const Vec3& normal_W, const ContactMemory* last) {
+  if (pull_W.norm() > kDirectionFloor_m) return pull_W.normalized();
   if (last != nullptr) {
-    const Vec3 f = last->reading.f_onA_W - last->reading.normal_force_N() * last->reading.normal_W;
-    for (const Vec3& candidate : {f, last->fdir1_W}) {
-      const Vec3 t = candidate - candidate.dot(normal_W) * normal_W;
-      if (t.norm() > 1e-9 * std::max(1.0, candidate.norm())) return t.normalized();
-    }
+    const Vec3 t = last->fdir1_W - last->fdir1_W.dot(normal_W) * normal_W;
+    if (t.norm() > 1e-9) return t.normalized();
   }
   return AnyTangent(normal_W);
 }
@@ -158,18 +149,10 @@ Status World::Impl::CollectContacts(const World& world_view, const ContactGenera
 void World::Impl::AddContact(PendingContact contact) { pending.push_back(std::move(contact)); }
 
 void World::Impl::MakeContactJoints(double h_s) {
-  const auto velocity = [&](int body, const Vec3& p) -> Vec3 {
-    const dBodyID id = bodies[static_cast<size_t>(body)].id;
-    if (id == nullptr) return Vec3::Zero();
-    dVector3 v;
-    dBodyGetPointVel(id, p.x(), p.y(), p.z(), v);
-    return internal::ToVec(v);
-  };
   std::vector<char> used(memory.size(), 0);
   for (PendingContact& contact : pending) {
     ContactReading& r = contact.reading;
-    const Vec3 relative = velocity(r.body_a, r.p_W) - velocity(r.body_b, r.p_W);
-    r.slip_W = relative - relative.dot(r.normal_W) * r.normal_W;
+    r.slip_W = TangentialVelocity(r);
     // The same contact a step ago: of the same pair, the nearest. A generator's feature must agree
     // as well.
     size_t best = memory.size();
@@ -186,28 +169,29 @@ void World::Impl::MakeContactJoints(double h_s) {
     }
     const ContactMemory* last = nullptr;
     if (best < memory.size()) used[best] = 1, last = &memory[best];
-    contact.fdir1_W = FrictionDirection(r.slip_W, r.normal_W, last);
+    // The stretch turns with the surface.
+    if (last != nullptr) {
+      const Vec3 flat = last->stretch_W - last->stretch_W.dot(r.normal_W) * r.normal_W;
+      if (flat.norm() > 0.0) contact.stretch_W = flat * (last->stretch_W.norm() / flat.norm());
+    }
+    contact.fdir1_W = FrictionDirection(contact.stretch_W + h_s * r.slip_W, r.normal_W, last);
+    const Vec3 across_W = r.normal_W.cross(contact.fdir1_W);
 
     dContact c{};
     const internal::SoftRow soft(contact.law.stiffness_N_per_m, contact.law.damping_Ns_per_m, h_s);
-    c.surface.mode =
-        dContactSoftERP | dContactSoftCFM | dContactFDir1 | dContactMu2 | dContactApprox0;
-    // Across fdir1 only what the cone leaves beside the last friction force: nothing while sliding,
-    // so that a sliding contact may turn, and all of it at rest. Equal bounds both ways would be a
-    // skate's blade, and a pyramid.
+    c.surface.mode = dContactSoftERP | dContactSoftCFM | dContactFDir1 | dContactMu2 |
+                     dContactApprox0 | dContactMotion1 | dContactMotion2 | dContactSlip1 |
+                     dContactSlip2;
+    // Sideways the surface is the spring and damper that it is downwards, held by Coulomb's bound.
+    // With fdir1 along the stretch the other direction carries only what turns it within a step,
+    // so that the bounds of the two directions are the cone's and not a pyramid's.
     const double bound_N =
         last != nullptr ? contact.law.friction * std::max(0.0, last->reading.normal_force_N())
                         : 0.0;
-    const double used_N =
-        last != nullptr
-            ? (last->reading.f_onA_W - last->reading.normal_force_N() * last->reading.normal_W)
-                  .norm()
-            : 0.0;
-    c.surface.mu = bound_N;
-    c.surface.mu2 = r.slip_W.norm() > kSliding_m_per_s
-                        ? 0.0
-                        : std::min(kAcross * bound_N,
-                                   std::sqrt(std::max(0.0, bound_N * bound_N - used_N * used_N)));
+    c.surface.mu = c.surface.mu2 = bound_N;
+    c.surface.motion1 = -soft.erp / h_s * contact.stretch_W.dot(contact.fdir1_W);
+    c.surface.motion2 = -soft.erp / h_s * contact.stretch_W.dot(across_W);
+    c.surface.slip1 = c.surface.slip2 = soft.cfm;
     c.surface.soft_erp = soft.erp;
     c.surface.soft_cfm = soft.cfm;
     for (int i = 0; i < 3; ++i) {
@@ -221,6 +205,29 @@ void World::Impl::MakeContactJoints(double h_s) {
                  bodies[static_cast<size_t>(r.body_b)].id);
     dJointSetFeedback(joint, &contact.feedback);
   }
+}
+
+Vec3 World::Impl::TangentialVelocity(const ContactReading& r) const {
+  const auto velocity = [&](int body) -> Vec3 {
+    const dBodyID id = bodies[static_cast<size_t>(body)].id;
+    if (id == nullptr) return Vec3::Zero();
+    dVector3 v;
+    dBodyGetPointVel(id, r.p_W.x(), r.p_W.y(), r.p_W.z(), v);
+    return internal::ToVec(v);
+  };
+  const Vec3 relative = velocity(r.body_a) - velocity(r.body_b);
+  return relative - relative.dot(r.normal_W) * r.normal_W;
+}
+
+// The damper acts on the stretch, not on the slip: f = -k x - b (x - x0) / h. Where the row was
+// free, x is x0 + h v; where the bound held the force back, the surface has slipped by the rest.
+void World::Impl::Slip(PendingContact* contact, double h_s) const {
+  ContactReading& r = contact->reading;
+  const Vec3 before = contact->stretch_W;
+  const Vec3 friction = r.f_onA_W - r.normal_force_N() * r.normal_W;
+  const double damper = contact->law.damping_Ns_per_m / h_s;
+  contact->stretch_W = (damper * before - friction) / (contact->law.stiffness_N_per_m + damper);
+  r.slip_W = TangentialVelocity(r) - (contact->stretch_W - before) / h_s;
 }
 
 }  // namespace handhold::synthesis

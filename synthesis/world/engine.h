@@ -106,6 +106,7 @@ struct ColliderData {
 struct ContactMemory {
   ContactReading reading;
   geometry::Vec3 fdir1_W = geometry::Vec3::Zero();
+  geometry::Vec3 stretch_W = geometry::Vec3::Zero();  ///< of the friction spring, tangential
 };
 
 /// A contact being made into a joint.
@@ -113,6 +114,7 @@ struct PendingContact {
   ContactReading reading;
   ContactLaw law;
   geometry::Vec3 fdir1_W = geometry::Vec3::Zero();
+  geometry::Vec3 stretch_W = geometry::Vec3::Zero();
   dJointFeedback feedback{};
 };
 
@@ -138,7 +140,9 @@ struct World::Impl {
   Status CollectContacts(const World& world, const ContactGenerator& generator);
   void AddContact(internal::PendingContact contact);
   void MakeContactJoints(double h_s);
-  void ReadBack();
+  geometry::Vec3 TangentialVelocity(const ContactReading& contact) const;
+  void Slip(internal::PendingContact* contact, double h_s) const;
+  void ReadBack(double h_s);
   Status CheckFinite() const;
 
   WorldOptions options;

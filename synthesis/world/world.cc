@@ -314,13 +314,14 @@ void World::Impl::ApplyDrives(double h_s) {
   }
 }
 
-void World::Impl::ReadBack() {
+void World::Impl::ReadBack(double h_s) {
   memory.clear();
   contacts.clear();
   for (internal::PendingContact& contact : pending) {
     contact.reading.f_onA_W = ToVec(contact.feedback.f1);
+    Slip(&contact, h_s);
     contacts.push_back(contact.reading);
-    memory.push_back({contact.reading, contact.fdir1_W});
+    memory.push_back({contact.reading, contact.fdir1_W, contact.stretch_W});
   }
   for (JointData& joint : joints) {
     joint.reading.f_onChild_W = ToVec(joint.feedback.f1);
@@ -366,7 +367,7 @@ Status World::Step(double h_s, const ContactGenerator& generator) {
       dWorldQuickStep(w.world, h_s);
     }
     w.time_s += h_s;
-    w.ReadBack();
+    w.ReadBack(h_s);
   });
   if (ok && !contacts_ok) return contacts_ok;  // a generator's mistake: nothing has moved
   if (ok) ok = w.CheckFinite();

@@ -42,7 +42,8 @@ struct WorldOptions {
 };
 
 /// A surface pressed by one contact: normal force = stiffness x depth - damping x separating speed,
-/// both at the end of the step, never pulling; Coulomb friction along the slip.
+/// both at the end of the step, never pulling. Sideways the same spring and damper, stretched from
+/// where the surface was gripped, up to Coulomb's bound; beyond it the grip slides along.
 struct ContactLaw {
   double stiffness_N_per_m = 5000.0;
   double damping_Ns_per_m = 4.0;
@@ -123,8 +124,9 @@ struct ContactReading {
   geometry::Vec3 p_W = geometry::Vec3::Zero();  ///< where the force acted, at the step's start
   geometry::Vec3 normal_W = geometry::Vec3::UnitZ();  ///< unit, into body_a
   double depth_m = 0.0;                               ///< at the step's start
-  geometry::Vec3 slip_W = geometry::Vec3::Zero();  ///< tangential velocity of a's material relative
-                                                   ///< to b's, at the step's start, m/s
+  /// How fast a slides on b over the step, m/s: tangential velocity of a's material relative to
+  /// b's, less what only stretches the surface. Zero to rounding while it sticks.
+  geometry::Vec3 slip_W = geometry::Vec3::Zero();
   geometry::Vec3 f_onA_W = geometry::Vec3::Zero();
   double normal_force_N() const { return f_onA_W.dot(normal_W); }
 };

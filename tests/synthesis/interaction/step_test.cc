@@ -67,6 +67,30 @@ TEST(StepTest, TheSurfacesOwnComplianceSharesTheLoad) {
   EXPECT_NEAR(kLength * result->q[0], force / 5000, 1e-9);  // it sinks in by f / k
 }
 
+// A fingertip pressed against a wall and pulled along it: the wall's grip is stretched by c f,
+// holds still under the same pull, and comes back. None of that is slip.
+TEST(StepTest, ASurfaceThatGripsGivesSidewaysAndComesBack) {
+  const model::Skeleton hand = testing::ChainHand({kLength}, 0.006);
+  StepOptions options;
+  options.root_compliance_m_per_N = 0.0;
+  InteractionStepper stepper(hand, options);
+  Contact wall = Floor(-1e-3, 0.5);
+  wall.normal_W = -Vec3::UnitX();  // the finger cannot move along x: it presses with 1e-3 / c = 5 N
+  wall.surface_compliance_m_per_N = 1.0 / 5000;
+  const double force = 2e-3 / (5e-3 + 2e-4);
+  Eigen::VectorXd q = One(0);
+  for (const double wanted : {0.02, 0.02, 0.0, 0.0}) {
+    const auto result = stepper.Step(At(q, One(wanted), One(wanted), One(0.5)), {wall}, {});
+    ASSERT_TRUE(result) << result.error().message;
+    ASSERT_EQ(result->lcp.outcome, LcpOutcome::kSolved);
+    EXPECT_NEAR(result->forces[0].f_onHand_W.x(), -5.0, 1e-9);
+    EXPECT_NEAR(result->forces[0].f_onHand_W.z(), wanted > 0 ? force : 0.0, 1e-9);
+    EXPECT_NEAR(kLength * result->q[0], wanted > 0 ? force / 5000 : 0.0, 1e-9);
+    EXPECT_LT(result->forces[0].slip_m_per_s, 1e-9);
+    q = result->q;
+  }
+}
+
 TEST(StepTest, AContactThatOpensHasNoForce) {
   const model::Skeleton hand = testing::ChainHand({kLength}, 0.006);
   InteractionStepper stepper(hand, {});

@@ -406,11 +406,43 @@ TEST(Friction, SticksBelowTheConeAndSlidesAboveIt) {
   // Gravity tilted by an angle whose tangent is a share of mu, diagonal to every axis of the block.
   const double mu = 0.5, a = 0.6;
   const Vec3 direction(std::cos(a), std::sin(a), 0);
-  const auto speed = [&](double share) {
-    return SlideSpeed(direction, mu, 0.0, Vec3(0, 0, -kG) + share * mu * kG * direction, 0.2);
+  const auto speed = [&](double share, double seconds) {
+    return SlideSpeed(direction, mu, 0.0, Vec3(0, 0, -kG) + share * mu * kG * direction, seconds);
   };
-  EXPECT_LT(std::abs(speed(0.98)), 0.002);
-  EXPECT_NEAR(speed(1.10), 0.10 * mu * kG * 0.2, 0.01);
+  EXPECT_LT(std::abs(speed(0.90, 0.3)), 0.002);
+  // After the grip has been stretched.
+  EXPECT_NEAR(speed(1.10, 0.3) - speed(1.10, 0.1), 0.10 * mu * kG * 0.2, 0.002);
+}
+
+TEST(Friction, AGripGivesSidewaysByTheForceOverTheStiffnessAndComesBack) {
+  auto world = MakeWorld();
+  const double m = 0.2, r = 0.02, k = 5000;
+  const int body = world
+                       ->AddBody("pressed", {m, Vec3::Zero(), Mat3::Identity() * 1e3},
+                                 RigidTransform::Translation({0, 0, r - m * kG / k}))
+                       .value();
+  ASSERT_TRUE(world->AddCollider({.name = "pressed", .body = body, .shape = geometry::Sphere{r}}));
+  ASSERT_TRUE(world->AddCollider({.name = "plate",
+                                  .X_BS = RigidTransform::Translation({0, 0, -0.05}),
+                                  .shape = geometry::Box{{4, 4, 0.1}},
+                                  .law = ContactLaw{k, 40, 0.5}}));
+  const Vec3 push(0.3, -0.4, 0);  // half of what friction holds
+  const auto run = [&](const Vec3& force) {
+    double slip = 0;
+    for (int i = 0; i < 5000; ++i) {
+      EXPECT_TRUE(world->AddForce(body, force, world->com_W(body)));
+      EXPECT_TRUE(world->Step(1e-4));
+      slip = std::max(slip, world->contacts()[0].slip_W.norm());
+    }
+    return slip;
+  };
+  const Vec3 start = world->com_W(body);
+  run(push);  // its first step has no grip yet
+  const Vec3 moved = world->com_W(body) - start;
+  EXPECT_LT((moved - Vec3(push / k)).head<2>().norm(), 0.03 * push.norm() / k);
+  EXPECT_LT((world->contacts()[0].f_onA_W.head<2>() + push.head<2>()).norm(), 1e-4);
+  EXPECT_LT(run(Vec3::Zero()), 1e-9);
+  EXPECT_LT((world->com_W(body) - start).head<2>().norm(), 0.03 * push.norm() / k);
 }
 
 TEST(Universal, AnglesAreThoseOfOurConvention) {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "database/model/hand_library.h"
@@ -131,13 +132,19 @@ TEST(Truth, CounterfactualsDiffer) {
   EXPECT_THAT(
       names, testing::ElementsAre("reference", "captured", "friction_0.1", "friction_1.0", "bump"));
   const size_t stroke = static_cast<size_t>(FirstTouching(truth).index);
+  // Friction over normal force, its 98th percentile over the contact: in the first steps of a touch
+  // the grip's direction is not settled and the cone may be exceeded, to the pyramid's corner.
   const auto sideways = [&](const char* run) {
     const TruthSeries& s = truth.FindRun(run)->strokes[stroke];
-    double peak = 0;
-    for (int64_t i = 0; i < s.rows(); ++i)
-      peak =
-          std::max(peak, s.f_onHand_W.row(i).head<2>().norm() / std::max(0.2, s.f_onHand_W(i, 2)));
-    return peak;
+    std::vector<double> ratio;
+    for (int64_t i = 0; i < s.rows(); ++i) {
+      if (s.f_onHand_W(i, 2) > 0.2)
+        ratio.push_back(s.f_onHand_W.row(i).head<2>().norm() / s.f_onHand_W(i, 2));
+    }
+    EXPECT_GT(ratio.size(), 100u);
+    std::sort(ratio.begin(), ratio.end());
+    EXPECT_LT(ratio.back(), 1.45 * truth.FindRun(run)->friction + 1e-3);
+    return ratio[ratio.size() * 98 / 100];
   };
   EXPECT_NEAR(sideways("friction_0.1"), 0.1, 0.01);
   EXPECT_NEAR(sideways("captured"), 0.5, 0.03);

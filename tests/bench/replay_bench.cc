@@ -1,0 +1,72 @@
+// chain.replay: seconds of interaction replayed per second, one finger at 500 Hz on the plate with
+// friction, one core. The reference presses and strokes most of the time, so that contact is the
+// rule.
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+#include "database/model/hand_library.h"
+#include "database/model/kinematics.h"
+#include "synthesis/interaction/replay.h"
+#include "tests/support/bench.h"
+
+namespace {
+
+using namespace handhold;
+
+constexpr double kSeconds = 4.0;
+
+/// The finger bent over the plate, dipping and sweeping by sines of its joints.
+artefact::InteractionTrajectory Stroking(const model::Skeleton& hand) {
+  const int frames = static_cast<int>(kSeconds * 500) + 1;
+  artefact::InteractionTrajectory t;
+  t.dof_names = hand.dof_names();
+  t.q_reference.resize(4, frames);
+  for (int k = 0; k < frames; ++k) {
+    const double s = k / 500.0, dip = std::sin(2 * std::numbers::pi * 1.1 * s),
+                 sweep = std::sin(2 * std::numbers::pi * 0.7 * s);
+    t.times.push_back(Timestamp::FromSeconds(s));
+    t.q_reference.col(k) << 0.05 + 0.06 * dip, 0.35 + 0.10 * sweep, 0.50 + 0.10 * sweep,
+        0.25 + 0.05 * dip;
+  }
+  t.q = t.q_reference_dynamic = t.q_reference;
+  t.compliance_rad_per_Nm = Eigen::Vector4d(0.3488, 0.9882, 0.6715, 2.0052).replicate(1, frames);
+  t.time_constant_s = Eigen::VectorXd::Constant(frames, 0.014);
+  return t;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace handhold::bench;
+  return Main(argc, argv, HANDHOLD_BENCH_MARKS, [](Reporter& reporter) {
+    const model::Skeleton hand = model::LoadHand("finger4").value();
+    const artefact::InteractionTrajectory trajectory = Stroking(hand);
+    model::KinematicsData data(hand);
+    double highest = -1;
+    for (Eigen::Index k = 0; k < trajectory.q.cols(); ++k) {
+      model::ComputePoses<double>(hand, trajectory.q.col(k), &data);
+      highest = std::max(highest,
+                         model::FramePose<double>(hand, data, hand.FindFrame("index.tip")).p.z());
+    }
+    synthesis::ReplayScene scene;
+    scene.fixed.push_back({model::LoadLibraryProp("flat_plate").value(),
+                           geometry::RigidTransform::Translation({0.12, 0, highest - 0.012})});
+    synthesis::ReplayOptions options;
+    options.form = synthesis::ReplayForm::kDamped;
+    artefact::Motion motion;
+    const Sample speed = Repeat(9, [&] {
+      return kSeconds / Seconds([&] {
+               motion = synthesis::ReplayInteraction(hand, trajectory, scene, options).value();
+             });
+    });
+    if (motion.lcp_failures != 0) throw std::runtime_error("an LCP was not solved");
+    if (static_cast<double>(motion.contacts.size()) <
+        0.5 * static_cast<double>(motion.times.size()))
+      throw std::runtime_error("the finger touches for less than half of the time");
+    reporter.Report("chain.replay", {.value = speed,
+                                     .unit = "x real time",
+                                     .better = Better::kHigher,
+                                     .goal = Goal::SpeedAtLeast(50)});
+  });
+}
