@@ -94,7 +94,12 @@ Result<NetFtConfig> NetFtSource::Discover(Timestamp deadline) {
     if (!set) return set.error().Within("force sensor '" + options_.name + "'");
   }
   auto config = DiscoverNetFt(http_, deadline);
-  if (!config) return config.error().Within("force sensor '" + options_.name + "'");
+  if (!config) {
+    Error error = config.error().Within("force sensor '" + options_.name + "'");
+    if (error.code != ErrorCode::kCorrupt)
+      error.message += ". Is it on, and does its page open at http://" + http_.ToString() + "/ ?";
+    return error;
+  }
   return config;
 }
 

@@ -128,9 +128,17 @@ bool ViconClient::FrameId(uint32_t* id) const {
   return impl_->Ok(number.Result);
 }
 
-double ViconClient::LatencyTotal_s() const {
-  const auto latency = impl_->client.GetLatencyTotal();
-  return impl_->Ok(latency.Result) && std::isfinite(latency.Total) ? latency.Total : 0.0;
+double ViconClient::ServerLatency_s() const {
+  const auto count = impl_->client.GetLatencySampleCount();
+  if (!impl_->Ok(count.Result)) return 0.0;
+  double sum_s = 0.0;
+  for (unsigned int i = 0; i < count.Count; ++i) {
+    const auto name = impl_->client.GetLatencySampleName(i);
+    if (!impl_->Ok(name.Result) || std::string(name.Name) == "Network Transmission") continue;
+    const auto value = impl_->client.GetLatencySampleValue(name.Name);
+    if (impl_->Ok(value.Result) && std::isfinite(value.Value)) sum_s += value.Value;
+  }
+  return sum_s;
 }
 
 bool ViconClient::YUp() const {

@@ -34,7 +34,10 @@ class ViconClient {
 
   // Of the frame got last. False or an error when the connection has ended meanwhile.
   bool FrameId(uint32_t* id) const;  ///< as on the wire
-  double LatencyTotal_s() const;
+  /// What the server says that it spent on the frame. Without the vendor library's own "Network
+  /// Transmission", a running mean of round trips: it wanders by 0.1 ms with this machine's load,
+  /// and a clock fitted to arrivals less latency would wander with it.
+  double ServerLatency_s() const;
   bool YUp() const;
   Result<ViconLayout> ReadLayout() const;
   /// Whether the frame still has the layout's subjects, markers and devices. Counts only; Read* see

@@ -244,7 +244,7 @@ bool ViconSource::ReadAll() {
   if (points > kMaxPoints) ++bad_;
   point_count_[0] = std::min(points, kMaxPoints);
   if (layout_.timecode) client_->ReadTimecode(timecode_);
-  latency_ns_ = std::llround(client_->LatencyTotal_s() * 1e9);
+  latency_ns_ = std::llround(client_->ServerLatency_s() * 1e9);
   return client_->IsConnected();
 }
 

@@ -58,6 +58,7 @@ const std::vector<Layer>& Layers() {
       {"tools/lab",
        {"synthesis/world", "capture/simulator", "database/base", "database/text",
         "database/geometry", "database/model", "database/recording"}},
+      {"tools/live", {"tools/lab", "database", "capture"}},
       {"tools/pipeline", {"database", "capture", "fitting", "synthesis"}},
       {"tools/report", {"tools/pipeline", "tools/lab/truth.h", "database", "fitting", "synthesis"}},
       {"tools/handhold", {"tools", "database", "capture", "fitting", "synthesis"}},

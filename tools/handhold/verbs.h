@@ -28,6 +28,10 @@ Verb ArtefactExportVerb();    // artefact.cc
 Verb CompletionVerb();        // completion.cc
 Verb CompleteVerb();          // completion.cc
 Verb LabMakeVerb();           // lab_make.cc
+Verb LiveCheckVerb();         // live_check.cc
+Verb LiveRecordVerb();        // live_record.cc
+Verb LiveMonitorVerb();       // live_monitor.cc
+Verb LiveSimulateVerb();      // live_simulate.cc
 Verb QueryVerb();             // query.cc
 Verb ReferenceVerb();         // reference.cc
 Verb SqlVerb();               // sql.cc

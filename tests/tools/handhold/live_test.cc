@@ -1,0 +1,385 @@
+// The live verbs as an operator meets them, with simulated devices on loopback: a take end to end,
+// faults and their gaps, unplugging, a busy library, Ctrl-C, and what each wrong thing says.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "capture/session/rig.h"
+#include "capture/wire/socket.h"
+#include "database/store/clip_reader.h"
+#include "database/text/json.h"
+#include "tests/tools/handhold/run_binary.h"
+#include "tools/live/rehearsal.h"
+
+namespace handhold::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using text::Json;
+
+constexpr Duration kPatience = Duration::Seconds(60);  // a loaded machine, with sanitizers
+
+/// `handhold` in the background: its lines as they come, its stdin, its signals.
+class Running {
+ public:
+  explicit Running(const std::vector<std::string>& words) {
+    int in[2], out[2];
+    EXPECT_EQ(pipe2(in, O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(out, O_CLOEXEC), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(in[0], STDIN_FILENO);
+      dup2(out[1], STDOUT_FILENO);
+      dup2(out[1], STDERR_FILENO);
+      std::vector<char*> argv = {const_cast<char*>("handhold")};
+      for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+      argv.push_back(nullptr);
+      execv(HANDHOLD_BINARY, argv.data());
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    in_ = in[1];
+    out_ = out[0];
+  }
+  ~Running() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    close(in_);
+    close(out_);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  /// Reads until the output holds `text` (after what was waited for before); false: it ended or
+  /// kPatience is over.
+  bool WaitFor(const std::string& text) {
+    const Timestamp end = HostNow() + kPatience;
+    for (;;) {
+      if (const size_t at = output_.find(text, seen_); at != std::string::npos) {
+        seen_ = at + text.size();
+        return true;
+      }
+      if (HostNow() > end || !ReadSome()) return false;
+    }
+  }
+  void Send(const std::string& line) {
+    EXPECT_EQ(write(in_, line.data(), line.size()), static_cast<ssize_t>(line.size()));
+  }
+  void Signal(int signal) const { kill(pid_, signal); }
+  /// Waits for its end; the exit code, 128 + signal when it died of one.
+  int Wait() {
+    while (ReadSome()) {
+    }
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  const std::string& output() const { return output_; }
+
+ private:
+  bool ReadSome() {
+    pollfd ready{out_, POLLIN, 0};
+    if (poll(&ready, 1, 1000) == 0) return true;
+    char buffer[4096];
+    const ssize_t got = read(out_, buffer, sizeof buffer);
+    if (got > 0) output_.append(buffer, static_cast<size_t>(got));
+    return got > 0;
+  }
+  pid_t pid_ = -1;
+  int in_ = -1, out_ = -1;
+  std::string output_;
+  size_t seen_ = 0;
+};
+
+class Live : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto made = capture::MakeViconSource({.name = "v", .host = "127.0.0.1"}); !made)
+      GTEST_SKIP() << made.error().message;
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) /
+        ("live_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    library_ = (folder_ / "lib").string();
+  }
+
+  /// A rig of its own ports, so that tests and a user's rehearsal do not meet.
+  std::string WriteRig() {
+    // Held together, so that they differ; freed just before they are used.
+    const auto vicon = capture::wire::TcpListener::Listen(capture::wire::Address::Loopback(0));
+    const auto http = capture::wire::TcpListener::Listen(capture::wire::Address::Loopback(0));
+    const auto rdt = capture::wire::UdpSocket::Bind(capture::wire::Address::Loopback(0));
+    const std::string path = (folder_ / "rig.toml").string();
+    std::ofstream(path) << "format = \"handhold.rig\"\nversion = 1\nname = \"test\"\n"
+                        << "[take]\nsubject = \"S01\"\ntask = \"touch\"\n"
+                        << "[[source]]\nname = \"vicon\"\nkind = \"vicon\"\nhost = \"127.0.0.1\"\n"
+                        << "port = " << vicon->address().port << "\n"
+                        << "[[source]]\nname = \"plate\"\nkind = \"net_ft\"\nhost = \"127.0.0.1\"\n"
+                        << "port = " << rdt->address().port
+                        << "\nhttp_port = " << http->address().port << "\n";
+    return path;
+  }
+
+  std::filesystem::path folder_;
+  std::string library_;
+};
+
+/// The last JSON object of that type among the lines.
+std::optional<Json> LastOf(const std::string& lines, const std::string& type) {
+  std::optional<Json> found;
+  for (size_t at = 0; at < lines.size();) {
+    const size_t end = std::min(lines.find('\n', at), lines.size());
+    const std::string line = lines.substr(at, end - at);
+    at = end + 1;
+    if (!line.starts_with("{")) continue;
+    Result<Json> json = text::ParseJson(line);
+    EXPECT_TRUE(json) << line;
+    if (json && json->Find("type") != nullptr && *json->Find("type")->string() == type)
+      found = *std::move(json);
+  }
+  return found;
+}
+
+TEST_F(Live, ATakeFromEndToEnd) {
+  const std::string rig = WriteRig();
+  Running simulate({"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  ASSERT_TRUE(simulate.WaitFor("In a second terminal:")) << simulate.output();
+  EXPECT_THAT(simulate.output(), HasSubstr("vicon at 127.0.0.1:"));
+
+  const RunResult check = RunHandhold({"live", "check", "--rig", rig});
+  EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
+  EXPECT_THAT(check.out, AllOf(HasSubstr("vicon/markers"), HasSubstr("27 channels at 500 Hz"),
+                               HasSubstr("plate/wrench"), Not(HasSubstr("RED"))));
+
+  const RunResult record =
+      RunHandhold({"live", "record", "--rig", rig, "--library", library_, "--seconds", "2",
+                   "--prop", "mug", "--tag", "good", "--rating", "4", "--note", "first"});
+  EXPECT_EQ(record.exit_code, 0) << record.out << record.err;
+  EXPECT_THAT(record.err, AllOf(HasSubstr("made a library at " + library_), HasSubstr("RECORDING"),
+                                Not(HasSubstr("BACK"))));
+  EXPECT_THAT(record.out, AllOf(HasSubstr("KEEP  touch_001"), HasSubstr("no gaps"),
+                                HasSubstr("handhold clip show touch_001 --library " + library_)));
+
+  const RunResult again = RunHandhold({"live", "record", "--rig", rig, "--library", library_,
+                                       "--seconds", "1", "--format", "ndjson"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const auto stored = LastOf(again.out, "stored");
+  ASSERT_TRUE(stored) << again.out;
+  EXPECT_EQ(*stored->Find("name")->string(), "touch_002") << "takes number themselves";
+  const auto health = LastOf(again.out, "health");
+  ASSERT_TRUE(health);
+  EXPECT_EQ(*health->Find("state")->string(), "recording");
+  EXPECT_EQ(*health->Find("red")->boolean(), false);
+
+  EXPECT_EQ(RunHandhold({"library", "check", "--library", library_}).exit_code, 0);
+  const RunResult shown =
+      RunHandhold({"clip", "show", "touch_001", "--library", library_, "--json"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  const Result<Json> clip = text::ParseJson(shown.out);
+  ASSERT_TRUE(clip);
+  EXPECT_EQ(*clip->Find("clip")->Find("subject")->string(), "S01");
+  EXPECT_EQ(*clip->Find("clip")->Find("prop")->string(), "mug");
+  EXPECT_EQ(*clip->Find("clip")->Find("tags")->string(), "good");
+  EXPECT_EQ(*clip->Find("clip")->Find("rating")->integer(), 4);
+  int markers = 0, wrench = 0;
+  for (const Json& stream : clip->Find("streams")->elements()) {
+    markers += *stream.Find("name")->string() == "vicon/markers" &&
+               *stream.Find("samples")->integer() >= 1000;
+    wrench += *stream.Find("name")->string() == "plate/wrench" &&
+              *stream.Find("samples")->integer() >= 14000;
+  }
+  EXPECT_EQ(markers, 1);
+  EXPECT_EQ(wrench, 1);
+
+  const RunResult monitor =
+      RunHandhold({"live", "monitor", "--rig", rig, "--seconds", "1", "--format", "ndjson"});
+  EXPECT_EQ(monitor.exit_code, 0) << monitor.err;
+  ASSERT_TRUE(LastOf(monitor.out, "health"));
+  EXPECT_EQ(*LastOf(monitor.out, "health")->Find("state")->string(), "armed");
+
+  // The ports are taken now.
+  const RunResult busy = RunHandhold({"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  EXPECT_EQ(busy.exit_code, 1);
+  EXPECT_THAT(busy.err, HasSubstr("another program listens there"));
+
+  simulate.Signal(SIGINT);
+  EXPECT_EQ(simulate.Wait(), 0) << simulate.output();
+}
+
+TEST_F(Live, InjectedGapsAreTheReportedGaps) {
+  const std::string faults = (folder_ / "faults.txt").string(),
+                    injected = (folder_ / "injected.json").string();
+  std::ofstream(faults) << "vicon at 1 s stall 300 ms\nvicon at 2.5 s hold 200 ms\n"
+                           "plate at 0.8 s lose 1\nplate at 1.5 s lose 1\nplate at 2.2 s lose 1\n";
+  const RunResult record =
+      RunHandhold({"live", "record", "--rig", "demo", "--library", library_, "--simulate",
+                   "pattern", "--faults", faults, "--write-injected", injected, "--lead", "4s",
+                   "--seconds", "8", "--format", "ndjson"});
+  EXPECT_EQ(record.exit_code, 3) << record.err;
+  EXPECT_THAT(record.err, HasSubstr("finished with loss: stroke_001 is stored"));
+  const auto stored = LastOf(record.out, "stored");
+  ASSERT_TRUE(stored) << record.out;
+  EXPECT_TRUE(*stored->Find("injected_gaps_reported_exactly")->boolean()) << record.out;
+  EXPECT_LT(*stored->Find("alignment_p99_s")->number(), 2e-3)
+      << "less than a frame: the two clocks are the planted ones, not their neighbours";
+
+  // The same from the files, as anybody can; and the comparison is no formality.
+  auto gaps = live::ReadInjectedGaps(injected);
+  ASSERT_TRUE(gaps) << gaps.error().message;
+  ASSERT_EQ(gaps->size(), 4u) << "a hold is no gap";
+  auto clip = store::ClipReader::Open(*stored->Find("path")->string());
+  ASSERT_TRUE(clip) << clip.error().message;
+  const capture::Rig rig = capture::FindRig("demo").value();
+  EXPECT_THAT(live::CompareGaps(*gaps, rig, **clip), ::testing::IsEmpty());
+  gaps->front().count -= 1;
+  EXPECT_THAT(live::CompareGaps(*gaps, rig, **clip), Not(::testing::IsEmpty()));
+}
+
+TEST_F(Live, UnpluggedDuringATakeItIsSaidAndTheTakeGoesOn) {
+  const std::string rig = WriteRig();
+  auto simulate = std::make_unique<Running>(
+      std::vector<std::string>{"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  ASSERT_TRUE(simulate->WaitFor("In a second terminal:")) << simulate->output();
+  Running record(
+      {"live", "record", "--rig", rig, "--library", library_, "--control", "--format", "ndjson"});
+  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+  ASSERT_TRUE(record.WaitFor("\"state\":\"recording\"")) << record.output();
+  simulate.reset();  // killed: both cables
+  ASSERT_TRUE(record.WaitFor("LOST: ")) << record.output();
+  Running back({"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  ASSERT_TRUE(record.WaitFor("BACK: ")) << record.output();
+  ASSERT_TRUE(record.WaitFor("BACK: ")) << record.output();
+  record.Send("mark it was me\n");
+  ASSERT_TRUE(record.WaitFor("mark 1: it was me")) << record.output();
+  record.Send("stop\n");
+  EXPECT_EQ(record.Wait(), 3) << record.output();
+  const auto stored = LastOf(record.output(), "stored");
+  ASSERT_TRUE(stored) << record.output();
+  auto clip = store::ClipReader::Open(*stored->Find("path")->string());
+  ASSERT_TRUE(clip) << clip.error().message;
+  for (const char* name : {"vicon/markers", "plate/wrench"}) {
+    const auto streams = (*clip)->FindStreams(name);
+    ASSERT_FALSE(streams.empty()) << name;
+    int away = 0;
+    for (const recording::Gap& gap : (*clip)->gaps())
+      away +=
+          gap.stream_id == streams.front()->id && gap.cause == recording::GapCause::kDisconnected;
+    EXPECT_GE(away, 1) << name << ": the absence is an explicit gap";
+  }
+  int marks = 0;
+  for (const recording::Event& event : (*clip)->events())
+    marks += event.kind == "mark" && event.text == "it was me" && event.origin == "operator";
+  EXPECT_EQ(marks, 1);
+}
+
+TEST_F(Live, ADeviceThatNeverComesBackIsALoss) {
+  const std::string rig = WriteRig();
+  auto simulate = std::make_unique<Running>(
+      std::vector<std::string>{"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  ASSERT_TRUE(simulate->WaitFor("In a second terminal:")) << simulate->output();
+  Running record({"live", "record", "--rig", rig, "--library", library_, "--control"});
+  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+  simulate.reset();
+  ASSERT_TRUE(record.WaitFor("LOST: ")) << record.output();
+  ASSERT_TRUE(record.WaitFor("RED: ")) << record.output();
+  record.Send("stop\n");
+  EXPECT_EQ(record.Wait(), 3) << record.output();
+  EXPECT_EQ(RunHandhold({"library", "check", "--library", library_}).exit_code, 0);
+}
+
+TEST_F(Live, CtrlCStoresTheTake) {
+  Running record({"live", "record", "--library", library_, "--simulate", "pattern"});
+  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+  record.Signal(SIGINT);
+  EXPECT_EQ(record.Wait(), 0) << record.output();
+  EXPECT_THAT(record.output(), HasSubstr("stroke_001"));
+  const RunResult list = RunHandhold({"clip", "list", "--library", library_, "--format", "ndjson"});
+  EXPECT_THAT(list.out, HasSubstr("\"name\":\"stroke_001\""));
+}
+
+TEST_F(Live, SeveralTakesWhileArmed) {
+  Running record({"live", "record", "--library", library_, "--simulate", "pattern", "--arm",
+                  "--control", "--task", "grip"});
+  ASSERT_TRUE(record.WaitFor("armed")) << record.output();
+  for (const char* name : {"grip_001", "grip_002"}) {
+    record.Send("record\n");
+    ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+    record.Send("stop\n");
+    ASSERT_TRUE(record.WaitFor(name)) << record.output();
+    ASSERT_TRUE(record.WaitFor("Next:")) << record.output();
+  }
+  record.Send("quit\n");
+  EXPECT_EQ(record.Wait(), 0) << record.output();
+}
+
+TEST_F(Live, ABusyCatalogueCostsTheCatalogueEntryNotTheTake) {
+  Running record({"live", "record", "--library", library_, "--simulate", "pattern", "--control"});
+  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+  // As another program in the middle of writing: SQLite's locks are POSIX record locks.
+  const int catalogue = open((library_ + "/catalogue.db").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(catalogue, 0);
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  ASSERT_EQ(fcntl(catalogue, F_SETLK, &lock), 0);
+  record.Send("stop\n");
+  EXPECT_EQ(record.Wait(), 3) << record.output();
+  EXPECT_THAT(record.output(),
+              AllOf(HasSubstr("but not in the catalogue"), HasSubstr("handhold library rebuild")));
+  close(catalogue);
+  EXPECT_EQ(RunHandhold({"library", "rebuild", "--library", library_}).exit_code, 0);
+  EXPECT_THAT(RunHandhold({"clip", "list", "--library", library_}).out, HasSubstr("stroke_001"));
+}
+
+TEST_F(Live, WhatIsWrongIsSaidAndLeavesNothingBehind) {
+  const std::string rig = WriteRig();
+  const RunResult absent =
+      RunHandhold({"live", "record", "--rig", rig, "--library", library_, "--seconds", "1"});
+  EXPECT_EQ(absent.exit_code, 1);
+  EXPECT_THAT(absent.out,
+              AllOf(HasSubstr("RED    vicon"), HasSubstr("RED    plate"), HasSubstr("Is it on")));
+  EXPECT_THAT(absent.err, HasSubstr("required and missing: vicon,plate; its devices are on this "
+                                    "machine: start `handhold live simulate --rig " +
+                                    rig + "`"));
+  EXPECT_FALSE(std::filesystem::exists(library_)) << "nothing was recorded, nothing is made";
+  EXPECT_EQ(RunHandhold({"live", "check", "--rig", rig}).exit_code, 1);
+  EXPECT_EQ(RunHandhold({"live", "monitor", "--rig", rig}).exit_code, 1);
+
+  std::ofstream(folder_ / "wrong.toml") << "format = \"handhold.rig\"\nversion = 1\nname = \"w\"\n"
+                                        << "[[source]]\nname = \"v\"\nkind = \"vicon\"\n"
+                                        << "adress = \"127.0.0.1\"\nhost = \"127.0.0.1\"\n";
+  const RunResult wrong =
+      RunHandhold({"live", "check", "--rig", (folder_ / "wrong.toml").string()});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("wrong.toml:7: /source/0: unknown key 'adress'"));
+  EXPECT_THAT(RunHandhold({"live", "check", "--rig", "dmeo"}).err,
+              HasSubstr("did you mean 'demo'?"));
+
+  std::filesystem::create_directories(folder_ / "photos");
+  std::ofstream(folder_ / "photos" / "a.jpg") << "x";
+  const RunResult no_library =
+      RunHandhold({"live", "record", "--library", (folder_ / "photos").string(), "--simulate",
+                   "pattern", "--seconds", "1"});
+  EXPECT_EQ(no_library.exit_code, 1) << no_library.err;
+  EXPECT_EQ(RunHandhold({"live", "record", "--faults", "standard"}).exit_code, 2);
+
+  const RunResult late =
+      RunHandhold({"live", "record", "--simulate", "pattern", "--dry-run", "--library", library_});
+  EXPECT_EQ(late.exit_code, 0) << late.err;
+  EXPECT_FALSE(std::filesystem::exists(library_));
+}
+
+}  // namespace
+}  // namespace handhold::testing

@@ -1,0 +1,218 @@
+// Rehearsals: the quiet stretch around a session is continuous, fault scripts are read for the
+// rig's sources, and the comparison of injected and reported gaps notices every difference.
+#include "tools/live/rehearsal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "capture/simulator/pattern_feed.h"
+#include "tools/live/feeds.h"
+#include "tools/live/session.h"
+
+namespace handhold::live {
+namespace {
+
+using capture::FaultKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const capture::Rig& Demo() {
+  static const capture::Rig rig = capture::FindRig("demo").value();
+  return rig;
+}
+
+/// Index of the pattern's frame that `frame` of `feed` shows: its z tells.
+int64_t ShownFrame(const capture::SimulatorFeed& feed, int64_t frame) {
+  std::vector<double> xyz(3);
+  feed.Markers(frame, xyz);
+  return std::llround(xyz[2] / 1e-5);
+}
+
+TEST(SurroundedFeed, PlaysTheFeedInTheMiddleAndSwingsAroundItWithoutAJump) {
+  const capture::PatternFeed inner({.marker_count = 1, .seconds = 3.0});
+  const SurroundedFeed feed(inner, Duration::Milliseconds(2200), Duration::Milliseconds(1700));
+  ASSERT_EQ(feed.lead_frames(), 1100);
+  ASSERT_EQ(feed.lead_samples(), 15400);
+  ASSERT_EQ(feed.frame_count(), 1100 + 1500 + 850);
+  for (int64_t i = 0; i < 1500; ++i) ASSERT_EQ(ShownFrame(feed, 1100 + i), i);
+  for (int64_t i = 0; i + 1 < feed.frame_count(); ++i)
+    ASSERT_EQ(std::abs(ShownFrame(feed, i + 1) - ShownFrame(feed, i)), 1) << i;
+  // Of the outside only the nearest half second is shown.
+  for (int64_t i = 0; i < 1100; ++i) ASSERT_LE(ShownFrame(feed, i), 250);
+  for (int64_t i = 2600; i < feed.frame_count(); ++i) ASSERT_GE(ShownFrame(feed, i), 1249);
+  std::array<double, 6> inside{}, outside{};
+  inner.Wrench(77, inside);
+  feed.Wrench(feed.lead_samples() + 77, outside);
+  EXPECT_EQ(inside, outside);
+}
+
+TEST(SurroundedFeed, AFeedShorterThanTheSwingIsNotLeft) {
+  const capture::PatternFeed inner({.marker_count = 1, .seconds = 0.1});
+  const SurroundedFeed feed(inner, Duration::Seconds(2), Duration::Seconds(2));
+  for (int64_t i = 0; i < feed.frame_count(); ++i) {
+    ASSERT_GE(ShownFrame(feed, i), 0);
+    ASSERT_LT(ShownFrame(feed, i), 50);
+  }
+}
+
+TEST(Faults, AreReadPerSource) {
+  const auto faults =
+      ParseRigFaults("# a rehearsal\nvicon at 5 s stall 300 ms\n\n  plate at 7 s lose 3  # three\n",
+                     Demo(), "f.txt");
+  ASSERT_TRUE(faults) << faults.error().message;
+  ASSERT_THAT(*faults, SizeIs(2));
+  EXPECT_EQ((*faults)[0].source, "vicon");
+  EXPECT_EQ((*faults)[0].faults.at(0).kind, FaultKind::kStall);
+  EXPECT_EQ((*faults)[0].faults.at(0).at, Duration::Seconds(5));
+  EXPECT_EQ((*faults)[1].source, "plate");
+  EXPECT_EQ((*faults)[1].faults.at(0).count, 3);
+}
+
+TEST(Faults, WrongOnesAreNamedWithTheFilesLine) {
+  EXPECT_THAT(ParseRigFaults("vicon at 5 s stall 300 ms\nplte at 7 s lose 3\n", Demo(), "f.txt")
+                  .error()
+                  .message,
+              HasSubstr("f.txt:2: no source 'plte' in rig 'demo': did you mean 'plate'?"));
+  const std::string message =
+      ParseRigFaults("\n\nvicon at 5 s stahl 300 ms\n", Demo(), "f.txt").error().message;
+  EXPECT_THAT(message, HasSubstr("f.txt:3: "));
+  EXPECT_THAT(message, HasSubstr("stahl"));
+  EXPECT_THAT(message, ::testing::Not(HasSubstr("line 1")));
+}
+
+TEST(Faults, TheStandardSetIsTheOneOfTheChain) {
+  const auto faults = StandardFaults(Demo(), Duration::Seconds(41));
+  ASSERT_THAT(faults, SizeIs(2));
+  ASSERT_THAT(faults[0].faults, SizeIs(2));
+  EXPECT_EQ(faults[0].faults[0].kind, FaultKind::kStall);
+  EXPECT_EQ(faults[0].faults[0].length, Duration::Milliseconds(300));
+  EXPECT_EQ(faults[0].faults[1].kind, FaultKind::kHold);
+  EXPECT_EQ(faults[0].faults[1].length, Duration::Milliseconds(200));
+  int lost = 0;
+  for (const capture::Fault& fault : faults[1].faults) {
+    EXPECT_EQ(fault.kind, FaultKind::kLose);
+    lost += fault.count;
+  }
+  EXPECT_EQ(lost, 3);
+  // The stall is a gap of 150 frames, the hold none.
+  const capture::FaultTimeline timeline(faults[0].faults, 500);
+  ASSERT_THAT(timeline.MissingRanges(), SizeIs(1));
+  EXPECT_EQ(timeline.MissingRanges()[0].count(), 150);
+}
+
+// ---- comparing gaps: a clip of 10 s whose marker counter is the session's index plus 2500 ----
+
+constexpr int64_t kOffset = 2500;
+const Timestamp kSession = Timestamp::FromSeconds(1000);
+
+recording::Clip ClipWithGaps(const std::vector<std::pair<int64_t, int64_t>>& gaps) {
+  recording::Clip clip{recording::ClipInfo()};
+  clip.mutable_info().host_start_ns = kSession.ns();
+  recording::StreamInfo info;
+  info.name = "vicon/markers";
+  info.device = "vicon";
+  info.kind = recording::StreamKind::kAnalog;
+  info.rate = {500, 1};
+  info.channels = {{"a", "1", 0.0}};
+  // Counter kOffset is the session's begin.
+  const int stream = clip.AddStream(
+      info, recording::ClockMap::Identity(kSession.ns() - Duration::Seconds(5).ns()));
+  int64_t next = 0;
+  const auto append = [&](int64_t end) {
+    if (end <= next) return;
+    recording::SampleBlock block;
+    block.stream_id = stream;
+    block.first_counter = kOffset + next;
+    block.count = static_cast<int>(end - next);
+    block.values.assign(static_cast<size_t>(block.count), 0.0);
+    clip.Append(block);
+    next = end;
+  };
+  for (const auto& [begin, count] : gaps) {
+    append(begin);
+    next = begin + count;
+  }
+  append(5000);
+  return clip;
+}
+
+InjectedGap Injected(int64_t first, int64_t count) {
+  return {"vicon", first, count, kSession + Duration::Milliseconds(2 * first), 500.0};
+}
+
+capture::Rig OnlyVicon() {
+  capture::Rig rig = Demo();
+  rig.sources.resize(1);
+  return rig;
+}
+
+TEST(CompareGaps, EqualOnesAreEqual) {
+  EXPECT_THAT(CompareGaps({}, OnlyVicon(), ClipWithGaps({})), IsEmpty());
+  EXPECT_THAT(CompareGaps({Injected(1000, 150), Injected(2000, 1)}, OnlyVicon(),
+                          ClipWithGaps({{1000, 150}, {2000, 1}})),
+              IsEmpty());
+}
+
+TEST(CompareGaps, OnesOutsideTheTakeAreNotExpected) {
+  EXPECT_THAT(CompareGaps({Injected(1000, 150), Injected(5200, 10)}, OnlyVicon(),
+                          ClipWithGaps({{1000, 150}})),
+              IsEmpty());
+}
+
+TEST(CompareGaps, EveryDifferenceIsNoticed) {
+  const std::vector<InjectedGap> injected = {Injected(1000, 150), Injected(2000, 1)};
+  EXPECT_THAT(CompareGaps(injected, OnlyVicon(), ClipWithGaps({{1000, 150}})),
+              ElementsAre(HasSubstr("1 samples at 4.000 s: injected, not reported")));
+  EXPECT_THAT(CompareGaps(injected, OnlyVicon(), ClipWithGaps({{1000, 150}, {2000, 1}, {3000, 1}})),
+              ElementsAre(HasSubstr("1 samples at 6.000 s: reported, not injected")));
+  EXPECT_THAT(CompareGaps(injected, OnlyVicon(), ClipWithGaps({{1000, 150}, {2001, 1}})), SizeIs(1))
+      << "one sample later";
+  EXPECT_THAT(CompareGaps(injected, OnlyVicon(), ClipWithGaps({{1000, 149}, {2000, 1}})), SizeIs(1))
+      << "one sample short";
+  EXPECT_THAT(CompareGaps(injected, OnlyVicon(), ClipWithGaps({{1010, 150}, {2010, 1}})),
+              ::testing::Not(IsEmpty()))
+      << "all of them 20 ms late";
+  EXPECT_THAT(CompareGaps(injected, Demo(), ClipWithGaps({{1000, 150}, {2000, 1}})),
+              ElementsAre(HasSubstr("plate: the clip holds no stream of it")));
+}
+
+TEST(Rehearsal, RefusesWhatItCannotPlay) {
+  const capture::PatternFeed feed({.seconds = 1.0});
+  capture::Rig two = Demo();
+  two.sources.push_back(two.sources[0]);
+  EXPECT_THAT(Rehearsal::Start(two, feed, {}).error().message,
+              HasSubstr("a second vicon source; the simulator plays one of each"));
+  capture::Rig away = Demo();
+  away.sources[0].host = "192.168.1.10";
+  EXPECT_THAT(Rehearsal::Start(away, feed, {.rig_ports = true}).error().message,
+              HasSubstr("192.168.1.10 is another machine"));
+}
+
+TEST(Session, SaysHowToStartTheSimulators) {
+  EXPECT_THAT(Session::Advice(Demo()), HasSubstr("`handhold live simulate --rig demo`"));
+  EXPECT_EQ(Session::Advice(*capture::FindRig("lab")), "");
+}
+
+// The rig that is shipped places the plate where the virtual laboratory has it.
+TEST(DemoRig, AgreesWithTheLaboratory) {
+  lab::SubjectOptions options;
+  options.plan = lab::Plan::OneStroke();
+  options.counterfactual_friction = {};
+  options.bump = false;
+  const Result<lab::Subject> subject = lab::MakeSubject(options);
+  ASSERT_TRUE(subject) << subject.error().message;
+  const recording::ForceSensor& plate = subject->feed.data().sensor;
+  const capture::RigSensor& rig = Demo().Find("plate")->sensors.at(0);
+  EXPECT_TRUE(rig.X_WS.p.isApprox(plate.X_WS.p, 1e-9)) << plate.X_WS.p.transpose();
+  EXPECT_TRUE(rig.X_WS.R.isApprox(plate.X_WS.R, 1e-9));
+  EXPECT_TRUE(rig.normal_S.isApprox(plate.normal_S));
+  EXPECT_EQ(rig.full_scale_N, plate.full_scale_N);
+  EXPECT_EQ(rig.sign, plate.sign);
+}
+
+}  // namespace
+}  // namespace handhold::live

@@ -1,0 +1,123 @@
+// What a person sees: letters, the bar's colour and its reason; and keys and lines as wishes.
+#include "tools/live/screen.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/live/keyboard.h"
+
+namespace handhold::live {
+namespace {
+
+using capture::HealthSnapshot;
+using capture::SessionState;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+recording::QualityItem Figure(const char* stream, const char* what, double value) {
+  recording::QualityItem item;
+  item.stream = stream;
+  item.what = what;
+  item.value = item.worst = value;
+  return item;
+}
+
+HealthSnapshot Recording() {
+  HealthSnapshot h;
+  h.state = SessionState::kRecording;
+  h.recorded = Duration::Seconds(72);
+  h.take = "stroke_003";
+  h.bytes = 3'200'000;
+  h.sources = {{"vicon", true, true, ""}, {"plate", true, true, ""}};
+  h.items = {Figure("vicon/markers", "rate_Hz", 500.02), Figure("vicon/markers", "lost_samples", 0),
+             Figure("plate/wrench", "rate_Hz", 7000.1)};
+  return h;
+}
+
+TEST(BigText, IsFiveRowsOfLetters) {
+  EXPECT_EQ(BigText("1:", 80),
+            "  #\n"
+            " ##     #\n"
+            "  #\n"
+            "  #     #\n"
+            " ###\n");
+  EXPECT_EQ(BigText("rec", 80), BigText("REC", 80));
+  EXPECT_EQ(BigText("REC", 12), BigText("RE", 80)) << "what does not fit is left out";
+}
+
+TEST(Screen, IsGreenWhenAllIsWell) {
+  const std::string screen =
+      Screen(Recording(), {.columns = 80, .colour = false, .keys = "q stop"});
+  EXPECT_THAT(screen, HasSubstr(BigText("REC 1:12", 80)));
+  EXPECT_THAT(screen, AllOf(HasSubstr("ALL GOOD"), HasSubstr("stroke_003   3.2 MB"),
+                            HasSubstr("ok    vicon   500.0 Hz"), HasSubstr("7000.1 Hz"),
+                            HasSubstr("q stop"), Not(HasSubstr("\x1b")), Not(HasSubstr("RED"))));
+  EXPECT_THAT(Screen(Recording(), {.columns = 80}), HasSubstr("\x1b[1;30;42m  ALL GOOD"));
+  for (size_t at = 0; at < screen.size();) {
+    const size_t end = std::min(screen.find('\n', at), screen.size());
+    EXPECT_LE(end - at, 80u);
+    at = end + 1;
+  }
+}
+
+TEST(Screen, IsRedWithTheReasonUntilAcknowledged) {
+  HealthSnapshot h = Recording();
+  h.items[1] = Figure("vicon/markers", "lost_samples", 150);
+  h.items[1].red = true;
+  h.items[1].cause = "samples are missing";
+  EXPECT_THAT(Screen(h, {.columns = 80}),
+              AllOf(HasSubstr("\x1b[1;97;41m  LOOK: vicon/markers lost_samples"),
+                    HasSubstr("RED   vicon/markers lost_samples 150, limit 0"),
+                    HasSubstr("samples are missing"), Not(HasSubstr("ALL GOOD"))));
+  EXPECT_THAT(ScreenLine(h), HasSubstr("recording 1:12  LOOK: vicon/markers lost_samples  vicon "
+                                       "500.0 Hz lost 150  plate 7000.1 Hz"));
+  h.items[1].acknowledged = true;
+  EXPECT_THAT(Screen(h, {.columns = 80}), HasSubstr("ALL GOOD"));
+}
+
+TEST(Screen, ASourceThatIsGoneIsTheFirstThingSaid) {
+  HealthSnapshot h = Recording();
+  h.sources[0] = {"vicon", false, true, "cannot connect: is Vicon running?"};
+  EXPECT_THAT(Screen(h, {.columns = 80, .colour = false}),
+              AllOf(HasSubstr("vicon IS GONE"), HasSubstr("GONE  vicon  cannot connect")));
+  h.sources[0].required = false;
+  EXPECT_THAT(Screen(h, {.columns = 80, .colour = false}),
+              AllOf(HasSubstr("ALL GOOD"), HasSubstr("away  vicon")));
+  h.trouble = "the disk is full";
+  EXPECT_THAT(Screen(h, {.columns = 80, .colour = false}), HasSubstr("  the disk is full"));
+}
+
+TEST(Json, HoldsWhatAProgramNeeds) {
+  HealthSnapshot h = Recording();
+  h.items[0].value = std::numeric_limits<double>::quiet_NaN();
+  const Result<std::string> text = text::WriteJson(HealthJson(h));
+  ASSERT_TRUE(text) << "a figure that is not known yet is null, not an error";
+  EXPECT_THAT(*text, AllOf(HasSubstr("\"type\":\"health\""), HasSubstr("\"state\":\"recording\""),
+                           HasSubstr("\"recorded_ns\":\"72000000000\""),
+                           HasSubstr("\"value\":null"), HasSubstr("\"red\":false")));
+}
+
+TEST(Keys, AreWishes) {
+  EXPECT_EQ(WishOfKey(' ').kind, Wish::kMark);
+  EXPECT_EQ(WishOfKey('\n').kind, Wish::kMark);
+  EXPECT_EQ(WishOfKey('a').kind, Wish::kAcknowledge);
+  EXPECT_EQ(WishOfKey('r').kind, Wish::kRecord);
+  EXPECT_EQ(WishOfKey('s').kind, Wish::kStop);
+  EXPECT_EQ(WishOfKey('q').kind, Wish::kQuit);
+  EXPECT_EQ(WishOfKey('x').kind, Wish::kNothing);
+}
+
+TEST(Lines, AreWishes) {
+  EXPECT_EQ(WishOfLine("mark second grip").kind, Wish::kMark);
+  EXPECT_EQ(WishOfLine("mark second grip").text, "second grip");
+  EXPECT_EQ(WishOfLine("mark").text, "");
+  EXPECT_EQ(WishOfLine("stop\r").kind, Wish::kStop);
+  EXPECT_EQ(WishOfLine("quit").kind, Wish::kQuit);
+  EXPECT_EQ(WishOfLine("acknowledge").kind, Wish::kAcknowledge);
+  EXPECT_EQ(WishOfLine("record").kind, Wish::kRecord);
+  EXPECT_EQ(WishOfLine("stopp").kind, Wish::kNothing);
+}
+
+}  // namespace
+}  // namespace handhold::live

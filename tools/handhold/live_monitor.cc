@@ -1,0 +1,41 @@
+#include "tools/handhold/live_view.h"
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+
+Verb LiveMonitorVerb() {
+  return {.noun = "live",
+          .name = "monitor",
+          .summary = "watch the health of a rig; nothing is recorded",
+          .examples = {"handhold live monitor --rig demo",
+                       "handhold live monitor --rig lab.toml --seconds 10 --format ndjson"},
+          .options = {RigOption(),
+                      {.name = "--seconds",
+                       .value_name = "S",
+                       .help = "leave after this time",
+                       .kind = ValueKind::kNumber,
+                       .fallback = "0"}},
+          .handles_interrupt = true,
+          .details = "Keys: a acknowledge what is red, q leave.",
+          .run = [](Context& context) -> Outcome {
+            HANDHOLD_ASSIGN(const capture::Rig rig,
+                            capture::FindRig(context.arguments.Text("--rig")));
+            HANDHOLD_ASSIGN(const auto session, live::Session::Open(rig, {}));
+            HANDHOLD_ASSIGN(const auto lines, session->Check());
+            if (live::Session::Missing(lines)) {
+              PrintCheck(context, lines);
+              return MissingError(rig, lines);
+            }
+            LiveView view(context, "a acknowledge   q leave", false,
+                          Duration::FromSeconds(context.arguments.Number("--seconds")));
+            const live::Operator op = view.MakeOperator();
+            HANDHOLD_TRY(session->Arm(op));
+            while (session->AwaitRecord(op)) {
+            }
+            view.Close();
+            HANDHOLD_TRY(session->Disarm());
+            return Outcome::Done();
+          }};
+}
+
+}  // namespace handhold::cli

@@ -1,0 +1,261 @@
+#include <cstdio>
+
+#include "database/text/json.h"
+#include "tools/handhold/live_view.h"
+#include "tools/handhold/verbs.h"
+#include "tools/live/feeds.h"
+#include "tools/live/screen.h"
+
+namespace handhold::cli {
+namespace {
+
+using text::Json;
+
+live::TakeNotes NotesOf(const Arguments& given) {
+  live::TakeNotes notes;
+  notes.subject = given.Text("--subject");
+  notes.session = given.Text("--session");
+  notes.task = given.Text("--task");
+  notes.prop = given.Text("--prop");
+  notes.note = given.Text("--note");
+  notes.tags = given.All("--tag");
+  notes.rating = given.Text("--rating");
+  notes.author = given.Text("--author");
+  if (given.Has("--pre-roll")) notes.pre_roll = Duration::FromSeconds(given.Number("--pre-roll"));
+  if (given.Has("--seconds")) notes.stop_after = Duration::FromSeconds(given.Number("--seconds"));
+  return notes;
+}
+
+Json StoredJson(const live::StoredTake& stored, bool rehearsal) {
+  Json gaps = Json::Array();
+  for (const recording::Gap& g : stored.take.gaps) {
+    gaps.Push(Json::Object({{"stream", g.stream_id},
+                            {"begin_ns", std::to_string(g.clip_begin.ns())},
+                            {"end_ns", std::to_string(g.clip_end.ns())},
+                            {"samples", g.count},
+                            {"cause", GapCauseName(g.cause)}}));
+  }
+  Json json = Json::Object({{"type", "stored"},
+                            {"id", stored.take.info.id.ToString()},
+                            {"name", stored.take.info.name},
+                            {"path", stored.take.path},
+                            {"length_ns", std::to_string(stored.take.length.ns())},
+                            {"keep", stored.take.quality.keep},
+                            {"advice", stored.take.quality.advice},
+                            {"catalogued", stored.not_catalogued.empty()},
+                            {"gaps", std::move(gaps)}});
+  if (rehearsal) json.Set("injected_gaps_reported_exactly", stored.gap_differences.empty());
+  if (stored.clocks) json.Set("alignment_p99_s", stored.clocks->between_p99_s);
+  return json;
+}
+
+/// The page and what to do next; or one record for programs.
+void Report(Context& context, LiveView& view, const live::Session& session,
+            const live::StoredTake& stored, const live::Rehearsal* rehearsal) {
+  const recording::ClipInfo& info = stored.take.info;
+  Printer& out = context.printer;
+  if (view.ndjson()) return view.Tell(StoredJson(stored, rehearsal != nullptr));
+  if (out.format() != Format::kText) {
+    out.PrintRecord({{{.name = "name"}, info.name},
+                     {{.name = "id"}, info.id.ToString()},
+                     {{.name = "path"}, stored.take.path},
+                     {{.name = "length_ns"}, stored.take.length},
+                     {{.name = "keep"}, stored.take.quality.keep},
+                     {{.name = "advice"}, stored.take.quality.advice},
+                     {{.name = "gaps"}, stored.take.gaps.size()},
+                     {{.name = "catalogued"}, stored.not_catalogued.empty()}});
+    return;
+  }
+  out.Prose(stored.take.page);
+  if (rehearsal != nullptr && stored.gap_differences.empty()) {
+    out.Prose("\nRehearsal: the gaps reported are the gaps injected, sample for sample (" +
+              std::to_string(rehearsal->gaps().size()) + " injected).\n");
+  }
+  for (const std::string& difference : stored.gap_differences)
+    out.Prose("Rehearsal: " + difference + "\n");
+  if (stored.clocks) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "Rehearsal: by the simulators' own clocks, the two devices lie within %.0f us of "
+                  "each other (99 %%).\n",
+                  1e6 * stored.clocks->between_p99_s);
+    out.Prose(text);
+    for (const auto& device : stored.clocks->devices) {
+      std::snprintf(text, sizeof text, "  %s: %+.0f us on average, 99 %% within %.0f us\n",
+                    device.source.c_str(), 1e6 * device.mean_s, 1e6 * device.p99_s);
+      out.Prose(text);
+    }
+  }
+  const std::string library = " --library " + session.library_path();
+  if (!stored.not_catalogued.empty()) {
+    out.Prose("\nNext:\n  handhold library rebuild" + library + "\n");
+    return;
+  }
+  out.Prose("\nNext:\n  handhold clip show " + info.name + library +
+            "\n  handhold query 'peak(normal_force) > 1 N within 0.2 s of contact_on'" + library +
+            "\n  handhold clip tag " + info.name + " good --author you" + library + "\n");
+}
+
+std::string LossOf(const live::StoredTake& stored) {
+  const std::string& name = stored.take.info.name;
+  if (!stored.not_catalogued.empty()) {
+    return name + " is stored at " + stored.take.path +
+           " but not in the catalogue: " + stored.not_catalogued +
+           "\nhandhold library rebuild will put it there";
+  }
+  if (!stored.take.closed) return name + " is safe as recorded, but not yet compacted";
+  if (stored.take.gaps.empty()) return name + " is stored. " + stored.take.quality.advice;
+  int64_t lost = 0;
+  for (const recording::Gap& gap : stored.take.gaps) lost += gap.count;
+  return name + " is stored; " + std::to_string(lost) + " samples are missing in " +
+         std::to_string(stored.take.gaps.size()) + " gaps, each written down in the clip";
+}
+
+Outcome Record(Context& context, LiveView& view, live::Session& session, bool armed_by_key,
+               const live::Rehearsal* rehearsal) {
+  const live::Operator op = view.MakeOperator();
+  HANDHOLD_ASSIGN(const auto lines, session.Check());
+  for (const capture::CheckLine& line : lines) view.Tell(live::CheckJson(line));
+  if (live::Session::Missing(lines)) {
+    view.Close();
+    if (!view.ndjson()) PrintCheck(context, lines);
+    return MissingError(session.rig(), lines);
+  }
+  HANDHOLD_TRY(session.Arm(op));
+  Outcome outcome = Outcome::Done();
+  bool first = true;
+  while (!armed_by_key || session.AwaitRecord(op)) {
+    auto stored = session.RecordTake(op);
+    if (!stored) {
+      if (stored.error().code == ErrorCode::kCancelled && !first) break;
+      view.Close();
+      return stored.error();
+    }
+    first = false;
+    if (!armed_by_key || context.interrupted()) view.Close();
+    Report(context, view, session, *stored, rehearsal);
+    if (const Status shown = context.printer.Finish(); !shown) return shown.error();
+    if (!stored->not_noted.empty())
+      view.Say("note, tags and rating are lost: " + stored->not_noted);
+    if (stored->lost()) outcome = Outcome::Loss(LossOf(*stored));
+    if (!armed_by_key || context.interrupted()) break;
+  }
+  view.Close();
+  return outcome;
+}
+
+Outcome RunRecord(Context& context) {
+  const Arguments& given = context.arguments;
+  HANDHOLD_ASSIGN(const capture::Rig rig, capture::FindRig(given.Text("--rig")));
+  live::SessionOptions options{.notes = NotesOf(given), .library = given.Text("--library")};
+  if (context.dry_run) {
+    context.printer.PrintRecord({{{.name = "rig"}, rig.name},
+                                 {{.name = "library"}, options.library},
+                                 {{.name = "sources"}, rig.sources.size()}});
+    return Outcome::Done();
+  }
+  live::Feed feed;
+  std::unique_ptr<live::Rehearsal> rehearsal;
+  const Duration seconds = options.notes.stop_after.value_or(Duration::Seconds(20));
+  if (given.Has("--simulate")) {
+    HANDHOLD_ASSIGN(feed, live::OpenFeed(given.Text("--simulate"), seconds));
+    live::RehearsalOptions rehearse{.lead = given.Time("--lead")};
+    HANDHOLD_ASSIGN(rehearse.faults, live::LoadFaults(given.Text("--faults"), rig, feed.length));
+    HANDHOLD_ASSIGN(rehearsal, live::Rehearsal::Start(rig, *feed.feed, std::move(rehearse)));
+    options.rehearsal = rehearsal.get();
+    options.feed = feed.subject;
+    if (given.Has("--write-injected")) {
+      HANDHOLD_TRY(text::WriteJsonFile(given.Text("--write-injected"), rehearsal->ToJson()));
+    }
+  } else if (given.Has("--write-injected") || given.Text("--faults") != "none") {
+    return Outcome::Usage(
+        "--faults and --write-injected go with --simulate: real devices need no help");
+  }
+  HANDHOLD_ASSIGN(const auto session, live::Session::Open(rig, std::move(options)));
+  const bool arm = given.Flag("--arm");
+  LiveView view(context,
+                arm ? "r record   space mark   s stop   a acknowledge   q stop and leave"
+                    : "space mark   a acknowledge   q stop",
+                given.Flag("--control"));
+  return Record(context, view, *session, arm, rehearsal.get());
+}
+
+Option Text(const char* name, const char* value_name, const char* help) {
+  return {.name = name, .value_name = value_name, .help = help};
+}
+Option Seconds(const char* name, const char* help) {
+  return {.name = name, .value_name = "S", .help = help, .kind = ValueKind::kNumber};
+}
+
+}  // namespace
+
+Verb LiveRecordVerb() {
+  return {
+      .noun = "live",
+      .name = "record",
+      .summary = "record a take from the devices of a rig into a library",
+      .examples =
+          {"handhold live record --rig demo --library mylib --seconds 20",
+           "handhold live record --rig lab.toml --library mylib --subject S03 --task stroke "
+           "--arm",
+           "handhold live record --simulate subject1/session.feed --faults standard "
+           "--library mylib"},
+      .options = {RigOption(),
+                  LibraryOption(),
+                  Text("--subject", "PSEUDONYM", "who; never a name"),
+                  Text("--session", "TEXT", "the visit"),
+                  Text("--task", "TASK", "takes are called TASK_001, TASK_002, ..."),
+                  Text("--prop", "PROP", "what is touched"),
+                  Seconds("--seconds", "end the take after this time; else q or Ctrl-C does"),
+                  Seconds("--pre-roll", "begin the take this long before its start"),
+                  Text("--note", "TEXT", "kept in the library's ledger"),
+                  {.name = "--tag", .value_name = "TAG", .help = "tag the take", .repeated = true},
+                  {.name = "--rating",
+                   .value_name = "1-5",
+                   .help = "rate the take",
+                   .kind = ValueKind::kChoice,
+                   .choices = {"1", "2", "3", "4", "5"}},
+                  {.name = "--author",
+                   .value_name = "NAME",
+                   .help = "who says note, tag and rating",
+                   .fallback = "operator",
+                   .environment = "HANDHOLD_AUTHOR"},
+                  {.name = "--arm",
+                   .help = "wait for the key r; several takes until q",
+                   .kind = ValueKind::kFlag},
+                  {.name = "--control",
+                   .help = "wishes as lines on stdin: mark TEXT, acknowledge, record, stop, quit",
+                   .kind = ValueKind::kFlag},
+                  {.name = "--simulate",
+                   .value_name = "FEED",
+                   .help = "play the devices from this session.feed (whole) or 'pattern'",
+                   .kind = ValueKind::kPath},
+                  {.name = "--faults",
+                   .value_name = "FAULTS",
+                   .help = "with --simulate: none, standard, or a script",
+                   .kind = ValueKind::kPath,
+                   .fallback = "none"},
+                  {.name = "--write-injected",
+                   .value_name = "FILE",
+                   .help = "with --simulate: what went wrong on purpose, as JSON",
+                   .kind = ValueKind::kPath},
+                  {.name = "--lead",
+                   .value_name = "TIME",
+                   .help = "with --simulate: before the session begins",
+                   .kind = ValueKind::kDuration,
+                   .fallback = "5s"}},
+      .writes = true,
+      .handles_interrupt = true,
+      .headline = true,
+      .details =
+          "Keys: space or Enter a mark, a acknowledge what is red, q or Ctrl-C end the take and "
+          "store it.\n"
+          "Nothing is overwritten: takes number themselves. A device that goes away and comes back "
+          "leaves a gap\n"
+          "with its cause and no time shift. Exit code 3: stored, but samples are missing. With "
+          "--format ndjson\n"
+          "objects of type check, said, health (5 per second) and stored.",
+      .run = RunRecord};
+}
+
+}  // namespace handhold::cli

@@ -1,0 +1,151 @@
+#include "tools/handhold/live_view.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tools/live/screen.h"
+
+namespace handhold::cli {
+namespace {
+
+constexpr Duration kLinePeriod = Duration::Seconds(5);
+
+int Columns() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return std::clamp<int>(size.ws_col - 1, 20, 200);
+  return 79;
+}
+
+bool WantsColour(int descriptor) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(descriptor) == 1 && !(no_colour != nullptr && *no_colour != '\0') &&
+         !(terminal != nullptr && std::string_view(terminal) == "dumb");
+}
+
+}  // namespace
+
+LiveView::LiveView(Context& context, std::string keys, bool control, Duration seconds)
+    : context_(context),
+      keyboard_(control),
+      keys_(std::move(keys)),
+      seconds_(seconds),
+      screen_(isatty(STDERR_FILENO) == 1),
+      colour_(WantsColour(STDERR_FILENO)),
+      next_line_(HostNow() + kLinePeriod) {}
+
+LiveView::~LiveView() { Close(); }
+
+live::Operator LiveView::MakeOperator() {
+  live::Operator op;
+  op.wish = [this] {
+    if (seconds_ > Duration() && HostNow() - begun_ >= seconds_)
+      return live::Wish{live::Wish::kQuit, ""};
+    return keyboard_.Next();
+  };
+  op.interrupted = [this] { return context_.interrupted(); };
+  op.watch = [this](const capture::HealthSnapshot& health) { Watch(health); };
+  op.say = [this](std::string_view text) { Say(text); };
+  return op;
+}
+
+void LiveView::Erase() {
+  if (drawn_lines_ > 1) std::fprintf(stderr, "\x1b[%dA", drawn_lines_ - 1);
+  if (drawn_lines_ > 0) std::fputs("\r\x1b[J", stderr);
+  drawn_lines_ = 0;
+}
+
+void LiveView::Say(std::string_view text) {
+  if (ndjson()) Tell(text::Json::Object({{"type", "said"}, {"text", text}}));
+  const std::string screen = drawn_lines_ > 0 ? last_ : "";
+  Erase();
+  context_.progress.Note(text);
+  if (!screen.empty()) {
+    std::fputs(screen.c_str(), stderr);
+    drawn_lines_ = 1 + static_cast<int>(std::count(screen.begin(), screen.end(), '\n'));
+  }
+  std::fflush(stderr);
+}
+
+void LiveView::Tell(const text::Json& object) {
+  if (!ndjson()) return;
+  if (const Result<std::string> text = text::WriteJson(object)) context_.printer.Raw(*text + "\n");
+  (void)context_.printer.Finish().has_value();  // at once: somebody watches
+}
+
+void LiveView::Watch(const capture::HealthSnapshot& health) {
+  Tell(live::HealthJson(health));
+  if (screen_) {
+    Erase();
+    last_ = live::Screen(health, {.columns = Columns(), .colour = colour_, .keys = keys_});
+    std::fputs(last_.c_str(), stderr);
+    std::fflush(stderr);
+    drawn_lines_ = 1 + static_cast<int>(std::count(last_.begin(), last_.end(), '\n'));
+  } else if (HostNow() >= next_line_) {
+    next_line_ += kLinePeriod;
+    context_.progress.Note(live::ScreenLine(health));
+  }
+}
+
+void LiveView::Close() {
+  Erase();
+  std::fflush(stderr);
+  keyboard_.Restore();
+}
+
+void PrintCheck(Context& context, const std::vector<capture::CheckLine>& lines) {
+  if (context.printer.format() != Format::kText) {
+    Table table = context.printer.BeginTable({{.name = "source"},
+                                              {.name = "stream"},
+                                              {.name = "ok"},
+                                              {.name = "required"},
+                                              {.name = "text"}});
+    for (const capture::CheckLine& line : lines)
+      table.Row({line.source, line.stream, line.ok, line.required, line.text});
+    return;
+  }
+  const bool colour = WantsColour(STDOUT_FILENO);
+  size_t widest = 0;
+  for (const capture::CheckLine& line : lines)
+    widest = std::max(widest, line.stream.empty() ? line.source.size() : line.stream.size() + 2);
+  for (const capture::CheckLine& line : lines) {
+    std::string name = line.stream.empty() ? line.source : "  " + line.stream;
+    name.resize(widest, ' ');
+    const bool red = !line.ok && line.required;
+    const std::string mark = line.ok ? "ok     " : red ? "RED    " : "absent ";
+    const char* paint = line.ok ? "\x1b[32m" : red ? "\x1b[1;31m" : "\x1b[33m";
+    std::string text = mark + name + "  " + line.text;
+    if (!line.required && line.ok) text += " (not required)";
+    context.printer.Prose(colour ? paint + text + "\x1b[0m\n" : text + "\n");
+  }
+}
+
+Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine>& lines) {
+  std::string names;
+  for (const capture::CheckLine& line : lines) {
+    if (line.ok || !line.required) continue;
+    const std::string& name = line.stream.empty() ? line.source : line.stream;
+    if (("," + names + ",").find("," + name + ",") == std::string::npos)
+      names += (names.empty() ? "" : ",") + name;
+  }
+  const std::string advice = live::Session::Advice(rig);
+  return {ErrorCode::kNotFound,
+          "required and missing: " + names +
+              (advice.empty() ? "; the red lines say why and what to do" : "; " + advice)};
+}
+
+Option RigOption() {
+  return {.name = "--rig",
+          .value_name = "RIG",
+          .help = "rig file, or a built-in rig: demo, lab",
+          .kind = ValueKind::kPath,
+          .fallback = "demo",
+          .environment = "HANDHOLD_RIG"};
+}
+
+}  // namespace handhold::cli

@@ -1,0 +1,52 @@
+/// How the live verbs show a session: a screen that is redrawn on a terminal, lines on a pipe, or
+/// objects for programs with --format ndjson; and the operator's keys. Shared by them, no verb.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/handhold/verb.h"
+#include "tools/live/keyboard.h"
+#include "tools/live/session.h"
+
+namespace handhold::cli {
+
+class LiveView {
+ public:
+  /// `control`: wishes come as lines on stdin. `seconds` > 0: the wish to leave comes after that
+  /// time (monitor, simulate).
+  LiveView(Context& context, std::string keys, bool control, Duration seconds = {});
+  ~LiveView();
+
+  live::Operator MakeOperator();
+  /// A line for people, above the screen.
+  void Say(std::string_view text);
+  /// One JSON object on stdout, at once; with --format ndjson only.
+  void Tell(const text::Json& object);
+  /// Takes the screen away and gives the terminal back: before long work and before results.
+  void Close();
+  bool ndjson() const { return context_.printer.format() == Format::kNdjson; }
+
+ private:
+  void Watch(const capture::HealthSnapshot& health);
+  void Erase();
+
+  Context& context_;
+  live::Keyboard keyboard_;
+  const std::string keys_;
+  const Duration seconds_;
+  const Timestamp begun_ = HostNow();
+  bool screen_ = false, colour_ = false, quiet_ = false;
+  int drawn_lines_ = 0;
+  std::string last_;
+  Timestamp next_line_;
+};
+
+/// Rows of a check: red ones first to the eye, with their cause and fix.
+void PrintCheck(Context& context, const std::vector<capture::CheckLine>& lines);
+/// The error of a check that misses what is required: names it.
+Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine>& lines);
+
+Option RigOption();
+
+}  // namespace handhold::cli

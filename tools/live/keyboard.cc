@@ -1,0 +1,97 @@
+#include "tools/live/keyboard.h"
+
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace handhold::live {
+
+struct Keyboard::State {
+  termios before{};
+};
+
+Keyboard::Keyboard(bool lines) : lines_(lines) {
+  terminal_ = isatty(STDIN_FILENO) == 1;
+  if (!terminal_) return;
+  saved_ = std::make_unique<State>();
+  if (tcgetattr(STDIN_FILENO, &saved_->before) != 0) return;
+  termios keys = saved_->before;
+  // Ctrl-C stays a signal.
+  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  keys.c_cc[VMIN] = 0;
+  keys.c_cc[VTIME] = 0;
+  raw_ = tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0;
+}
+
+Keyboard::~Keyboard() { Restore(); }
+
+void Keyboard::Restore() {
+  if (raw_) tcsetattr(STDIN_FILENO, TCSANOW, &saved_->before);
+  raw_ = false;
+}
+
+Wish WishOfKey(char key) {
+  switch (key) {
+    case ' ':
+    case '\n':
+    case '\r':
+      return {Wish::kMark, ""};
+    case 'a':
+      return {Wish::kAcknowledge, ""};
+    case 'r':
+      return {Wish::kRecord, ""};
+    case 's':
+      return {Wish::kStop, ""};
+    case 'q':
+    case '\x1b':
+      return {Wish::kQuit, ""};
+    default:
+      return {};
+  }
+}
+
+Wish WishOfLine(std::string_view line) {
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+  const std::string_view word = line.substr(0, line.find(' '));
+  const std::string_view rest = word.size() < line.size() ? line.substr(word.size() + 1) : "";
+  if (word == "mark") return {Wish::kMark, std::string(rest)};
+  if (word == "acknowledge") return {Wish::kAcknowledge, ""};
+  if (word == "record") return {Wish::kRecord, ""};
+  if (word == "stop") return {Wish::kStop, ""};
+  if (word == "quit") return {Wish::kQuit, ""};
+  return {};
+}
+
+Wish Keyboard::Next() {
+  if (!raw_ && !lines_) return {};
+  pollfd ready{STDIN_FILENO, POLLIN, 0};
+  if (poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN) != 0) {
+    std::array<char, 256> bytes{};
+    const ssize_t got = read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (got > 0) pending_.append(bytes.data(), static_cast<size_t>(got));
+  }
+  if (pending_.empty()) return {};
+  if (raw_) {
+    const char key = pending_.front();
+    // An arrow key begins as Escape does, and is no wish to leave.
+    if (key == '\x1b' && pending_.size() > 1) {
+      pending_.clear();
+      return {};
+    }
+    pending_.erase(0, 1);
+    return WishOfKey(key);
+  }
+  constexpr size_t kMostLine = 4096;
+  const size_t end = pending_.find('\n');
+  if (end == std::string::npos) {
+    if (pending_.size() > kMostLine) pending_.clear();
+    return {};
+  }
+  const Wish wish = WishOfLine(std::string_view(pending_).substr(0, end));
+  pending_.erase(0, end + 1);
+  return wish;
+}
+
+}  // namespace handhold::live

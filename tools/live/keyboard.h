@@ -1,0 +1,40 @@
+/// Single keys of the terminal, without Enter, and lines of a program at the other end of stdin.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tools/live/session.h"
+
+namespace handhold::live {
+
+/// While it lives a terminal on stdin gives keys one by one, without echo; the destructor, and
+/// Restore, put it back as it was. One at a time.
+///
+/// Keys: space or Enter a mark, a acknowledge, r record, s stop the take, q or Escape stop and
+/// leave. When `lines` (and stdin is no terminal): one wish per line, `mark [TEXT]`, `acknowledge`,
+/// `record`, `stop`, `quit`; a line that is none of these is ignored, the end of stdin is no wish.
+class Keyboard {
+ public:
+  explicit Keyboard(bool lines);
+  ~Keyboard();
+  Keyboard(const Keyboard&) = delete;
+  Keyboard& operator=(const Keyboard&) = delete;
+
+  bool terminal() const { return terminal_; }
+  Wish Next();     ///< never waits
+  void Restore();  ///< before long work, so that a second Ctrl-C leaves a usable terminal
+
+ private:
+  bool terminal_ = false, lines_ = false, raw_ = false;
+  std::string pending_;
+  struct State;
+  std::unique_ptr<State> saved_;
+};
+
+/// The wish of one line of the above, and of one key.
+Wish WishOfLine(std::string_view line);
+Wish WishOfKey(char key);
+
+}  // namespace handhold::live

@@ -1,0 +1,293 @@
+#include "tools/live/screen.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <vector>
+
+namespace handhold::live {
+namespace {
+
+using capture::HealthSnapshot;
+using capture::SessionState;
+using recording::QualityItem;
+using text::Json;
+
+/// A letter: five rows of five columns, the leftmost column in bit 4.
+struct Glyph {
+  char letter;
+  std::array<uint8_t, 5> rows;
+};
+constexpr Glyph kGlyphs[] = {
+    {'A', {14, 17, 31, 17, 17}}, {'B', {30, 17, 30, 17, 30}}, {'C', {15, 16, 16, 16, 15}},
+    {'D', {30, 17, 17, 17, 30}}, {'E', {31, 16, 30, 16, 31}}, {'F', {31, 16, 30, 16, 16}},
+    {'G', {15, 16, 19, 17, 15}}, {'H', {17, 17, 31, 17, 17}}, {'I', {14, 4, 4, 4, 14}},
+    {'J', {7, 2, 2, 18, 12}},    {'K', {17, 18, 28, 18, 17}}, {'L', {16, 16, 16, 16, 31}},
+    {'M', {17, 27, 21, 17, 17}}, {'N', {17, 25, 21, 19, 17}}, {'O', {14, 17, 17, 17, 14}},
+    {'P', {30, 17, 30, 16, 16}}, {'Q', {14, 17, 21, 18, 13}}, {'R', {30, 17, 30, 18, 17}},
+    {'S', {15, 16, 14, 1, 30}},  {'T', {31, 4, 4, 4, 4}},     {'U', {17, 17, 17, 17, 14}},
+    {'V', {17, 17, 17, 10, 4}},  {'W', {17, 17, 21, 27, 17}}, {'X', {17, 10, 4, 10, 17}},
+    {'Y', {17, 10, 4, 4, 4}},    {'Z', {31, 2, 4, 8, 31}},    {'0', {14, 19, 21, 25, 14}},
+    {'1', {4, 12, 4, 4, 14}},    {'2', {30, 1, 14, 16, 31}},  {'3', {30, 1, 14, 1, 30}},
+    {'4', {18, 18, 31, 2, 2}},   {'5', {31, 16, 30, 1, 30}},  {'6', {14, 16, 30, 17, 14}},
+    {'7', {31, 1, 2, 4, 4}},     {'8', {14, 17, 14, 17, 14}}, {'9', {14, 17, 15, 1, 14}},
+    {':', {0, 4, 0, 4, 0}},      {'.', {0, 0, 0, 0, 4}},      {'-', {0, 0, 14, 0, 0}},
+    {' ', {0, 0, 0, 0, 0}},
+};
+
+[[gnu::format(printf, 1, 2)]] std::string Format(const char* format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+std::string Clock(Duration d) {
+  const int64_t s = std::max<int64_t>(0, d.ns() / 1'000'000'000);
+  return s >= 3600 ? Format("%lld:%02lld:%02lld", static_cast<long long>(s / 3600),
+                            static_cast<long long>(s / 60 % 60), static_cast<long long>(s % 60))
+                   : Format("%lld:%02lld", static_cast<long long>(s / 60),
+                            static_cast<long long>(s % 60));
+}
+
+/// Cut or filled to the width; text of ours is ASCII, names and causes of others are cut by bytes
+/// at a character's edge.
+std::string Fitted(std::string text, int columns) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  auto width = static_cast<size_t>(columns);
+  if (text.size() > width) {
+    while (width > 0 && (static_cast<unsigned char>(text[width]) & 0xc0) == 0x80) --width;
+    text.resize(width);
+  }
+  return text;
+}
+
+std::string Headline(const HealthSnapshot& h) {
+  switch (h.state) {
+    case SessionState::kRecording:
+      return "REC " + Clock(h.recorded);
+    case SessionState::kArmed:
+      return "ARMED";
+    case SessionState::kStored:
+      return "STORED";
+    case SessionState::kChecked:
+      return "READY";
+    case SessionState::kConfigured:
+      return "NOT READY";
+  }
+  return "";
+}
+
+std::vector<const QualityItem*> RedItems(const HealthSnapshot& h) {
+  std::vector<const QualityItem*> red;
+  for (const QualityItem& item : h.items)
+    if (item.red && !item.acknowledged) red.push_back(&item);
+  return red;
+}
+
+/// Why the bar is red, in few words; empty: it is green.
+std::string Trouble(const HealthSnapshot& h) {
+  if (!h.trouble.empty()) return h.trouble;
+  for (const capture::SourceStatus& source : h.sources)
+    if (source.required && !source.connected) return source.name + " IS GONE";
+  const auto red = RedItems(h);
+  if (red.empty()) return "";
+  std::string text =
+      "LOOK: " + (red[0]->stream.empty() ? "this machine" : red[0]->stream) + " " + red[0]->what;
+  if (red.size() > 1) text += Format(" and %zu more", red.size() - 1);
+  return text;
+}
+
+const QualityItem* FindOf(const HealthSnapshot& h, const std::string& source,
+                          std::string_view what) {
+  const QualityItem* worst = nullptr;
+  for (const QualityItem& item : h.items) {
+    if (item.what != what) continue;
+    if (item.stream != source && !item.stream.starts_with(source + "/")) continue;
+    if (worst == nullptr) worst = &item;
+  }
+  return worst;
+}
+
+double SumOf(const HealthSnapshot& h, const std::string& source, std::string_view what) {
+  double most = 0;
+  for (const QualityItem& item : h.items) {
+    if (item.what == what && (item.stream == source || item.stream.starts_with(source + "/")))
+      most = std::max(most, item.value);
+  }
+  return most;
+}
+
+/// "500.0 Hz   last 3 ms   lost 0   clock 12 us   visible 100 %   buffer 0 %".
+std::string SourceFigures(const HealthSnapshot& h, const std::string& name) {
+  std::string out;
+  if (const QualityItem* rate = FindOf(h, name, "rate_Hz")) out += Format("%8.1f Hz", rate->value);
+  if (const QualityItem* age = FindOf(h, name, "last_sample_age_s"))
+    out += Format("  last %5.0f ms ago", 1e3 * age->value);
+  out += Format("  lost %.0f", SumOf(h, name, "lost_samples"));
+  if (const QualityItem* visible = FindOf(h, name, "visible_fraction"))
+    out += Format("  visible %.0f %%", 100 * visible->value);
+  if (const QualityItem* clock = FindOf(h, name, "clock_residual_p99_s"))
+    out += Format("  clock %.0f us", 1e6 * clock->value);
+  return out;
+}
+
+class Painter {
+ public:
+  explicit Painter(const ScreenOptions& options) : options_(options) {}
+  void Line(const std::string& text, const char* colour = "") {
+    if (!out_.empty()) out_ += "\n";
+    const std::string fitted = Fitted(text, options_.columns);
+    out_ += options_.colour && *colour != '\0'
+                ? std::string("\x1b[") + colour + "m" + fitted + "\x1b[0m"
+                : fitted;
+  }
+  /// Coloured from edge to edge.
+  void Bar(std::string text, const char* colour) {
+    text = Fitted("  " + text, options_.columns);
+    text.resize(static_cast<size_t>(options_.columns), ' ');
+    Line(text, colour);
+  }
+  void Big(std::string_view text, const char* colour) {
+    const std::string big = BigText(text, options_.columns);
+    for (size_t at = 0; at < big.size();) {
+      const size_t end = std::min(big.find('\n', at), big.size());
+      Line(big.substr(at, end - at), colour);
+      at = end + 1;
+    }
+  }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  const ScreenOptions& options_;
+  std::string out_;
+};
+
+constexpr const char* kRedBar = "1;97;41";
+constexpr const char* kGreenBar = "1;30;42";
+
+}  // namespace
+
+std::string BigText(std::string_view text, int columns) {
+  std::array<std::string, 5> rows;
+  for (const char c : text) {
+    const char upper = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    const auto* glyph = std::find_if(std::begin(kGlyphs), std::end(kGlyphs),
+                                     [&](const Glyph& g) { return g.letter == upper; });
+    if (glyph == std::end(kGlyphs)) continue;
+    if (static_cast<int>(rows[0].size()) + 6 > columns) break;
+    for (size_t r = 0; r < rows.size(); ++r) {
+      for (int bit = 4; bit >= 0; --bit) rows[r] += (glyph->rows[r] >> bit & 1) != 0 ? '#' : ' ';
+      rows[r] += ' ';
+    }
+  }
+  std::string out;
+  for (std::string& row : rows) {
+    row.erase(row.find_last_not_of(' ') + 1);
+    out += row + "\n";
+  }
+  return out;
+}
+
+std::string Screen(const HealthSnapshot& h, const ScreenOptions& options) {
+  Painter paint(options);
+  const std::string trouble = Trouble(h);
+  const bool recording = h.state == SessionState::kRecording;
+  paint.Big(Headline(h), recording ? "1;31" : "1;32");
+  if (trouble.empty()) {
+    paint.Bar("ALL GOOD", kGreenBar);
+  } else {
+    paint.Bar(trouble, kRedBar);
+  }
+  if (!h.take.empty() && recording) {
+    paint.Line(Format("%s   %.1f MB on disk, %.0f ms behind", h.take.c_str(),
+                      1e-6 * static_cast<double>(h.bytes), 1e3 * h.durable_age.seconds()));
+  }
+  size_t widest = 4;
+  for (const capture::SourceStatus& source : h.sources)
+    widest = std::max(widest, source.name.size());
+  for (const capture::SourceStatus& source : h.sources) {
+    std::string name = source.name;
+    name.resize(widest, ' ');
+    if (source.connected) {
+      paint.Line("  ok    " + name + SourceFigures(h, source.name), "32");
+    } else {
+      paint.Line((source.required ? "  GONE  " : "  away  ") + name + "  " + source.text, "1;31");
+    }
+  }
+  for (const QualityItem* item : RedItems(h)) {
+    paint.Line(Format("  RED   %s %s %.4g, limit %.4g", item->stream.c_str(), item->what.c_str(),
+                      item->worst, item->threshold),
+               "1;31");
+    if (!item->cause.empty()) paint.Line("        " + item->cause, "31");
+  }
+  if (!options.keys.empty()) paint.Line(std::string(options.keys), "2");
+  return paint.Take();
+}
+
+std::string ScreenLine(const HealthSnapshot& h) {
+  std::string out(SessionStateName(h.state));
+  if (h.state == SessionState::kRecording) out += " " + Clock(h.recorded);
+  const std::string trouble = Trouble(h);
+  out += trouble.empty() ? "  all good" : "  " + trouble;
+  for (const capture::SourceStatus& source : h.sources) {
+    out += "  " + source.name;
+    if (!source.connected) {
+      out += " gone";
+      continue;
+    }
+    if (const QualityItem* rate = FindOf(h, source.name, "rate_Hz"))
+      out += Format(" %.1f Hz", rate->value);
+    if (const double lost = SumOf(h, source.name, "lost_samples"); lost > 0)
+      out += Format(" lost %.0f", lost);
+  }
+  return out;
+}
+
+Json HealthJson(const HealthSnapshot& h) {
+  Json sources = Json::Array(), items = Json::Array();
+  for (const capture::SourceStatus& source : h.sources) {
+    sources.Push(Json::Object({{"name", source.name},
+                               {"connected", source.connected},
+                               {"required", source.required},
+                               {"text", source.text}}));
+  }
+  const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(); };
+  for (const QualityItem& item : h.items) {
+    items.Push(Json::Object({{"stream", item.stream},
+                             {"what", item.what},
+                             {"value", number(item.value)},
+                             {"worst", number(item.worst)},
+                             {"threshold", number(item.threshold)},
+                             {"red", item.red},
+                             {"acknowledged", item.acknowledged},
+                             {"cause", item.cause}}));
+  }
+  return Json::Object({{"type", "health"},
+                       {"host_ns", std::to_string(h.host.ns())},
+                       {"state", SessionStateName(h.state)},
+                       {"take", h.take},
+                       {"recorded_ns", std::to_string(h.recorded.ns())},
+                       {"durable_age_ns", std::to_string(h.durable_age.ns())},
+                       {"bytes", h.bytes},
+                       {"red", h.red()},
+                       {"trouble", h.trouble},
+                       {"sources", std::move(sources)},
+                       {"items", std::move(items)}});
+}
+
+Json CheckJson(const capture::CheckLine& line) {
+  return Json::Object({{"type", "check"},
+                       {"source", line.source},
+                       {"stream", line.stream},
+                       {"ok", line.ok},
+                       {"required", line.required},
+                       {"text", line.text}});
+}
+
+}  // namespace handhold::live

@@ -1,0 +1,306 @@
+#include "tools/live/session.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "capture/session/make_sources.h"
+#include "capture/wire/socket.h"
+#include "database/base/check.h"
+#include "database/store/clip_reader.h"
+
+namespace handhold::live {
+namespace {
+
+using capture::HealthSnapshot;
+
+constexpr Duration kTick = Duration::Milliseconds(50);
+constexpr Duration kWatchPeriod = Duration::Milliseconds(200);
+/// What is still on its way when a rehearsal's session is over.
+constexpr Duration kAfterSession = Duration::Milliseconds(200);
+
+Result<std::shared_ptr<const recording::ClipSource>> OpenClip(const std::string& path) {
+  HANDHOLD_ASSIGN(auto reader, store::ClipReader::Open(path));
+  return std::shared_ptr<const recording::ClipSource>(std::move(reader));
+}
+
+/// The laboratory that plays the devices also knows where its plate stands.
+void PlaceSensors(const lab::SensorFeed& feed, capture::Rig* rig) {
+  rig->X_WProp = feed.data().X_WPlate;
+  for (capture::RigSource& source : rig->sources) {
+    if (source.kind != capture::RigSource::Kind::kNetFt) continue;
+    const recording::ForceSensor& s = feed.data().sensor;
+    source.sensors = {{source.name, s.X_WS, s.normal_S, s.sign, s.full_scale_N}};
+  }
+}
+
+std::string OrElse(const std::string& given, const std::string& fallback) {
+  return given.empty() ? fallback : given;
+}
+
+}  // namespace
+
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::Open(const capture::Rig& rig, SessionOptions options) {
+  std::unique_ptr<Session> session(new Session);
+  session->rig_ = options.rehearsal != nullptr ? options.rehearsal->rig() : rig;
+  session->options_ = std::move(options);
+  if (session->options_.feed != nullptr) PlaceSensors(*session->options_.feed, &session->rig_);
+  HANDHOLD_TRY(session->OpenLibrary());
+  HANDHOLD_TRY(session->MakeRecorder());
+  return session;
+}
+
+Status Session::OpenLibrary() {
+  if (options_.library.empty()) return {};
+  std::error_code ignored;
+  const std::filesystem::path path = options_.library;
+  const bool nothing_there =
+      !std::filesystem::exists(path, ignored) ||
+      (std::filesystem::is_directory(path, ignored) && std::filesystem::is_empty(path, ignored));
+  // Made when there is something to put into it: a check that fails leaves nothing behind.
+  if (nothing_there) return {};
+  HANDHOLD_ASSIGN(library_, store::Library::Open(options_.library));
+  return {};
+}
+
+Status Session::MakeRecorder() {
+  HANDHOLD_ASSIGN(auto sources, capture::MakeSources(rig_, OpenClip));
+  capture::RecorderOptions recorder;
+  recorder.limits = capture::LimitsOf(rig_.limits);
+  recorder.probe_timeout = options_.probe_timeout;
+  recorder.pre_roll = options_.notes.pre_roll.value_or(rig_.pre_roll);
+  recorder.stop_after = options_.notes.stop_after.value_or(rig_.stop_after);
+  HANDHOLD_ASSIGN(recorder_, capture::Recorder::Make(std::move(sources), Target(), recorder));
+  return {};
+}
+
+capture::TakeTarget Session::Target() {
+  capture::TakeTarget target;
+  if (options_.library.empty()) {
+    target.new_take = [](recording::ClipInfo) {
+      return Result<std::pair<recording::ClipInfo, std::string>>(
+          Error{ErrorCode::kInvalid, "nothing is recorded without a library"});
+    };
+    return target;
+  }
+  target.directory = options_.library;
+  target.new_take =
+      [this](recording::ClipInfo info) -> Result<std::pair<recording::ClipInfo, std::string>> {
+    HANDHOLD_ASSIGN(info, library_->NewTake(std::move(info)));
+    const std::string path = library_->ClipPath(info.id);
+    return std::pair(std::move(info), path);
+  };
+  // A catalogue that somebody holds must not cost the operator the answer to "is it stored?".
+  target.stored = [this](const recording::ClipInfo& info, const std::string&) -> Status {
+    const Status indexed = library_->Index(info.id);
+    if (!indexed) not_catalogued_ = indexed.error().message;
+    return {};
+  };
+  return target;
+}
+
+std::string Session::Advice(const capture::Rig& rig) {
+  for (const capture::RigSource& source : rig.sources) {
+    if (source.kind == capture::RigSource::Kind::kPlayback) continue;
+    if (!source.host.starts_with("127.") && source.host != "localhost") return "";
+  }
+  const bool built_in = !capture::BuiltInRigText(rig.name).empty() && rig.path.ends_with("in)");
+  return "its devices are on this machine: start `handhold live simulate --rig " +
+         (built_in ? rig.name : rig.path) + "` in a second terminal, and leave it running";
+}
+
+bool Session::Missing(const std::vector<capture::CheckLine>& lines) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [](const capture::CheckLine& line) { return line.required && !line.ok; });
+}
+
+void Session::TellChanges(const Operator& op, const HealthSnapshot& now) {
+  if (op.say) {
+    for (const capture::SourceStatus& source : now.sources) {
+      if (!source.connected && seen_.contains(source.name) && gone_.insert(source.name).second)
+        op.say("LOST: " + source.name + (source.text.empty() ? "" : ": " + source.text));
+      if (source.connected && gone_.erase(source.name) > 0) op.say("BACK: " + source.name);
+      if (source.connected) seen_.insert(source.name);
+    }
+    // The streams of one device turn red together: said once.
+    std::map<std::pair<std::string, std::string>, std::pair<int, std::string>> turned;
+    for (const recording::QualityItem& item : now.items) {
+      if (!item.red || item.acknowledged) continue;
+      const auto before = std::find_if(told_.items.begin(), told_.items.end(), [&](const auto& i) {
+        return i.stream == item.stream && i.what == item.what;
+      });
+      if (before != told_.items.end() && before->red && !before->acknowledged) continue;
+      auto& [count, cause] = turned[{item.stream.substr(0, item.stream.find('/')), item.what}];
+      ++count;
+      cause = item.cause;
+    }
+    for (const auto& [key, told] : turned) {
+      op.say("RED: " + (key.first.empty() ? "" : key.first + " ") + key.second +
+             (told.first > 1 ? " of " + std::to_string(told.first) + " streams: " : ": ") +
+             told.second);
+    }
+    if (!now.trouble.empty() && told_.trouble.empty()) op.say("RED: " + now.trouble);
+  }
+  told_ = now;
+}
+
+Wish::Kind Session::Tick(const Operator& op) {
+  capture::wire::SleepUntil(HostNow() + kTick);
+  const Timestamp now = HostNow();
+  if (now >= next_watch_) {
+    next_watch_ = now + kWatchPeriod;
+    const HealthSnapshot health = recorder_->Health();
+    TellChanges(op, health);
+    if (op.watch) op.watch(health);
+  }
+  if (op.interrupted && op.interrupted()) return Wish::kQuit;
+  const Wish wish = op.wish ? op.wish() : Wish();
+  if (wish.kind == Wish::kAcknowledge) recorder_->Acknowledge();
+  if (wish.kind == Wish::kMark && told_.state == capture::SessionState::kRecording) {
+    recording::Event event;
+    event.kind = "mark";
+    event.origin = "operator";
+    event.text = wish.text;
+    if (const Status marked = recorder_->Mark(std::move(event), HostNow()); op.say) {
+      ++marks_;
+      op.say(marked ? "mark " + std::to_string(marks_) + (wish.text.empty() ? "" : ": " + wish.text)
+                    : "no mark: " + marked.error().message);
+    }
+  }
+  return wish.kind;
+}
+
+Status Session::Arm(const Operator& op) {
+  if (library_ == nullptr && !options_.library.empty()) {
+    HANDHOLD_ASSIGN(library_, store::Library::Create(options_.library));
+    if (op.say) op.say("made a library at " + options_.library);
+  }
+  HANDHOLD_TRY(recorder_->Arm());
+  if (op.say) op.say("armed: samples flow, nothing is kept yet");
+  return {};
+}
+
+bool Session::AwaitRecord(const Operator& op) {
+  for (;;) {
+    const Wish::Kind wish = Tick(op);
+    if (wish == Wish::kRecord) return true;
+    if (wish == Wish::kQuit || wish == Wish::kStop) return false;
+  }
+}
+
+/// A session that is played once must not begin before the recorder does.
+Status Session::NotTooLate() const {
+  if (options_.rehearsal == nullptr || options_.feed == nullptr) return {};
+  const Duration late = HostNow() - options_.rehearsal->session().begin;
+  if (late <= Duration()) return {};
+  return Error{ErrorCode::kTimeout,
+               "the rehearsal's session began " + FormatSeconds(late) +
+                   " before the recorder was ready, and nothing was recorded: this machine is "
+                   "busy; give it more time, as with --lead 15s"};
+}
+
+Status Session::StartFlowing(const Operator& op) {
+  recording::ClipInfo info = rig_.TakeInfo();
+  const TakeNotes& notes = options_.notes;
+  info.subject = OrElse(notes.subject, info.subject);
+  info.session = OrElse(notes.session, info.session);
+  info.task = OrElse(OrElse(notes.task, info.task), "take");
+  info.prop = OrElse(notes.prop, info.prop);
+  info.properties["rig"] = rig_.text;
+  info.properties["rig_path"] = rig_.path;
+  if (options_.rehearsal != nullptr) info.properties["rehearsal"] = "simulated devices";
+  const Timestamp give_up = HostNow() + options_.start_timeout;
+  bool waiting = false;
+  for (;;) {
+    HANDHOLD_TRY(NotTooLate());
+    const Status started = recorder_->Start(info);
+    if (started) return {};
+    // Only streams that do not flow yet are waited for.
+    if (started.error().code != ErrorCode::kNotFound || HostNow() >= give_up)
+      return started.error();
+    if (!waiting && op.say && HostNow() > give_up - options_.start_timeout + Duration::Seconds(2)) {
+      waiting = true;
+      op.say("waiting: " + started.error().message);
+    }
+    const Wish::Kind wish = Tick(op);
+    if (wish == Wish::kQuit || wish == Wish::kStop)
+      return Error{ErrorCode::kCancelled, "nothing was recorded"};
+  }
+}
+
+Status Session::MarkDueEvents() {
+  if (options_.rehearsal == nullptr || options_.feed == nullptr) return {};
+  const auto& events = options_.feed->data().events;
+  for (; next_event_ < events.size(); ++next_event_) {
+    const lab::FeedEvent& due = events[next_event_];
+    const Timestamp at = options_.rehearsal->session().begin + Duration::FromSeconds(due.begin_s);
+    if (at > HostNow()) break;
+    recording::Event event;
+    event.kind = due.kind;
+    event.origin = "operator";
+    event.text = due.text;
+    event.length = Duration::FromSeconds(due.length_s);
+    HANDHOLD_TRY(recorder_->Mark(std::move(event), at));
+  }
+  return {};
+}
+
+/// True: the operator is leaving.
+bool Session::RunTake(const Operator& op) {
+  const bool whole_feed = options_.rehearsal != nullptr && options_.feed != nullptr;
+  while (!recorder_->wants_stop()) {
+    if (const Status marked = MarkDueEvents(); !marked && op.say)
+      op.say("RED: " + marked.error().message);
+    if (whole_feed && HostNow() > options_.rehearsal->session().end + kAfterSession) return false;
+    const Wish::Kind wish = Tick(op);
+    if (wish == Wish::kStop) return false;
+    if (wish == Wish::kQuit) return true;
+  }
+  return false;
+}
+
+Result<StoredTake> Session::RecordTake(const Operator& op) {
+  CHECK(library_ != nullptr);
+  not_catalogued_.clear();
+  next_event_ = 0;
+  marks_ = 0;
+  HANDHOLD_TRY(StartFlowing(op));
+  if (op.say) op.say("RECORDING");
+  RunTake(op);
+  if (op.say) op.say("storing");
+  StoredTake stored;
+  HANDHOLD_ASSIGN(stored.take, recorder_->Stop());
+  stored.not_catalogued = not_catalogued_;
+  WriteNotes(&stored);
+  if (options_.rehearsal != nullptr) {
+    if (auto clip = store::ClipReader::Open(stored.take.path); clip) {
+      stored.gap_differences = CompareGaps(options_.rehearsal->gaps(), rig_, **clip);
+      if (auto clocks = options_.rehearsal->CompareClocks(**clip); clocks)
+        stored.clocks = *std::move(clocks);
+    } else {
+      stored.gap_differences = {clip.error().message};
+    }
+  }
+  return stored;
+}
+
+void Session::WriteNotes(StoredTake* stored) {
+  const TakeNotes& notes = options_.notes;
+  const auto say = [&](store::LedgerKind kind, const std::string& name, const std::string& value) {
+    if (!stored->not_noted.empty()) return;
+    store::LedgerEntry entry;
+    entry.clip = stored->take.info.id.ToString();
+    entry.kind = kind;
+    entry.name = name;
+    entry.value = value;
+    entry.author = notes.author;
+    if (const auto said = library_->Say(entry); !said) stored->not_noted = said.error().message;
+  };
+  for (const std::string& tag : notes.tags) say(store::LedgerKind::kTag, tag, "");
+  if (!notes.rating.empty()) say(store::LedgerKind::kRating, "", notes.rating);
+  if (!notes.note.empty()) say(store::LedgerKind::kNote, "", notes.note);
+}
+
+}  // namespace handhold::live

@@ -1,0 +1,136 @@
+/// One session at the rig: a recorder in front of a library, driven by an operator or a program
+/// until the take is safely stored.
+///
+/// The verbs, the demo and the tests call this; nothing here prints. A Session is used by one
+/// thread; the recorder below has its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "capture/session/recorder.h"
+#include "capture/session/rig.h"
+#include "database/base/result.h"
+#include "database/store/library.h"
+#include "tools/live/rehearsal.h"
+
+namespace handhold::live {
+
+/// What is known of the takes to come; empty: as the rig says.
+struct TakeNotes {
+  std::string subject = {}, session = {}, task = {}, prop = {};
+  std::string note = {};
+  std::vector<std::string> tags = {};
+  std::string rating = {};          ///< "1" .. "5"
+  std::string author = "operator";  ///< of note, tags and rating, in the library's ledger
+  std::optional<Duration> pre_roll = {}, stop_after = {};
+};
+
+/// What the operator wants, asked some 20 times a second.
+struct Wish {
+  enum Kind {
+    kNothing,
+    kMark,         ///< an event of the running take
+    kAcknowledge,  ///< red has been seen
+    kRecord,       ///< begin the next take (while armed)
+    kStop,         ///< end the take
+    kQuit,         ///< end the take and leave
+  } kind = kNothing;
+  std::string text;  ///< of kMark
+};
+
+/// Who watches and steers. Every function may be empty.
+struct Operator {
+  std::function<Wish()> wish = {};
+  std::function<bool()> interrupted = {};  ///< Ctrl-C: as kQuit
+  /// About 5 times a second, with the figures of that instant.
+  std::function<void(const capture::HealthSnapshot&)> watch = {};
+  /// A line for people: a state reached, a source gone or back, a figure turned red.
+  std::function<void(std::string_view)> say = {};
+};
+
+/// A take on disk, and what is left to say of it.
+struct StoredTake {
+  capture::TakeResult take;
+  std::string not_catalogued;  ///< why the catalogue does not know it yet; empty: it does
+  std::string not_noted;       ///< why note, tags or rating are not in the ledger
+  /// In a rehearsal: what differs between injected and reported gaps (compare_gaps.cc).
+  std::vector<std::string> gap_differences;
+  std::optional<ClockAgreement> clocks;  ///< in a rehearsal, where the clip overlaps its session
+  /// Something is missing, or left to do: the verb ends with exit code 3.
+  bool lost() const {
+    return !take.gaps.empty() || !take.closed || !take.quality.keep || !not_catalogued.empty();
+  }
+};
+
+struct SessionOptions {
+  TakeNotes notes = {};
+  std::string library = {};  ///< folder; made by Arm when nothing is there; empty: nothing can be
+                             ///< recorded
+  /// Gives the rig's addresses, sensor poses and events in a rehearsal. Must outlive the session.
+  const Rehearsal* rehearsal = nullptr;
+  const lab::SensorFeed* feed = nullptr;  ///< what the rehearsal plays, when it is a subject's
+  Duration probe_timeout = Duration::Seconds(5);
+  /// How long required streams may take to flow, or come back, before a take is given up.
+  Duration start_timeout = Duration::Seconds(10);
+};
+
+class Session {
+ public:
+  /// Opens the library and builds the drivers; no device is touched. In a rehearsal the
+  /// rig is the rehearsal's.
+  static Result<std::unique_ptr<Session>> Open(const capture::Rig& rig, SessionOptions options);
+  ~Session();
+
+  /// Asks every device: lines in the order of the rig.
+  Result<std::vector<capture::CheckLine>> Check() { return recorder_->Check(); }
+  /// True when a required line is not ok.
+  static bool Missing(const std::vector<capture::CheckLine>& lines);
+
+  /// What to do when the devices of a rig do not answer, beyond what each says; may be empty.
+  static std::string Advice(const capture::Rig& rig);
+
+  /// Starts the sources; after a Check that missed nothing.
+  Status Arm(const Operator& op);
+  /// Waits until required streams flow (and in a rehearsal for the session to come), records until
+  /// the time is up, the operator or the disk ends it, and stores. kCancelled when the operator
+  /// leaves before anything was recorded.
+  Result<StoredTake> RecordTake(const Operator& op);
+  /// Armed, until the operator wants a take (true) or leaves (false): for --arm and monitor.
+  bool AwaitRecord(const Operator& op);
+  Status Disarm() { return recorder_->Disarm(); }
+
+  const capture::Rig& rig() const { return rig_; }
+  const std::string& library_path() const { return options_.library; }
+
+ private:
+  Session() = default;
+  Status OpenLibrary();
+  Status MakeRecorder();
+  capture::TakeTarget Target();
+  Status StartFlowing(const Operator& op);
+  Status NotTooLate() const;
+  bool RunTake(const Operator& op);
+  Status MarkDueEvents();
+  void WriteNotes(StoredTake* stored);
+  /// One round of the loop: 50 ms, watching and answering. False: the operator is leaving.
+  Wish::Kind Tick(const Operator& op);
+  void TellChanges(const Operator& op, const capture::HealthSnapshot& now);
+
+  capture::Rig rig_;
+  SessionOptions options_;
+  std::unique_ptr<store::Library> library_;
+  std::unique_ptr<capture::Recorder> recorder_;
+  std::string not_catalogued_;
+  size_t next_event_ = 0;
+  Timestamp next_watch_;
+  capture::HealthSnapshot told_;       ///< the last snapshot whose changes were told
+  std::set<std::string> seen_, gone_;  ///< sources that were connected; of these, those away
+  int marks_ = 0;
+};
+
+}  // namespace handhold::live
