@@ -31,8 +31,8 @@ namespace {
 
 using Until = chain::ChainOptions::Until;
 
-// What is not met, by name; everything else must be. If one of these is met one day, this list is
-// what must change.
+// What need not be met, by name; everything else must be. What is met all the same is said: then
+// this list is what must change.
 const std::set<std::string> kKnownMisses = {
     // While the fingertip sticks, the sideways force is determined by no compliance
     // (chain_replay.cc): in the plane of flexion the same replays meet the bound.
@@ -130,9 +130,10 @@ class EndToEnd : public ::testing::Test {
     for (const chain::Criterion& c : list) {
       if (c.number != number) continue;
       judged += !std::isnan(c.bound);
-      EXPECT_EQ(c.met, !kKnownMisses.contains(c.name))
-          << c.number << ", " << c.name << ": " << c.value << " " << c.unit << ", bound "
-          << c.bound;
+      const bool known = kKnownMisses.contains(c.name);
+      if (known && c.met) std::printf("met now, take it off the list: %s\n", c.name.c_str());
+      EXPECT_TRUE(c.met || known) << c.number << ", " << c.name << ": " << c.value << " " << c.unit
+                                  << ", bound " << c.bound;
     }
     EXPECT_GT(judged, 0) << "nothing was judged for criterion " << number;
   }
