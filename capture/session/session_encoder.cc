@@ -218,6 +218,7 @@ Status SessionEncoder::BeginTake(std::unique_ptr<Take> take, const std::string& 
     return status;
   }
   quality_written_ = options_.now();
+  clocks_due_ = Timestamp();
   {
     const std::lock_guard published(published_mutex_);
     path_ = path;
@@ -339,7 +340,7 @@ Status SessionEncoder::WriteEvents() {
   return {};
 }
 
-// A recorder that dies leaves what was known of the take's quality until then.
+// A recorder that dies leaves what was known of the take's quality and clocks until then.
 void SessionEncoder::WriteQuality(Timestamp now) {
   if (now - quality_written_ < kQualityPeriod) return;
   quality_written_ = now;
@@ -348,8 +349,13 @@ void SessionEncoder::WriteQuality(Timestamp now) {
     const std::lock_guard lock(health_mutex_);
     items = board_.items();
   }
-  std::vector<StreamFigures> figures;
-  NoteTrouble(take_->writer().SetQuality(JudgeTake(std::move(items), figures)));
+  recording::QualityRecord quality = JudgeTake(std::move(items), {});
+  quality.advice = "The recorder ended before the take did: look at how it ends.";
+  NoteTrouble(take_->writer().SetQuality(quality));
+  // Ever more seldom: the longer the take, the less a map changes.
+  if (now < clocks_due_) return;
+  clocks_due_ = now + (now - take_->begin());
+  NoteTrouble(take_->FitClocks());
 }
 
 Status SessionEncoder::Mark(recording::Event event, Timestamp at_host) {

@@ -55,14 +55,20 @@ class SessionEncoder {
  private:
   void EncoderLoop();
   void WatchLoop();
+  /// Everything that the rings hold now, or up to some ten thousand records of each.
   void Pass();
+  /// Up to `until`, or without one as far as a pass goes. On an error the record is not consumed.
   Status Drain(Feed& feed, const RecordRing::Position* until);
   Status Handle(Feed& feed, const RingRecord& record);
   Status HandleStreams(Feed& feed, const RingRecord& record);
+  /// While armed: what is older than the pre-roll may be overwritten.
   void ReleaseOld(Feed& feed, Timestamp now);
   Status WriteEvents();
+  /// Every 10 s of a take: quality, and more and more seldom the clock maps.
   void WriteQuality(Timestamp now);
+  /// The file cannot be written, or can again: seen in health, and by wants_stop when it lasts.
   void NoteTrouble(const Status& status);
+  /// What the rings hold up to `until` is lost: into the figures and the notes.
   void CountUnwritten(Feed& feed, const RecordRing::Position& until, Ended& ended);
   /// Copies what the watch needs; with the work lock.
   void PublishFigures();
@@ -81,7 +87,7 @@ class SessionEncoder {
   mutable std::mutex work_;  ///< guards feeds and take: held by the encoder for a pass
   std::unique_ptr<Take> take_;
   StreamNames names_, sensor_names_;
-  Timestamp quality_written_, figures_made_;
+  Timestamp quality_written_, clocks_due_, figures_made_;
 
   mutable std::mutex events_mutex_;
   std::vector<recording::Event> events_;

@@ -204,7 +204,7 @@ Result<std::vector<std::pair<std::string, int64_t>>> Take::AddTrailingGaps() {
   return added;
 }
 
-Status Take::Finish(const recording::QualityRecord& quality) {
+Status Take::FitClocks() {
   clocks_.clear();
   for (const auto& stream : streams_) {
     const Track& track = *stream->track;
@@ -216,6 +216,11 @@ Status Take::Finish(const recording::QualityRecord& quality) {
     HANDHOLD_TRY(writer_->SetClockMap(stream->info.id, map));
     clocks_.push_back({stream->info.name, map, fit->breaks});
   }
+  return {};
+}
+
+Status Take::Finish(const recording::QualityRecord& quality) {
+  HANDHOLD_TRY(FitClocks());
   HANDHOLD_TRY(writer_->SetQuality(quality));
   return writer_->Commit(true);
 }

@@ -40,6 +40,7 @@ class Take {
   Result<bool> Samples(size_t source, const RingRecord& record);
   /// How many of the missing samples are the take's.
   Result<int64_t> Gap(size_t source, const RingRecord& record);
+  /// The source's own word that its clock starts anew: the map gets a segment there.
   void ClockReset(size_t source, const RingRecord& record);
   Status Event(const recording::Event& event) { return writer_->AddEvent(event); }
   /// Commits what has waited for 0.1 s although no stream has filled a chunk: the streams fell
@@ -50,6 +51,9 @@ class Take {
   void EndAt(Timestamp end) { end_ = std::min(end_, end); }
   /// Streams that fell silent before the end get a gap up to it. Returns how long, by name.
   Result<std::vector<std::pair<std::string, int64_t>>> AddTrailingGaps();
+  /// Fits and stores the clock map of every stream as known now, so that a recorder that dies
+  /// leaves true times. Cost: some milliseconds per stream, and a sync.
+  Status FitClocks();
   /// Ends the take: clock maps of every stream, quality; everything is on disk when it returns.
   /// Compaction is ClipWriter::Close.
   Status Finish(const recording::QualityRecord& quality);

@@ -408,5 +408,22 @@ TEST_F(RecorderTest, AConstantDelayIsTakenOffAndKeptWithItsUncertainty) {
   EXPECT_NEAR(window->times[0].seconds(), received_s - 8e-3, 2e-6);
 }
 
+TEST_F(RecorderTest, ARunningTakeAlreadyHasItsClockMapsAndQuality) {
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  MakeAndArm();
+  plate->Announce();
+  Play({plate}, 1.0);
+  WaitForStreams({"plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({plate}, 12.0);
+  const std::string path = directory_ + "/take_1.clip";
+  ASSERT_TRUE(WaitUntil([&] {
+    const auto clip = store::ClipReader::Open(path);
+    return clip && !(*clip)->quality().items.empty() &&
+           (*clip)->clock_map((*clip)->streams().at(0).id).segments.at(0).pair_count > 100;
+  }));
+  ASSERT_TRUE(recorder_->Stop());
+}
+
 }  // namespace
 }  // namespace handhold::capture
