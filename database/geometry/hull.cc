@@ -186,6 +186,11 @@ Result<ConvexHull> MakeConvexHull(std::span<const Vec3> points) {
   HANDHOLD_ASSIGN(std::shared_ptr<const MeshTree> surface, MeshTree::Build(std::move(mesh)));
   if (!surface->report().watertight())
     return Bad("rounding spoiled the surface (" + surface->report().Summary() + ")");
+  // Rounding can also leave a closed surface that misses points, where they are nearly flat.
+  for (const Vec3& p : points) {
+    if (surface->Closest(p).distance_m > 1e-8 * bounds.diagonal_m())
+      return Bad("rounding spoiled the surface: the points are too nearly in one plane");
+  }
   return ConvexHull{std::move(surface)};
 }
 

@@ -118,9 +118,10 @@ Status CheckProp(const Prop& prop) {
 
 Result<Prop> PropFromJson(const Json& json, const std::filesystem::path& path) {
   const JsonView root(json, path.string());
-  HANDHOLD_TRY(root.RequireKnownKeys({"format", "version", "name", "source", "sources", "shapes",
-                                      "mass", "friction", "friction_source",
-                                      "surface_compliance_m_per_N", "grasp_regions", "markers"}));
+  HANDHOLD_TRY(
+      root.RequireKnownKeys({"format", "version", "name", "source", "sources", "shapes", "mass",
+                             "friction", "friction_source", "surface_compliance_m_per_N",
+                             "surface_compliance_source", "grasp_regions", "markers"}));
   HANDHOLD_TRY(internal::CheckFormat(root, "handhold.prop"));
   Prop prop;
   HANDHOLD_ASSIGN(prop.name, root.Get<std::string>("name"));

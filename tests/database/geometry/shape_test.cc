@@ -275,6 +275,27 @@ TEST(ConvexHull, ContainsItsPointsAndIsConvex) {
   }
 }
 
+TEST(ConvexHull, OfNearlyFlatPointsContainsThemOrIsRefused) {
+  std::mt19937_64 rng(1);
+  std::uniform_real_distribution<double> u(-1, 1);
+  int made = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    const double thickness = std::pow(10.0, -1.0 * static_cast<double>(trial % 12));
+    std::vector<Vec3> points;
+    for (int i = 0; i < 4 + trial % 30; ++i) {
+      const double x = u(rng), y = u(rng), z = thickness * u(rng);
+      points.emplace_back(x, y, z);
+    }
+    const auto hull = MakeConvexHull(points);
+    if (!hull) continue;
+    ++made;
+    for (const Vec3& p : points) {
+      ASSERT_LE(SignedDistance(*hull, p).distance_m, 1e-7) << "trial " << trial;
+    }
+  }
+  EXPECT_GT(made, 2500);
+}
+
 TEST(ConvexHull, RefusesFlatAndTooFewPoints) {
   std::vector<Vec3> flat;
   for (int i = 0; i < 20; ++i) flat.emplace_back(std::cos(i), std::sin(i), 0.3 * std::cos(i));

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "database/model/dynamics.h"
 #include "database/model/kinematics.h"
+#include "database/text/json.h"
 #include "tests/support/random_skeleton.h"
 
 namespace handhold::model {
@@ -41,6 +45,45 @@ TEST(Library, HandholdSchemasDecidesAndMustExist) {
   ASSERT_FALSE(hand);
   EXPECT_THAT(hand.error().message, HasSubstr("/nowhere/at/all"));
   EXPECT_TRUE(LoadHand("finger4"));
+}
+
+/// Paths of the numbers other than 0 with no `source` beside them or further out; one at the root
+/// of the file tells of the whole and covers none, but friction_source covers friction, and so on.
+void NumbersWithoutSource(const text::Json& json, const std::string& path, bool sourced,
+                          std::vector<std::string>* out) {
+  if (json.is_object()) {
+    sourced = sourced || (!path.empty() && json.Find("source") != nullptr);
+    for (const text::JsonMember& m : json.members()) {
+      if (m.key == "version") continue;
+      const bool own = json.Find(m.key.substr(0, m.key.find("_m")) + "_source") != nullptr;
+      NumbersWithoutSource(m.value, path + "/" + m.key, sourced || own, out);
+    }
+  } else if (json.is_array()) {
+    for (const text::Json& element : json.elements())
+      NumbersWithoutSource(element, path + "/-", sourced, out);
+  } else if (json.number() && *json.number() != 0 && !sourced) {
+    out->push_back(path);
+  }
+}
+
+TEST(Library, EveryNumberOfHandsAndPropsHasASource) {
+  int files = 0;
+  for (const char* folder : {"hands", "props"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(*SchemasFolder() / folder)) {
+      if (entry.path().extension() != ".json") continue;
+      ++files;
+      std::vector<std::string> bare;
+      NumbersWithoutSource(*text::ReadJsonFile(entry.path()), "", false, &bare);
+      EXPECT_THAT(bare, ::testing::IsEmpty()) << entry.path();
+    }
+  }
+  EXPECT_GE(files, 12);
+  // It bites: a mass beside a source that is not its own.
+  std::vector<std::string> bare;
+  NumbersWithoutSource(
+      *text::ParseJson(R"({"source": "all", "a": {"source": "x"}, "b": {"mass_kg": 1}})"), "",
+      false, &bare);
+  EXPECT_THAT(bare, ::testing::ElementsAre("/b/mass_kg"));
 }
 
 TEST(Finger4, HasTheStudysNumbers) {
