@@ -146,6 +146,14 @@ bool HasBinaryStlLength(std::string_view bytes) {
   return bytes.size() == 84 + 50 * std::uint64_t{n};
 }
 
+/// No control characters but white space. The count of a binary STL below 2^24 triangles holds a
+/// zero byte, and its end lies within what is looked at.
+bool IsText(std::string_view bytes) {
+  return std::none_of(
+      bytes.begin(), bytes.begin() + std::min<std::ptrdiff_t>(1024, std::ssize(bytes)),
+      [](char c) { return (c >= 0 && c < ' ' && (c < '\t' || c > '\r')) || c == 127; });
+}
+
 Result<RawMesh> ReadRaw(std::string_view bytes, std::string_view name) {
   // A byte-order mark would hide the first keyword, and with it a vertex that all faces count from.
   if (StartsWith(bytes, "\xEF\xBB\xBF") && !HasBinaryStlLength(bytes)) bytes.remove_prefix(3);
@@ -156,7 +164,13 @@ Result<RawMesh> ReadRaw(std::string_view bytes, std::string_view name) {
   std::string_view start = bytes;
   const std::string_view first = internal::NextToken(start);
   if (!obj && IsStlText(bytes)) return internal::ReadStlAscii(bytes);
-  if (extension == ".stl") return internal::ReadStlBinary(bytes);
+  if (extension == ".stl") {
+    if (IsText(bytes)) {
+      return Error{ErrorCode::kUnsupported,
+                   "is not STL: a text without 'solid' and 'facet', whatever its name says"};
+    }
+    return internal::ReadStlBinary(bytes);
+  }
   if (obj || first == "v" || first == "#" || first == "o" || first == "g" || first == "mtllib")
     return internal::ReadObj(bytes);
   return Error{ErrorCode::kUnsupported,

@@ -282,11 +282,15 @@ Result<RawMesh> ReadStlBinary(std::string_view bytes) {
   if (bytes.size() < 84) return Error{ErrorCode::kCorrupt, "STL: shorter than its 84-byte header"};
   const std::uint32_t claimed = Load<std::uint32_t>(bytes.data() + 80, false);
   const std::size_t present = (bytes.size() - 84) / 50;
-  const std::size_t count = std::min<std::size_t>(claimed, present);
+  // The count is all that tells a binary STL from other bytes: where it does not fit, what would be
+  // read may be no triangles at all.
   if (present < claimed) {
-    mesh.truncated = "the file holds " + std::to_string(present) + " of the " +
-                     std::to_string(claimed) + " triangles it announces";
-  } else if (bytes.size() != 84 + 50 * count) {
+    return Error{ErrorCode::kCorrupt, "STL: the file holds " + std::to_string(present) +
+                                          " of the " + std::to_string(claimed) +
+                                          " triangles it announces: it is cut off, or not STL"};
+  }
+  const std::size_t count = claimed;
+  if (bytes.size() != 84 + 50 * count) {
     mesh.truncated = std::to_string(bytes.size() - 84 - 50 * count) +
                      " bytes after the last triangle are not read";
   }

@@ -269,9 +269,13 @@ TEST(ReadMesh, KeepsWhatIsGoodAndReportsWhatIsNot) {
   std::string cut = StlBinaryCube();
   cut.resize(cut.size() - 60);
   const auto stl = Read(cut, "cut.stl");
-  ASSERT_TRUE(stl);
-  EXPECT_EQ(stl->mesh.triangles.size(), 10u);
-  EXPECT_THAT(*stl, HasIssue(Severity::kLoss, "10 of the 12"));
+  ASSERT_FALSE(stl);
+  EXPECT_EQ(stl.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(stl.error().message, HasSubstr("10 of the 12"));
+  const auto longer = Read(StlBinaryCube() + "tail", "tail.stl");
+  ASSERT_TRUE(longer);
+  EXPECT_EQ(longer->mesh.triangles.size(), 12u);
+  EXPECT_THAT(*longer, HasIssue(Severity::kLoss, "4 bytes after the last triangle"));
 
   std::string ply = PlyCube("binary_little_endian", true);
   ply.resize(ply.size() - 5);
@@ -296,11 +300,10 @@ TEST(ReadMesh, ReportsTheStateOfTheSurface) {
 }
 
 TEST(ReadMesh, HugeClaimsCostNothing) {
-  // Each claims far more than the file holds: an error or an issue, at once, without allocating for
-  // the claim.
+  // Each claims far more than the file holds: an error, at once, without allocating for the claim.
   std::string stl = StlBinaryCube();
   for (int i = 0; i < 4; ++i) stl[80 + i] = static_cast<char>(0xff);
-  EXPECT_EQ(Read(stl, "huge.stl")->mesh.triangles.size(), 12u);
+  EXPECT_EQ(Read(stl, "huge.stl").error().code, ErrorCode::kCorrupt);
   const std::string header =
       "ply\nformat binary_little_endian 1.0\nelement vertex 9000000000000000000\nproperty float "
       "x\nend_header\n";
@@ -321,6 +324,15 @@ TEST(ReadMesh, OtherFilesAreRefusedByName) {
     const auto file = Read(bytes, "notes.txt");
     ASSERT_FALSE(file);
     EXPECT_THAT(file.error().message, HasSubstr("notes.txt"));
+  }
+  // Text under the name of an STL: a count of triangles made of its letters helps nobody.
+  for (const std::string& text :
+       {std::string("hello"), std::string(500, 'x'), std::string("<html>404 \xC3\xA9</html>\r\n"),
+        std::string("solid without any\nendsolid\n")}) {
+    const auto file = Read(text, "page.stl");
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().code, ErrorCode::kUnsupported);
+    EXPECT_THAT(file.error().message, HasSubstr("page.stl: is not STL"));
   }
   EXPECT_EQ(Read("ply\nformat ascii 1.0\nelement tristrips 1\nproperty list int int "
                  "vertex_indices\nend_header\n",
