@@ -37,6 +37,13 @@ Status CheckNames(const Prop& prop, const char* kind, const Items& items) {
   return {};
 }
 
+/// Nothing a hand holds, and no plate it presses, reaches farther from its own origin.
+Status CheckReach(const Prop& prop, const Vec3& p, const std::string& what) {
+  if (!(p.norm() > 5.0)) return {};
+  return Invalid(prop, what + " is " + std::to_string(p.norm()) +
+                           " m away, beyond 5 m: is this in mm? lengths are in m");
+}
+
 Status ReadShapesAndMass(const JsonView& root, const std::filesystem::path& folder, Prop* prop) {
   HANDHOLD_ASSIGN(const JsonView list, root.At("shapes"));
   HANDHOLD_ASSIGN(const std::vector<JsonView> items, list.Items());
@@ -90,6 +97,7 @@ Status CheckProp(const Prop& prop) {
     if (!internal::IsPose(shape.X_PS)) {
       return Invalid(prop, "the pose of shape '" + shape.name + "' is not a rigid transform");
     }
+    HANDHOLD_TRY(CheckReach(prop, shape.X_PS.p, "shape '" + shape.name + "'"));
   }
   if (prop.mass.mass_kg != 0) {
     if (Status s = geometry::CheckMass(prop.mass); !s) return Invalid(prop, s.error().message);
@@ -104,6 +112,7 @@ Status CheckProp(const Prop& prop) {
     if (!region.p_P.allFinite() || !(region.radius_m > 0) || !std::isfinite(region.radius_m)) {
       return Invalid(prop, "grasp region '" + region.name + "': its radius must be positive");
     }
+    HANDHOLD_TRY(CheckReach(prop, region.p_P, "grasp region '" + region.name + "'"));
     if (!(std::abs(region.approach_P.norm() - 1.0) < 1e-6)) {
       return Invalid(prop, "grasp region '" + region.name + "': its approach is not a unit vector");
     }
@@ -112,6 +121,7 @@ Status CheckProp(const Prop& prop) {
     if (!marker.p_P.allFinite()) {
       return Invalid(prop, "marker '" + marker.name + "': its position is not finite");
     }
+    HANDHOLD_TRY(CheckReach(prop, marker.p_P, "marker '" + marker.name + "'"));
   }
   return {};
 }
@@ -184,6 +194,11 @@ Status SaveProp(const Prop& prop, const std::string& path) {
 Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit) {
   HANDHOLD_ASSIGN(geometry::MeshFile file,
                   geometry::ReadMeshFile(path, {.metres_per_unit = metres_per_unit}));
+  for (const Issue& issue : file.issues) {
+    if (issue.severity != Severity::kLoss) continue;
+    return Error{ErrorCode::kCorrupt,
+                 path + ": this mesh file is damaged: " + issue.what + " (" + issue.where + ")"};
+  }
   auto shape = geometry::MakeTriangleMesh(std::move(file.mesh));
   if (!shape) return shape.error().Within(path);
   Prop prop;

@@ -344,6 +344,30 @@ Json MassToJson(const geometry::MassProperties& mass) {
   return json;
 }
 
+namespace {
+
+/// What no hand and nothing it holds can weigh: a number in another unit. A fixed prop has no mass.
+Status CheckUnitsOfMass(const JsonView& mass, const geometry::MassProperties& m) {
+  constexpr double kLargest_kg = 1000.0, kLargestRadius_m = 5.0;
+  if (m.mass_kg > kLargest_kg) {
+    return mass.Fail("a mass of " + std::to_string(m.mass_kg) +
+                     " kg, beyond 1000 kg: is this in g? masses are in kg");
+  }
+  if (m.p_BCom.norm() > kLargestRadius_m) {
+    return mass.Fail("com_m is " + std::to_string(m.p_BCom.norm()) +
+                     " m away, beyond 5 m: is this in mm? lengths are in m");
+  }
+  const double largest = m.mass_kg * kLargestRadius_m * kLargestRadius_m;
+  if (m.I_BCom_B.diagonal().maxCoeff() > largest) {
+    return mass.Fail(
+        "inertia_kg_m2 is larger than that of the same mass 5 m away: is this in "
+        "kg mm^2 or g cm^2? inertias are in kg m^2");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<geometry::MassProperties> MassFromJson(const JsonView& mass,
                                               std::span<const PosedShape> shapes) {
   HANDHOLD_TRY(mass.RequireKnownKeys(
@@ -399,6 +423,7 @@ Result<geometry::MassProperties> MassFromJson(const JsonView& mass,
     }
   }
   if (Status s = geometry::CheckMass(m); !s) return mass.Fail(s.error().message);
+  HANDHOLD_TRY(CheckUnitsOfMass(mass, m));
   return m;
 }
 

@@ -32,9 +32,30 @@ int LimitCount(JointType type) {
   return type == JointType::kFree ? 0 : joint.nv();
 }
 
+/// Lengths in another unit: no hand reaches farther from a body's origin, and no laboratory farther
+/// from the world's. Only files are asked: a fit may try such a step, and must survive it.
+Status CheckReach(const JsonView& json, double distance_m, bool in_world, const std::string& what) {
+  const int reach_m = in_world ? 100 : 5;
+  if (!(distance_m > reach_m)) return {};
+  return json.Fail(what + " is " + std::to_string(distance_m) + " m, beyond " +
+                   std::to_string(reach_m) + " m: is this in mm? lengths are in m");
+}
+
+/// Twist and swing (SwingTwist) never exceed pi. The angle of a hinge may, where its zero lies at
+/// one end, but no joint of a hand goes round more than once.
+Status CheckLimit(const JsonView& item, JointType type, bool degrees, double limit_rad) {
+  const bool ball = type == JointType::kBall;
+  if (std::abs(limit_rad) <= (ball ? M_PI : 2 * M_PI) + 1e-9) return {};
+  const std::string largest =
+      degrees ? (ball ? "180 degrees" : "360 degrees") : (ball ? "pi rad" : "2 pi rad");
+  return item.Fail("a limit of a " + std::string(JointTypeName(type)) + " joint beyond " + largest +
+                   (degrees ? "" : ": are these degrees? limits are in rad"));
+}
+
 /// "lower_rad": [a, null] or "lower_deg"; null and a missing list mean free.
-Status LimitsFromJson(const JsonView& joint, const std::string& which, int count,
+Status LimitsFromJson(const JsonView& joint, const std::string& which, JointType type,
                       Eigen::Vector3d* limits) {
+  const int count = LimitCount(type);
   const std::string rad = which + "_rad", deg = which + "_deg";
   if (joint.Has(rad) && joint.Has(deg))
     return joint.Fail("give " + rad + " or " + deg + ", not both");
@@ -49,7 +70,9 @@ Status LimitsFromJson(const JsonView& joint, const std::string& which, int count
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i].value().is_null()) continue;
     HANDHOLD_ASSIGN(const double value, items[i].As<double>());
-    (*limits)[static_cast<int>(i)] = degrees ? DegreesToRadians(value) : value;
+    const double value_rad = degrees ? DegreesToRadians(value) : value;
+    HANDHOLD_TRY(CheckLimit(items[i], type, degrees, value_rad));
+    (*limits)[static_cast<int>(i)] = value_rad;
   }
   return {};
 }
@@ -95,8 +118,8 @@ Result<Joint> JointFromJson(const JsonView& json) {
                        " joint has no " + key);
     }
   }
-  HANDHOLD_TRY(LimitsFromJson(json, "lower", LimitCount(joint.type), &joint.lower_rad));
-  HANDHOLD_TRY(LimitsFromJson(json, "upper", LimitCount(joint.type), &joint.upper_rad));
+  HANDHOLD_TRY(LimitsFromJson(json, "lower", joint.type, &joint.lower_rad));
+  HANDHOLD_TRY(LimitsFromJson(json, "upper", joint.type, &joint.upper_rad));
   return joint;
 }
 
@@ -145,10 +168,15 @@ Result<Body> ReadBody(const JsonView& json, const std::vector<std::string>& name
   HANDHOLD_ASSIGN(body.source, json.GetOr<std::string>("source", ""));
   HANDHOLD_ASSIGN(const JsonView joint, json.At("joint"));
   HANDHOLD_ASSIGN(body.joint, JointFromJson(joint));
+  HANDHOLD_TRY(CheckReach(json, body.length_m, false, "length_m"));
+  HANDHOLD_TRY(CheckReach(joint, body.joint.X_PJp.p.norm(), body.parent == 0,
+                          "the offset p_m of parent_pose"));
+  HANDHOLD_TRY(CheckReach(joint, body.joint.X_BJc.p.norm(), false, "the offset p_m of child_pose"));
   HANDHOLD_ASSIGN(const std::vector<JsonView> shapes, json.GetItems("shapes"));
   std::vector<PosedShape> posed;
   for (const JsonView& item : shapes) {
     HANDHOLD_ASSIGN(PosedShape shape, internal::ShapeFromJson(item, folder));
+    HANDHOLD_TRY(CheckReach(item, shape.X.p.norm(), false, "its offset"));
     BodyShape& out = body.shapes.emplace_back(BodyShape{"", shape.X, shape.shape, ""});
     HANDHOLD_ASSIGN(out.name, item.Get<std::string>("name"));
     HANDHOLD_ASSIGN(out.source, item.GetOr<std::string>("source", ""));
@@ -187,6 +215,7 @@ Status ReadMarkersAndFrames(const JsonView& root, const std::vector<std::string>
     HANDHOLD_ASSIGN(marker.name, item.Get<std::string>("name"));
     HANDHOLD_ASSIGN(marker.body, BodyFromJson(item, "body", names));
     HANDHOLD_ASSIGN(marker.p_BM, Vec3FromJson(item, "p_m"));
+    HANDHOLD_TRY(CheckReach(item, marker.p_BM.norm(), marker.body == 0, "its offset p_m"));
     HANDHOLD_ASSIGN(marker.source, item.GetOr<std::string>("source", ""));
   }
   if (root.Has("marker_sets")) {
@@ -204,6 +233,7 @@ Status ReadMarkersAndFrames(const JsonView& root, const std::vector<std::string>
     HANDHOLD_ASSIGN(frame.name, item.Get<std::string>("name"));
     HANDHOLD_ASSIGN(frame.body, BodyFromJson(item, "body", names));
     HANDHOLD_ASSIGN(frame.X_BF, PoseFromJson(item, "pose"));
+    HANDHOLD_TRY(CheckReach(item, frame.X_BF.p.norm(), frame.body == 0, "its offset p_m"));
     HANDHOLD_ASSIGN(frame.source, item.GetOr<std::string>("source", ""));
   }
   return {};

@@ -160,5 +160,23 @@ TEST(OutboardMass, IsZeroWhereNothingHasMass) {
   EXPECT_EQ(OutboardMass(s, s.ZeroConfiguration(), 1, &data).mass_kg, 0);
 }
 
+// A skeleton for kinematics only needs no mass; what it cannot answer must not look like an answer.
+TEST(ForwardDynamics, IsNotFiniteWhereAJointCarriesNoMass) {
+  SkeletonDraft draft;
+  draft.name = "s";
+  draft.bodies.resize(1);
+  draft.bodies[0].name = "b";
+  draft.bodies[0].joint.name = "j";
+  draft.bodies[0].joint.type = JointType::kHinge;
+  const Skeleton s = *Skeleton::Build(draft);
+  DynamicsData data(s);
+  for (const double tau_Nm : {0.0, 1.0}) {
+    const Eigen::VectorXd tau = Eigen::VectorXd::Constant(1, tau_Nm);
+    Eigen::VectorXd a = Eigen::VectorXd::Zero(1);
+    ForwardDynamics(s, s.ZeroConfiguration(), Eigen::VectorXd::Zero(1), tau, kGravity, &data, a);
+    EXPECT_FALSE(std::isfinite(a[0])) << tau_Nm;
+  }
+}
+
 }  // namespace
 }  // namespace handhold::model

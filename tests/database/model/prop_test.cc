@@ -111,14 +111,37 @@ TEST_F(PropFile, ErrorsNamePathAndNearestName) {
 
 TEST_F(PropFile, NamesMustDifferAndNumbersBePhysical) {
   const std::string ball = R"({"name": "a", "kind": "sphere", "radius_m": 0.1})";
-  EXPECT_FALSE(Load(With(ball + "," + ball)));
   EXPECT_TRUE(Load(With(ball)));
-  EXPECT_FALSE(Load(With(ball, R"(, "surface_compliance_m_per_N": -1)")));
-  EXPECT_FALSE(Load(With(ball, R"(, "mass": {"mass_kg": -1, "from_shapes": true})")));
-  EXPECT_FALSE(Load(With(
-      ball,
-      R"(, "mass": {"mass_kg": 1, "com_m": [0,0,0], "inertia_kg_m2": [1,0,0, 0,1,0, 0,0,5]})")));
-  EXPECT_FALSE(Load(With("")));
+  const struct {
+    std::string shapes, rest, says;
+  } cases[] = {
+      {ball + "," + ball, "", "two shapes are called 'a'"},
+      {ball, R"(, "surface_compliance_m_per_N": -1)",
+       "/surface_compliance_m_per_N: expected at least 0"},
+      {ball, R"(, "mass": {"mass_kg": -1, "from_shapes": true})",
+       "/mass/mass_kg: expected at least 0"},
+      {ball,
+       R"(, "mass": {"mass_kg": 1, "com_m": [0,0,0], "inertia_kg_m2": [1,0,0, 0,1,0, 0,0,5]})",
+       "one principal moment exceeds the sum of the other two"},
+      {"", "", "/shapes: expected at least 1 element, found 0"},
+      // In other units.
+      {ball, R"(, "mass": {"mass_kg": 1200, "from_shapes": true})", "is this in g?"},
+      {ball,
+       R"(, "mass": {"mass_kg": 0.01, "com_m": [0,0,0], "inertia_kg_m2": [1,0,0, 0,1,0, 0,0,1]})",
+       "is this in kg mm^2"},
+      {ball, R"(, "markers": [{"name": "m", "p_m": [0, 60, 0]}])",
+       "marker 'm' is 60.000000 m away, beyond 5 m: is this in mm?"},
+      {ball,
+       R"(, "grasp_regions": [{"name": "g", "p_m": [30,0,0], "radius_m": 1, "approach": [1,0,0]}])",
+       "grasp region 'g' is 30.000000 m away, beyond 5 m: is this in mm?"},
+      {R"({"name": "a", "kind": "sphere", "radius_m": 0.1, "pose": {"p_m": [0, 0, 25]}})", "",
+       "shape 'a' is 25.000000 m away, beyond 5 m: is this in mm?"},
+  };
+  for (const auto& c : cases) {
+    const auto prop = Load(With(c.shapes, c.rest));
+    ASSERT_FALSE(prop) << c.shapes << c.rest;
+    EXPECT_THAT(prop.error().message, HasSubstr(c.says));
+  }
 }
 
 TEST_F(PropFile, MassFromShapesIsThatOfTheSolid) {
@@ -207,6 +230,18 @@ TEST(PropFromMesh, AnStlInMillimetresBecomesAFixedProp) {
   EXPECT_EQ(nowhere.error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(of_json) << of_json.error().message;
   EXPECT_NEAR(of_json->mass.mass_kg, 1000 * 0.02 * 0.02 * 0.02 / 6, 1e-9);
+}
+
+TEST(PropFromMesh, ADamagedFileIsNoProp) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / "handhold_damaged.obj").string();
+  std::ofstream(path) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 9\n";
+  const auto prop = PropFromMesh(path, 0.1);
+  std::filesystem::remove(path);
+  ASSERT_FALSE(prop);
+  EXPECT_EQ(prop.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(prop.error().message, HasSubstr("handhold_damaged.obj: this mesh file is damaged"));
+  EXPECT_THAT(prop.error().message, HasSubstr("vertices that are not there (line 7"));
 }
 
 TEST(PropLibrary, HasWhatItPromises) {

@@ -152,8 +152,89 @@ TEST(Errors, ANewerFormIsSaidToBeNewer) {
 }
 
 TEST(Errors, WhatTheSchemaAllowsIsStillChecked) {
-  EXPECT_FALSE(LoadEdited("\"lower_deg\": [-70]", "\"lower_deg\": [90]"));
-  EXPECT_FALSE(LoadEdited("R.PLM.DOR.2", "R.PLM.DOR.1"));
+  const auto limits = LoadEdited("\"lower_deg\": [-70]", "\"lower_deg\": [90]");
+  ASSERT_FALSE(limits);
+  EXPECT_THAT(limits.error().message, HasSubstr("body 'palm': limit 0: lower is not <= upper"));
+  const auto twice = LoadEdited("R.PLM.DOR.2", "R.PLM.DOR.1");
+  ASSERT_FALSE(twice);
+  EXPECT_THAT(twice.error().message, HasSubstr("marker 1: the name 'R.PLM.DOR.1' is used twice"));
+}
+
+/// A ball joint and a marker, with `joint` and `rest` of the body and the position of the marker.
+Result<Skeleton> LoadBall(const std::string& joint, const std::string& rest,
+                          const std::string& body = "b", const std::string& p_m = "0, 0, 0") {
+  const TempFile file;
+  std::ofstream(file.path())
+      << R"({"format": "handhold.skeleton", "version": 1, "name": "s", "bodies": [{"name": "b",
+    "parent": "W", "joint": {"type": )"
+      << joint << "}" << rest << R"(}], "markers": [{"name": "m", "body": ")" << body
+      << R"(", "p_m": [)" << p_m << R"(]}], "frames": [{"name": "f", "body": ")" << body
+      << R"(", "pose": {"p_m": [)" << p_m << "]}}]}";
+  return LoadSkeleton(file.path());
+}
+
+const char kHinge[] = R"("hinge", "name": "j", "axis": [0, 1, 0])";
+const char kBall[] = R"("ball", "name": "j")";
+
+TEST(Errors, NumbersInOtherUnitsAreRefused) {
+  const std::string hinge = kHinge, ball = kBall, fixed = "\"fixed\"";
+  const std::string com = R"(, "com_m": [0, 0, 0], "inertia_kg_m2": )";
+  const struct {
+    std::string joint, rest, body, p_m, path, says;
+  } cases[] = {
+      {hinge + R"(, "upper_rad": [90])", "", "b", "0,0,0", "/bodies/0/joint/upper_rad/0",
+       "are these degrees? limits are in rad"},
+      {hinge + R"(, "lower_rad": [-6.3])", "", "b", "0,0,0", "/lower_rad/0", "beyond 2 pi rad"},
+      {hinge + R"(, "lower_deg": [-361])", "", "b", "0,0,0", "/lower_deg/0", "beyond 360 degrees"},
+      {R"("universal", "name": "j", "axis": [0,1,0], "axis2": [0,0,1], "upper_rad": [1, 20])", "",
+       "b", "0,0,0", "/upper_rad/1", "limits are in rad"},
+      {ball + R"(, "upper_rad": [1, 1, 3.2])", "", "b", "0,0,0", "/upper_rad/2", "beyond pi rad"},
+      {ball + R"(, "lower_rad": [-45, -1, -1])", "", "b", "0,0,0", "/lower_rad/0",
+       "are these degrees?"},
+      {hinge + R"(, "parent_pose": {"p_m": [101, 0, 0]})", "", "b", "0,0,0", "/bodies/0/joint",
+       "parent_pose is 101.000000 m, beyond 100 m: is this in mm?"},
+      {hinge + R"(, "child_pose": {"p_m": [0, 45, 0]})", "", "b", "0,0,0", "/bodies/0/joint",
+       "child_pose is 45.000000 m, beyond 5 m: is this in mm?"},
+      {fixed, R"(, "length_m": 43)", "b", "0,0,0", "/bodies/0", "length_m is 43"},
+      {fixed, R"(, "shapes": [{"name": "c", "kind": "capsule", "radius_m": 8, "from_m": [0,0,0],
+                               "to_m": [40,0,0]}])",
+       "b", "0,0,0", "/bodies/0/shapes/0", "is this in mm?"},
+      {fixed, "", "b", "0, 0, 11", "/markers/0", "its offset p_m is 11.000000 m, beyond 5 m"},
+      {fixed, "", "W", "0, 0, 800", "/markers/0", "beyond 100 m: is this in mm?"},
+      {fixed, R"(, "mass": {"mass_kg": 1001)" + com + "[9,0,0, 0,9,0, 0,0,9]}", "b", "0,0,0",
+       "/bodies/0/mass", "is this in g?"},
+      {fixed, R"(, "mass": {"mass_kg": 0.01)" + com + "[0.3,0,0, 0,0.3,0, 0,0,0.3]}", "b", "0,0,0",
+       "/bodies/0/mass", "is this in kg mm^2"},
+      {fixed,
+       R"(, "mass": {"mass_kg": 1, "com_m": [22, 0, 0], "inertia_kg_m2": [1,0,0, 0,1,0, 0,0,1]})",
+       "b", "0,0,0", "/bodies/0/mass", "com_m is 22.000000 m away, beyond 5 m: is this in mm?"},
+  };
+  for (const auto& c : cases) {
+    const auto s = LoadBall(c.joint, c.rest, c.body, c.p_m);
+    ASSERT_FALSE(s) << c.joint << c.rest << c.p_m;
+    EXPECT_THAT(s.error().message, HasSubstr(c.path));
+    EXPECT_THAT(s.error().message, HasSubstr(c.says));
+  }
+}
+
+TEST(Errors, UnusualNumbersAreNotTakenForOtherUnits) {
+  const std::string hinge = kHinge, ball = kBall;
+  const std::string cases[][4] = {
+      {hinge + R"(, "lower_deg": [-360], "upper_deg": [360])", "", "b", "0, 0, 4.9"},
+      {hinge + R"(, "lower_rad": [null], "upper_rad": [6.283185307179586])", "", "b", "0, 0, 0"},
+      {ball + R"(, "lower_deg": [-180, -180, -180], "upper_deg": [180, 180, null])", "", "b",
+       "0, 0, 0"},
+      // A hand far from its laboratory's origin, seen by a marker on the wall.
+      {hinge + R"(, "parent_pose": {"p_m": [12, 8, 1]})", "", "W", "20, 0, 3"},
+      {hinge,
+       R"(, "mass": {"mass_kg": 999, "com_m": [4, 0, 0],
+                     "inertia_kg_m2": [20000,0,0, 0,20000,0, 0,0,20000]})",
+       "b", "0, 0, 0"},
+  };
+  for (const auto& c : cases) {
+    const auto s = LoadBall(c[0], c[1], c[2], c[3]);
+    EXPECT_TRUE(s) << s.error().message;
+  }
 }
 
 TEST(Files, DegreesAndCapsulesByTheirEndsAreReadIntoSi) {
