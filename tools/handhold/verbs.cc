@@ -33,6 +33,7 @@ Program HandholdProgram() {
               FitContactVerb(),
               FitComplianceVerb(),
               SynthInteractionVerb(),
+              ReportVerb(),
               ArtefactListVerb(),
               ArtefactShowVerb(),
               ArtefactLineageVerb(),

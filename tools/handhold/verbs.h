@@ -35,6 +35,7 @@ Verb LiveSimulateVerb();      // live_simulate.cc
 Verb QueryVerb();             // query.cc
 Verb ReferenceVerb();         // reference.cc
 Verb SqlVerb();               // sql.cc
+Verb ReportVerb();            // report.cc
 Verb VersionVerb();           // version.cc
 
 /// The verbs in the order in which help shows them, the version, and the start checks.
