@@ -1,0 +1,59 @@
+// tools/demo, shortened: the smallest subject goes the whole way from simulated devices to the page.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/command.h"
+#include "tests/tools/report/well_formed.h"
+
+namespace handhold::report {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(DemoTest, EndsWithThePageAndTheLibrary) {
+  const std::string out = ::testing::TempDir() + "/demo_test";
+  std::filesystem::remove_all(out);
+  const auto run = support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) +
+                                       "/tools/demo --plan one-stroke --program " +
+                                       HANDHOLD_BINARY + " --to " + out);
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  for (const char* said : {"report.html", "library", "criteria 5 to 9", "Try next:"})
+    EXPECT_THAT(run.output, HasSubstr(said));
+
+  std::ifstream in(out + "/report.html");
+  std::stringstream page;
+  page << in.rdbuf();
+  const testing::Reading reading = testing::Read(page.str());
+  ASSERT_EQ(reading.error, "");
+  for (const char* id : {"stroke", "take", "motion", "compliance", "replay", "criteria"})
+    EXPECT_EQ(reading.ids.count(id), 1u) << id;
+  EXPECT_GE(reading.tags.at("image"), 4) << "the stroke's pictures";
+  EXPECT_THAT(reading.text, HasSubstr("fit.compliance"));
+
+  // The three commands that it names work.
+  std::istringstream lines(run.output.substr(run.output.find("Try next:")));
+  std::string line, cd;
+  int tried = 0;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("  cd ")) cd = line;
+    if (line.find(HANDHOLD_BINARY) == std::string::npos) continue;
+    const auto next = support::RunCommand(cd + " && " + line);
+    EXPECT_EQ(next.exit_code, 0) << line << "\n" << next.output;
+    ++tried;
+  }
+  EXPECT_EQ(tried, 3);
+}
+
+TEST(DemoTest, RefusesToWriteOverSomething) {
+  const auto run = support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) +
+                                       "/tools/demo --program " + HANDHOLD_BINARY + " --to /tmp");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.output, HasSubstr("is there already"));
+}
+
+}  // namespace
+}  // namespace handhold::report
