@@ -34,29 +34,15 @@ using Until = chain::ChainOptions::Until;
 // What need not be met, by name; everything else must be. What is met all the same is said: then
 // this list is what must change.
 const std::set<std::string> kKnownMisses = {
-    // While the fingertip sticks, the sideways force is determined by no compliance
-    // (chain_replay.cc): in the plane of flexion the same replays meet the bound.
-    "fitted, quasi-static, bump: force whole, p90",
-    "fitted, quasi-static, friction_1.0: force whole, p90",
-    "fitted, damped, bump: force whole, p90",
-    "fitted, damped, friction_1.0: force whole, p90",
-    "planted, quasi-static, captured: force whole, p90",
-    "planted, quasi-static, friction_1.0: force whole, median",
-    "planted, quasi-static, friction_1.0: force whole, p90",
-    "planted, damped, bump: force whole, p90",
-    "planted, damped, captured: force whole, median",
-    "planted, damped, captured: force whole, p90",
-    "planted, damped, friction_1.0: force whole, median",
-    "planted, damped, friction_1.0: force whole, p90",
-    "planted, damped, friction_1.0: first 50 ms whole, median",
+    // 11.8 % of this subject's strokes peak within 0.1 N of a threshold, where 10 % may: the
+    // draw's.
+    "strokes set aside",
     // PIP and DIP of this subject are refused and replayed with Table 1's values for another task.
     "fitted, quasi-static, friction_0.1: fingertip, median",
     "fitted, quasi-static, friction_0.1: fingertip, p90",
     "fitted, quasi-static, friction_1.0: slip agrees",
-    "fitted, quasi-static, friction_1.0: stick found",
     "fitted, damped, friction_0.1: fingertip, p90",
     "fitted, damped, friction_1.0: slip agrees",
-    "fitted, damped, friction_1.0: stick found",
 };
 
 // Writes a clip into the library as a recorder would, and catalogues it.

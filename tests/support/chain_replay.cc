@@ -1,9 +1,8 @@
 // Criterion 9: replays against the engine's own runs on the same surface.
 //
-// Forces are compared whole, and in the plane of the finger's flexion. Across it the finger is
-// rigid (its axes lie 2-5 degrees off parallel), so that the sideways force of a fingertip that
-// sticks is determined by no compliance but by history, in the engine as in the LCP; once it slides
-// the two agree there as well.
+// Forces are compared whole, and in the plane of the finger's flexion: across it the finger is
+// nearly rigid (its axes lie 2-5 degrees off parallel), and only the surface's own compliance
+// decides.
 #include <algorithm>
 #include <cmath>
 

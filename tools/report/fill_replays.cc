@@ -66,8 +66,7 @@ ReplayRow RowOf(const ReplayScore& score) {
   row.lcp_failures = score.lcp_failures;
   row.force_median = Quantile(score.force_late, 0.5),
   row.force_p90 = Quantile(score.force_late, 0.9);
-  row.early_median = Quantile(score.force_early, 0.5),
-  row.whole_median = Quantile(score.whole_late, 0.5);
+  row.early_median = Quantile(score.force_early, 0.5);
   row.tip_median_m = Quantile(score.tip_m, 0.5), row.tip_p90_m = Quantile(score.tip_m, 0.9);
   row.slip_agreement = score.slip_agreement(), row.stick_recall = score.stick_recall();
   row.equilibrium_rad = score.equilibrium_rad;

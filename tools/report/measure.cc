@@ -273,7 +273,7 @@ class StrokeComparison {
     }
     model::KinematicsData data(hand_);
     const int tip = TipFrame(hand_);
-    double late = 0, early = 0, whole = 0, tip2 = 0, n_late = 0, n_early = 0;
+    double late = 0, early = 0, tip2 = 0, n_late = 0, n_early = 0;
     for (size_t k = 0; k < frames; ++k) {
       const double t = motion.times[k].seconds() - start_s_;
       if (!Covers(series_, t)) continue;
@@ -286,8 +286,7 @@ class StrokeComparison {
                motion.q.col(static_cast<Eigen::Index>(k)), example);
       if (t < onset_s_ || t > release_s_) continue;
       const Vec3 off = force[k] - f;
-      (t < onset_s_ + 0.05 ? early : late) += off.squaredNorm() - off.y() * off.y();
-      if (t >= onset_s_ + 0.05) whole += off.squaredNorm();
+      (t < onset_s_ + 0.05 ? early : late) += off.squaredNorm();
       (t < onset_s_ + 0.05 ? n_early : n_late) += 1;
       tip2 += (p_tip - p_engine).squaredNorm();
       const double engine_slip = lab::Interpolate(series_, series_.slip_m_per_s, t)[0];
@@ -299,7 +298,6 @@ class StrokeComparison {
       score->stuck_found += engine_slip <= kSlips && slip[k] <= kSlips;
     }
     score->force_late.push_back(std::sqrt(late / std::max(1.0, n_late)) / peak_N_);
-    score->whole_late.push_back(std::sqrt(whole / std::max(1.0, n_late)) / peak_N_);
     score->force_early.push_back(std::sqrt(early / std::max(1.0, n_early)) / peak_N_);
     score->tip_m.push_back(std::sqrt(tip2 / std::max(1.0, n_late + n_early)));
   }

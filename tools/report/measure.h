@@ -79,10 +79,9 @@ struct ReplayExample {
 };
 
 struct ReplayScore {
-  /// Per stroke; forces as shares of the stroke's peak. Late and early: in the plane of flexion
-  /// (the lab's finger flexes about Y; across it the finger is rigid, and the sideways force of a
-  /// tip that sticks is decided by rounding and history in any engine). whole_late: sideways too.
-  std::vector<double> force_late, force_early, whole_late, tip_m;
+  /// Per stroke; RMS errors of the whole force after and in the first 50 ms, as shares of the
+  /// stroke's peak.
+  std::vector<double> force_late, force_early, tip_m;
   std::vector<int> jams;  ///< strokes whose engine peak exceeds twice the flat one: not in the
                           ///< above
   int lcp_failures = 0;

@@ -388,10 +388,8 @@ class Page {
     Pictures(d_.resynthesis, "figure-resynthesis", d_.resynthesis_caption);
     Figures(d_.replay_figures);
     TableHead(
-        "Replay against the engine. Force: RMS error in the plane of flexion after the first 50 ms "
-        "of contact, as share of the stroke's "
-        "peak; sideways too: of the whole force (a finger that sticks is rigid sideways, and that "
-        "force hangs on history). Fingertip: RMS over "
+        "Replay against the engine. Force: RMS error of the whole force after the first 50 ms "
+        "of contact, as share of the stroke's peak. Fingertip: RMS over "
         "contact. Slip: share of contact time in which both slip or both stick (1 mm/s); stick "
         "found: of the engine's stick. Strokes whose "
         "force in the engine exceeds twice that on the plate of the capture are jams, listed "
@@ -404,7 +402,6 @@ class Page {
          {"force median", true},
          {"p90", true},
          {"first 50 ms", true},
-         {"sideways too", true},
          {"fingertip median, mm", true},
          {"p90, mm", true},
          {"slip agrees", true},
@@ -423,7 +420,7 @@ class Page {
       h_.Close("td");
       Td(r.form), Td(Grouped(r.strokes), true), Td(Grouped(r.jams), true);
       Td(Percent(r.force_median), true), Td(Percent(r.force_p90), true),
-          Td(Percent(r.early_median), true), Td(Percent(r.whole_median), true);
+          Td(Percent(r.early_median), true);
       Td(Fixed(1e3 * r.tip_median_m, 2), true), Td(Fixed(1e3 * r.tip_p90_m, 2), true);
       Td(Percent(r.slip_agreement), true), Td(Percent(r.stick_recall), true);
       h_.Close("tr");

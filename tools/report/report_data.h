@@ -89,9 +89,8 @@ struct ReplayRow {
   bool tautology = false;  ///< the captured surface with eq. 1's reference: self-consistency, no
                            ///< proof
   int strokes = 0, jams = 0, lcp_failures = 0;
-  /// RMS in the plane of flexion after 50 ms, as share of the stroke's peak.
+  /// RMS of the whole force after 50 ms, as share of the stroke's peak.
   double force_median = 0.0, force_p90 = 0.0;
-  double whole_median = 0.0;  ///< the same of the whole force, sideways too
   double early_median = 0.0;  ///< of the first 50 ms
   double tip_median_m = 0.0, tip_p90_m = 0.0;
   double slip_agreement = 0.0, stick_recall = 0.0;  ///< NaN: the engine never stuck, or no contact

@@ -1,4 +1,5 @@
-// tools/demo, shortened: the smallest subject goes the whole way from simulated devices to the page.
+// tools/demo, shortened: the smallest subject goes the whole way from simulated devices to the
+// page.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -49,8 +50,8 @@ TEST(DemoTest, EndsWithThePageAndTheLibrary) {
 }
 
 TEST(DemoTest, RefusesToWriteOverSomething) {
-  const auto run = support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) +
-                                       "/tools/demo --program " + HANDHOLD_BINARY + " --to /tmp");
+  const auto run = support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) + "/tools/demo --program " +
+                                       HANDHOLD_BINARY + " --to /tmp");
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.output, HasSubstr("is there already"));
 }
