@@ -8,6 +8,7 @@
 #include "capture/wire/socket.h"
 #include "database/base/check.h"
 #include "database/store/clip_reader.h"
+#include "tools/lab/session_begin.h"
 
 namespace handhold::live {
 namespace {
@@ -210,7 +211,11 @@ Status Session::StartFlowing(const Operator& op) {
   info.prop = OrElse(notes.prop, info.prop);
   info.properties["rig"] = rig_.text;
   info.properties["rig_path"] = rig_.path;
-  if (options_.rehearsal != nullptr) info.properties["rehearsal"] = "simulated devices";
+  if (options_.rehearsal != nullptr) {
+    info.properties["rehearsal"] = "simulated devices";
+    info.properties[lab::kSessionBeginProperty] =
+        std::to_string(options_.rehearsal->session().begin.ns());
+  }
   const Timestamp give_up = HostNow() + options_.start_timeout;
   bool waiting = false;
   for (;;) {

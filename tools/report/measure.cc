@@ -1,10 +1,12 @@
 #include "tools/report/measure.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "database/model/kinematics.h"
+#include "tools/lab/session_begin.h"
 
 namespace handhold::report {
 namespace {
@@ -55,6 +57,17 @@ double Quantile(std::vector<double> values, double share) {
 }
 
 Result<double> SessionStart(const recording::ClipSource& clip) {
+  const auto& properties = clip.info().properties;
+  if (const auto begin = properties.find(lab::kSessionBeginProperty); begin != properties.end()) {
+    int64_t host_ns = 0;
+    const char* end = begin->second.data() + begin->second.size();
+    const auto read = std::from_chars(begin->second.data(), end, host_ns);
+    if (read.ec != std::errc() || read.ptr != end) {
+      return Error{ErrorCode::kCorrupt, "the clip's property " + begin->first +
+                                            " is no number: \"" + begin->second + "\""};
+    }
+    return Duration::Nanoseconds(host_ns - clip.info().host_start_ns).seconds();
+  }
   const recording::StreamInfo* markers = clip.FirstOfKind(recording::StreamKind::kMarkers);
   if (markers == nullptr)
     return Error{ErrorCode::kNotFound, "the clip has no marker stream to place the truth by"};

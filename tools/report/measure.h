@@ -25,8 +25,9 @@ namespace handhold::report {
 /// The value below which `share` of them lie (lower of two neighbours); NaN when there is none.
 double Quantile(std::vector<double> values, double share);
 
-/// Clip time of session time 0 (marker frame 0), by the marker stream's counters and the clip's own
-/// clock map. kNotFound without markers.
+/// Clip time of session time 0: by what a rehearsal left in the clip (tools/lab/session_begin.h),
+/// else that of marker frame 0, by the marker stream's counters and the clip's own clock map.
+/// kNotFound without markers, kCorrupt when the property is no number.
 Result<double> SessionStart(const recording::ClipSource& clip);
 
 struct LengthScore {

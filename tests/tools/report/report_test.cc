@@ -12,6 +12,7 @@
 #include "fitting/compliance/contact_fit.h"
 #include "fitting/compliance/reference_trajectory.h"
 #include "tests/tools/report/well_formed.h"
+#include "tools/lab/session_begin.h"
 #include "tools/lab/subject.h"
 #include "tools/report/html.h"
 #include "tools/report/measure.h"
@@ -132,6 +133,20 @@ artefact::ContactTrack* ReportTest::contact_ = nullptr;
 artefact::InteractionTrajectory* ReportTest::trajectory_ = nullptr;
 ReportData* ReportTest::data_ = nullptr;
 std::string* ReportTest::page_ = nullptr;
+
+// A rehearsal's take begins before its session; the property says by how much.
+TEST(SessionStartTest, IsWhereTheRehearsalLeftIt) {
+  recording::ClipInfo info;
+  info.host_start_ns = 1'000'000'000;
+  info.properties[lab::kSessionBeginProperty] = "5985000001";
+  const auto start = SessionStart(recording::Clip(info));
+  ASSERT_TRUE(start) << start.error().message;
+  EXPECT_DOUBLE_EQ(*start, 4.985000001);
+  info.properties[lab::kSessionBeginProperty] = "5985000001 ns";
+  const auto refused = SessionStart(recording::Clip(info));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+}
 
 TEST_F(ReportTest, ThePageNestsAndHasEverySectionOnce) {
   const testing::Reading reading = testing::Read(*page_);
