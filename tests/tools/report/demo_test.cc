@@ -18,9 +18,9 @@ using ::testing::HasSubstr;
 TEST(DemoTest, EndsWithThePageAndTheLibrary) {
   const std::string out = ::testing::TempDir() + "/demo_test";
   std::filesystem::remove_all(out);
-  const auto run = support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) +
-                                       "/tools/demo --quick --program " +
-                                       HANDHOLD_BINARY + " --to " + out);
+  const auto run =
+      support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) + "/tools/demo --quick --program " +
+                          HANDHOLD_BINARY + " --to " + out);
   ASSERT_EQ(run.exit_code, 0) << run.output;
   for (const char* said : {"report.html", "library", "criteria 5 to 9", "Try next:"})
     EXPECT_THAT(run.output, HasSubstr(said));
