@@ -10,8 +10,9 @@ using recording::StreamKind;
 
 std::string StreamNames::For(size_t source, const std::string& source_name,
                              const std::string& stream) {
-  const auto [at, fresh] = given_.try_emplace({source, stream}, stream);
-  if (!fresh) return at->second;
+  const auto given = given_.try_emplace({source, stream}, stream);
+  const auto at = given.first;  // no structured binding: clang 14 cannot capture one
+  if (!given.second) return at->second;
   const auto taken = [&](const std::string& name) {
     return std::any_of(given_.begin(), given_.end(), [&](const auto& other) {
       return other.first != at->first && other.second == name;

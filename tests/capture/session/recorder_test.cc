@@ -415,9 +415,11 @@ TEST_F(RecorderTest, ARunningTakeAlreadyHasItsClockMapsAndQuality) {
   Play({plate}, 1.0);
   WaitForStreams({"plate/wrench"});
   ASSERT_TRUE(recorder_->Start({}));
-  Play({plate}, 12.0);
   const std::string path = directory_ + "/take_1.clip";
+  // Time here runs by Play alone, so it must go on until the encoder, which may have slept through
+  // the first ten seconds of it, has had its turn with samples to fit.
   ASSERT_TRUE(WaitUntil([&] {
+    Play({plate}, 1.0);
     const auto clip = store::ClipReader::Open(path);
     return clip && !(*clip)->quality().items.empty() &&
            (*clip)->clock_map((*clip)->streams().at(0).id).segments.at(0).pair_count > 100;
