@@ -93,6 +93,7 @@ template <typename T>
 void Outputs(const C3dFrames& frames, std::span<const int> points, const PointRules& rules,
              double* out) {
   const auto n = static_cast<size_t>(frames.count);
+  if (n == 0) return;  // a file without frames has no words to point into
   for (size_t i = 0; i < points.size(); ++i) {
     const T* p = Words<T>(frames) + static_cast<size_t>(points[i]) * 4;
     for (size_t f = 0; f < n; ++f, p += frames.words) {

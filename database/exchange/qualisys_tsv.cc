@@ -177,7 +177,7 @@ class QualisysSource final : public ImportSource {
                                          std::to_string(first_column_ + columns));
     if (first_column_ > 0) {
       double frame = 0;
-      if (!ParseNumber(cells_[0], frame) || std::fabs(frame) > 1e15)
+      if (!ParseNumber(cells_[0], frame) || !(std::fabs(frame) <= 1e15))  // NaN too
         return At(ErrorCode::kCorrupt, "has no frame number");
       if (rows == 0) first_frame_ = static_cast<int64_t>(frame) - 1;
       if (static_cast<int64_t>(frame) != first_frame_ + 1 + rows)
