@@ -458,6 +458,7 @@ class ForeignCsv final : public TextSource {
     first_s_ = times.front();
     const double samples = std::round((times.back() - first_s_) / step);
     const double hz = samples / (times.back() - first_s_);
+    if (!(hz >= 1e-3 && hz <= 1e7)) return At(ErrorCode::kUnsupported, "its times do not increase");
     // Printed times are rounded: a rate within 1 in 2000 of a whole number is that number.
     const double whole = std::round(hz);
     rate_ = whole >= 1 && std::fabs(hz - whole) < 5e-4 * whole
