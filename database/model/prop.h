@@ -76,7 +76,8 @@ Status SaveProp(const Prop& prop, const std::string& path);
 
 /// A fixed prop from a mesh file of any supported kind (OBJ, STL, PLY); `metres_per_unit` scales
 /// it: 0.001 for a file in millimetres. Named as the file; friction 0.5; what the reader noticed
-/// (holes, dropped faces) is kept in `source`. Errors as geometry::ReadMeshFile.
+/// (holes) is kept in `source`. Errors as geometry::ReadMeshFile, and kCorrupt, naming what and
+/// where, when it had to leave something out.
 Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit);
 
 }  // namespace handhold::model

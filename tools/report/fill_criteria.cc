@@ -162,11 +162,11 @@ void Reference(Filling* f) {
 
 void FillCriteria(Filling* f) {
   if (f->from.truth) {
-    Undecided(
-        f, "1", "gaps as injected", "exactly",
-        "the simulators know what was injected, this page does not: tests/end_to_end_test.cc");
+    Undecided(f, "1", "gaps as injected", "exactly",
+              "the simulators know what was injected, this page does not: printed by live record "
+              "--simulate; tests/tools/handhold/live_test.cc");
     Undecided(f, "2", "marker-to-force alignment, 99th percentile", "≤ 50 µs",
-              "needs the wire's known delays: tests/end_to_end_test.cc");
+              "needs the wire's known delays: printed by live record --simulate");
     Undecided(f, "3", "samples reread within half a quantum", "exactly",
               "needs what was sent: tests/end_to_end_test.cc");
     Undecided(f, "4", "query returns the strokes above X", "exactly",
