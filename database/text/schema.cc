@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <set>
 
 #include "database/base/names.h"
@@ -69,6 +70,71 @@ constexpr Keyword kKeywords[] = {
 
 const std::vector<std::string> kTypes = {"null",   "boolean", "integer", "number",
                                          "string", "array",   "object"};
+
+constexpr double kMaxPatternSize = 10'000;
+
+/// The index of the last character of the bracket expression or interval that begins at `begin`
+/// ("[^]a[:digit:]]", "{2,5}"), or `begin` where none is closed.
+size_t EndOfBracket(std::string_view pattern, size_t begin) {
+  size_t i = begin + 1;
+  if (i < pattern.size() && pattern[i] == '^') ++i;
+  if (i < pattern.size() && pattern[i] == ']') ++i;
+  while (i < pattern.size() && pattern[i] != ']') {
+    const bool is_class = pattern[i] == '[' && i + 1 < pattern.size() &&
+                          std::string_view(":.=").find(pattern[i + 1]) != pattern.npos;
+    const size_t class_end =
+        is_class ? pattern.find(std::string{pattern[i + 1], ']'}, i + 2) : pattern.npos;
+    i = class_end == pattern.npos ? i + 1 : class_end + 2;
+  }
+  return i < pattern.size() ? i : begin;
+}
+size_t EndOfInterval(std::string_view pattern, size_t begin) {
+  const size_t end = pattern.find_first_not_of("0123456789,", begin + 1);
+  return end != pattern.npos && pattern[end] == '}' ? end : begin;
+}
+
+/// The largest number in an interval, "{2,5}": 5; "{2,}": 2.
+double LargestCount(std::string_view interval) {
+  double largest = 0;
+  double count = 0;
+  for (const char c : interval) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    count = digit ? std::min(10 * count + (c - '0'), 1e9) : 0;
+    largest = std::max(largest, count);
+  }
+  return largest;
+}
+
+/// How many characters a pattern has once its repetitions are written out, which is what regcomp
+/// makes of it: "(ab){3}" has 6, "a+" has 2 ("aa*"). Nested repetitions multiply: forty of them, in
+/// as many characters, would take all memory. Counts at least what regcomp does; never fails.
+double ExpandedSize(std::string_view pattern) {
+  std::vector<double> groups = {0};  // the size so far of each open group, outermost first
+  double atom = 0;                   // the size of what a repetition would repeat
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    const size_t interval_end = c == '{' ? EndOfInterval(pattern, i) : i;
+    if (c == '(') {
+      groups.push_back(0);
+      atom = 0;
+    } else if (c == ')' && groups.size() > 1) {
+      atom = groups.back() + 1;
+      groups.pop_back();
+      groups.back() += atom;
+    } else if (c == '*' || c == '+' || c == '?' || interval_end > i) {
+      const double times = c == '{' ? LargestCount(pattern.substr(i, interval_end - i)) + 1 : 2;
+      groups.back() += atom * (times - 1);
+      atom *= times;
+      i = interval_end;
+    } else {
+      if (c == '[') i = EndOfBracket(pattern, i);
+      if (c == '\\') ++i;
+      atom = 1;
+      groups.back() += atom;
+    }
+  }
+  return std::accumulate(groups.begin(), groups.end(), 0.0);
+}
 
 /// Walks a schema once: every keyword known and well-formed, references and patterns resolved.
 class Compiler {
@@ -191,6 +257,11 @@ class Compiler {
                            "', which is not supported");
       }
       if (pattern[i] == '\\') ++i;
+    }
+    if (ExpandedSize(pattern) > kMaxPatternSize) {
+      return schema.Fail("the pattern " + QuoteJson(pattern) +
+                         " repeats repetitions too often; write it with fewer nested '+', '*' "
+                         "or '{n}'");
     }
     auto regex = std::make_unique<regex_t>();
     if (const int code = regcomp(regex.get(), pattern.c_str(), REG_EXTENDED | REG_NOSUB);

@@ -173,6 +173,15 @@ TEST(Schema, RefusesASchemaItCannotHonour) {
   EXPECT_THAT(SchemaError(R"x({"pattern": "(?:a)"})x"),
               HasSubstr("uses '(?', which is not supported"));
   EXPECT_EQ(SchemaError(R"({"pattern": "^\\\\d\\.$"})"), "accepted");
+  // What would take all memory to compile is refused; what a schema needs is not.
+  const std::string plusses = "2z" + std::string(40, '+');
+  const std::string nested = "(((a{255}){255}){255}){255}";
+  const std::string behind_brackets = "((a{99}[^])]{9}){99}[[:alpha:])]){99}";
+  for (const std::string& pattern : {plusses, nested, behind_brackets}) {
+    EXPECT_THAT(SchemaError(R"({"pattern": ")" + pattern + R"("})"), HasSubstr("too often"));
+  }
+  EXPECT_EQ(SchemaError(R"({"pattern": "^([a-z]{1,8}(_[0-9]+)?){1,32}$"})"), "accepted");
+  EXPECT_EQ(SchemaError(R"({"pattern": "^a{2,}[{}+*?]+$"})"), "accepted");
 }
 
 TEST(Schema, RefusesReferencesThatLeadNowhereOrInACircle) {
