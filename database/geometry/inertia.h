@@ -21,8 +21,9 @@ struct MassProperties {
 };
 
 /// Finite, mass > 0, inertia symmetric, positive definite and physical (no principal moment exceeds
-/// the sum of the other two); kInvalid says which of these fails. A point or thin-rod mass fails:
-/// nothing can be simulated with it.
+/// the sum of the other two, none is below 1e-12 of the largest); kInvalid says which of these
+/// fails. A point mass and an infinitely thin rod fail, and are told so: nothing can be simulated
+/// with them.
 Status CheckMass(const MassProperties& m);
 
 /// The same body described in frame A, given its pose X_AB.

@@ -15,9 +15,10 @@ template void GravityTorque<double>(const Skeleton&, const ConstVectorRef<double
                                     const geometry::Vec3&, DynamicsData*, VectorRef<double>);
 template void MassMatrix<double>(const Skeleton&, const ConstVectorRef<double>&, DynamicsData*,
                                  Eigen::Ref<Eigen::MatrixXd>);
-template void ForwardDynamics<double>(const Skeleton&, const ConstVectorRef<double>&,
-                                      const ConstVectorRef<double>&, const ConstVectorRef<double>&,
-                                      const geometry::Vec3&, DynamicsData*, VectorRef<double>);
+template Status ForwardDynamics<double>(const Skeleton&, const ConstVectorRef<double>&,
+                                        const ConstVectorRef<double>&,
+                                        const ConstVectorRef<double>&, const geometry::Vec3&,
+                                        DynamicsData*, VectorRef<double>);
 
 geometry::MassProperties OutboardMass(const Skeleton& skeleton, const ConstVectorRef<double>& q,
                                       int body, DynamicsData* data) {

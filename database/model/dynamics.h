@@ -16,6 +16,7 @@
 
 #include <Eigen/Core>
 
+#include "database/base/result.h"
 #include "database/geometry/inertia.h"
 #include "database/model/kinematics.h"
 #include "database/model/skeleton.h"
@@ -59,12 +60,14 @@ void MassMatrix(
     const Skeleton& skeleton, const ConstVectorRef<S>& q, DynamicsDataT<S>* data,
     std::type_identity_t<Eigen::Ref<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>> M);
 
-/// dv/dt from joint torques tau (including any J^T f). Where a joint carries no mass outboard, M is
-/// singular and the result is not finite.
+/// dv/dt from joint torques tau (including any J^T f), into `a`. kInvalid, with the joint and its
+/// body named and `a` untouched, where M is singular at this q: a joint with no mass outboard, or
+/// joints that turn the same mass about one line (a posture that locks massless links), or a q that
+/// is not finite. Numbers of v and tau that are not finite go through to `a`.
 template <typename S>
-void ForwardDynamics(const Skeleton& skeleton, const ConstVectorRef<S>& q,
-                     const ConstVectorRef<S>& v, const ConstVectorRef<S>& tau,
-                     const geometry::Vec3& gravity_W, DynamicsDataT<S>* data, VectorRef<S> a);
+Status ForwardDynamics(const Skeleton& skeleton, const ConstVectorRef<S>& q,
+                       const ConstVectorRef<S>& v, const ConstVectorRef<S>& tau,
+                       const geometry::Vec3& gravity_W, DynamicsDataT<S>* data, VectorRef<S> a);
 
 /// Mass, centre and inertia (about that centre), in world coordinates, of all bodies outboard of
 /// `body`'s joint, itself included, at q: I of Pollard & Zordan 2005, eq. 3. Mass 0 when none of

@@ -184,12 +184,19 @@ void WithColumns(const Node<S>& node, Fn&& fn) {
   }
 }
 
-/// The inverse of a small symmetric positive definite matrix, by LDL^T.
+/// Below this share of what the joint would carry with everything outboard welded together, a pivot
+/// is what rounding left of zero (a few 1e-16 per body), and no inertia.
+inline constexpr double kLeastPivot = 1e-13;
+
+/// The inverse of a small symmetric positive definite matrix, by LDL^T. False, `inverse` untouched,
+/// when a pivot does not exceed `least` (NaN does not).
 template <int C, typename S>
-Eigen::Matrix<S, C, C> InverseOfSymmetric(Eigen::Matrix<S, C, C> A) {
+bool InvertSymmetric(Eigen::Matrix<S, C, C> A, const Eigen::Matrix<S, C, 1>& least,
+                     Eigen::Matrix<S, C, C>* inverse) {
   Eigen::Matrix<S, C, C> out = Eigen::Matrix<S, C, C>::Identity();
   for (int j = 0; j < C; ++j) {  // A <- L below the diagonal, D on it
     for (int k = 0; k < j; ++k) A(j, j) -= A(j, k) * A(j, k) * A(k, k);
+    if (!(A(j, j) > least[j])) return false;
     for (int i = j + 1; i < C; ++i) {
       for (int k = 0; k < j; ++k) A(i, j) -= A(i, k) * A(j, k) * A(k, k);
       A(i, j) = A(i, j) / A(j, j);
@@ -204,7 +211,8 @@ Eigen::Matrix<S, C, C> InverseOfSymmetric(Eigen::Matrix<S, C, C> A) {
       for (int k = i + 1; k < C; ++k) out(i, column) -= A(k, i) * out(k, column);
     }
   }
-  return out;
+  *inverse = out;
+  return true;
 }
 
 }  // namespace internal
@@ -244,8 +252,9 @@ struct DynamicsDataT<S>::Impl {
   template <int C>
   void Columns(size_t i, Eigen::Ref<Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>>& M);
   void ArticulatedVelocities(const S* v);
+  /// False where the joint carries no inertia at this q. Needs Composites.
   template <int C>
-  void ArticulatedInertia(size_t i, const S* tau);
+  bool ArticulatedInertia(size_t i, const S* tau);
   template <int C>
   void ArticulatedAcceleration(size_t i, const geometry::Vec6T<S>& a_root, S* a);
 
@@ -461,20 +470,26 @@ void DynamicsDataT<S>::Impl::ArticulatedVelocities(const S* v) {
 
 template <typename S>
 template <int C>
-void DynamicsDataT<S>::Impl::ArticulatedInertia(size_t i, const S* tau) {
+bool DynamicsDataT<S>::Impl::ArticulatedInertia(size_t i, const S* tau) {
   const Node& node = nodes[i];
   internal::Articulated<S>& art = articulated[i];
   const Eigen::Matrix<S, 6, C> s = internal::Subspace<C, S>(node);
   const Eigen::Matrix<S, 6, C> U = art.IA * s;
   const Eigen::Matrix<S, C, C> D = s.transpose() * U;
-  const Eigen::Matrix<S, C, C> D_inverse = internal::InverseOfSymmetric<C, S>(D);
+  Eigen::Matrix<S, C, 1> least;
+  for (int k = 0; k < C; ++k) {
+    least[k] = S(internal::kLeastPivot) *
+               (k < 3 ? S(node.composite.about_origin.trace()) : node.composite.mass);
+  }
+  Eigen::Matrix<S, C, C> D_inverse;
+  if (!internal::InvertSymmetric<C, S>(D, least, &D_inverse)) return false;
   Eigen::Matrix<S, C, 1> u;
   for (int k = 0; k < C; ++k) u[k] = tau[node.iv + k];
   u -= s.transpose() * art.pA;
   art.U.template leftCols<C>() = U;
   art.D_inverse.template topLeftCorner<C, C>() = D_inverse;
   art.u.template head<C>() = u;
-  if (node.parent < 0) return;
+  if (node.parent < 0) return true;
   internal::Articulated<S>& parent = articulated[static_cast<size_t>(node.parent)];
   const Eigen::Matrix<S, 6, C> UD = U * D_inverse;
   const geometry::Mat6T<S> Ia = art.IA - UD * U.transpose();
@@ -493,6 +508,7 @@ void DynamicsDataT<S>::Impl::ArticulatedInertia(size_t i, const S* tau) {
   const V3 n = R * pa.template head<3>();
   parent.pA.template head<3>() += n + node.p.cross(f);
   parent.pA.template tail<3>() += f;
+  return true;
 }
 
 template <typename S>
@@ -582,19 +598,39 @@ void MassMatrix(
   }
 }
 
+namespace internal {
+
+/// The error of a joint that a torque would turn infinitely fast: velocity `iv` is its first.
+inline Error CarriesNoInertia(const Skeleton& skeleton, int iv) {
+  int body = 1;
+  while (skeleton.v_index(body) != iv || skeleton.body(body).joint.nv() == 0) ++body;
+  return {ErrorCode::kInvalid,
+          "skeleton '" + skeleton.name() + "': joint '" + skeleton.body(body).joint.name +
+              "' of body '" + skeleton.body(body).name +
+              "' carries no inertia of its own at these coordinates (or they "
+              "are not finite): give the bodies from there outwards their mass, "
+              "or make the joint fixed"};
+}
+
+}  // namespace internal
+
 template <typename S>
-void ForwardDynamics(const Skeleton& skeleton, const ConstVectorRef<S>& q,
-                     const ConstVectorRef<S>& v, const ConstVectorRef<S>& tau,
-                     const geometry::Vec3& gravity_W, DynamicsDataT<S>* data, VectorRef<S> a) {
+Status ForwardDynamics(const Skeleton& skeleton, const ConstVectorRef<S>& q,
+                       const ConstVectorRef<S>& v, const ConstVectorRef<S>& tau,
+                       const geometry::Vec3& gravity_W, DynamicsDataT<S>* data, VectorRef<S> a) {
   typename DynamicsDataT<S>::Impl& impl = *data->impl;
   internal::CheckSizes<S>(skeleton, q.size(), v.size(), impl);
   CHECK_EQ(tau.size(), skeleton.nv());
   CHECK_EQ(a.size(), skeleton.nv());
   impl.Place(q.data());
+  impl.Composites();
   impl.ArticulatedVelocities(v.data());
   for (size_t i = impl.nodes.size(); i-- > 0;) {
-    internal::WithColumns(impl.nodes[i],
-                          [&](auto c) { impl.template ArticulatedInertia<c()>(i, tau.data()); });
+    bool movable = true;
+    internal::WithColumns(impl.nodes[i], [&](auto c) {
+      movable = impl.template ArticulatedInertia<c()>(i, tau.data());
+    });
+    if (!movable) return internal::CarriesNoInertia(skeleton, impl.nodes[i].iv);
   }
   geometry::Vec6T<S> root = geometry::Vec6T<S>::Zero();
   root.template tail<3>() = -gravity_W.template cast<S>();
@@ -603,6 +639,7 @@ void ForwardDynamics(const Skeleton& skeleton, const ConstVectorRef<S>& q,
       impl.template ArticulatedAcceleration<c()>(i, root, a.data());
     });
   }
+  return {};
 }
 
 }  // namespace handhold::model

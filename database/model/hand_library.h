@@ -27,7 +27,8 @@ Result<std::vector<std::string>> HandNames();
 /// names "R.x" become "L.x". A hinge or universal coordinate keeps its meaning and sign (flexion
 /// stays positive). A ball joint's (w, x, y, z) corresponds to (w, -x, y, -z) and v to (-x, y, -z):
 /// flexion keeps its sign, abduction and axial rotation change theirs; MirrorConfiguration does it,
-/// and limits are reflected along.
+/// and limits are reflected along. `source` strings stay, since the numbers come from the same
+/// place; that of the skeleton ends with "; mirrored" (mirrored back: no more).
 Skeleton Mirrored(const Skeleton& skeleton);
 /// The configuration, and the velocity, of Mirrored(skeleton) that mirror q and v. Each is its own
 /// inverse.
@@ -37,13 +38,15 @@ Eigen::VectorXd MirrorVelocity(const Skeleton& skeleton, const Eigen::VectorXd& 
 /// The same hand with segments of measured length: metres by body name. The frame of each named
 /// body is stretched by measured / length_m along x, its bone: joints of its children, markers,
 /// frames and the places of shapes move along; radii stay. Its mass grows in proportion, and its
-/// inertia is that of the stretched mass. kNotFound for an unknown body; kInvalid for one without
-/// length_m or a length that is not positive.
+/// inertia is that of the stretched mass. The `source` of each body, mass, shape, marker and frame
+/// that changed, and of each joint that moved, ends with "; scaled", and the note "scaled" among
+/// the skeleton's sources tells which lengths were measured. kNotFound for an unknown body;
+/// kInvalid for one without length_m or a length that is not positive.
 Result<Skeleton> ScaledToLengths(const Skeleton& skeleton,
                                  const std::map<std::string, double>& length_m);
 
 /// The whole hand larger or smaller: lengths times `factor`, masses by factor^3 (same density),
-/// inertias by factor^5.
+/// inertias by factor^5. Sources as for ScaledToLengths; a factor of 1 changes none.
 Result<Skeleton> ScaledUniformly(const Skeleton& skeleton, double factor);
 
 /// The same hand with its base free to move: the fixed joint of the one body on the world becomes a

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <variant>
@@ -65,6 +68,39 @@ void MirrorJoint(Joint* joint) {
   }
 }
 
+constexpr char kMirroredNote[] = "; mirrored";
+constexpr char kScaledKey[] = "scaled";
+
+/// `source` of numbers that scaling changed: what it was, and the key of the note that tells how.
+void MarkScaled(std::string* source) {
+  const std::string suffix = std::string("; ") + kScaledKey;
+  if (*source == kScaledKey || source->ends_with(suffix)) return;
+  *source = source->empty() ? kScaledKey : *source + suffix;
+}
+
+/// What was done, under the key that MarkScaled writes; a second scaling is told after the first.
+void NoteScaling(const std::string& what, SkeletonDraft* draft) {
+  for (SourceNote& note : draft->sources) {
+    if (note.key != kScaledKey) continue;
+    note.text += "; then " + what;
+    return;
+  }
+  draft->sources.push_back({kScaledKey, "from the numbers named before it: " + what});
+}
+
+std::string Shortest(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
+/// Of a body whose own frame was scaled: its length and mass, unless they have none to scale.
+void MarkBodyScaled(Body* body) {
+  MarkScaled(&body->source);
+  if (!body->mass_source.empty() && body->mass.mass_kg != 0) MarkScaled(&body->mass_source);
+  for (BodyShape& shape : body->shapes) MarkScaled(&shape.source);
+}
+
 /// One body's own frame stretched along x.
 struct Stretch {
   double factor;
@@ -119,6 +155,11 @@ Shape ScaleShape(const Shape& shape, double f) {
 Skeleton Mirrored(const Skeleton& skeleton) {
   SkeletonDraft draft = skeleton.draft();
   if (!draft.side.empty()) draft.side = draft.side == "right" ? "left" : "right";
+  if (draft.source.ends_with(kMirroredNote)) {
+    draft.source.resize(draft.source.size() - std::strlen(kMirroredNote));
+  } else {
+    draft.source += kMirroredNote;
+  }
   for (Body& body : draft.bodies) {
     MirrorJoint(&body.joint);
     body.mass.p_BCom = MirrorPoint(body.mass.p_BCom);
@@ -179,6 +220,7 @@ Result<Skeleton> ScaledToLengths(const Skeleton& skeleton,
                                  const std::map<std::string, double>& length_m) {
   SkeletonDraft draft = skeleton.draft();
   std::vector<std::string> names;
+  std::string told;  // what was stretched, for the sources
   std::vector<Stretch> stretches(static_cast<size_t>(skeleton.body_count()), Stretch{1.0});
   for (int b = 1; b < skeleton.body_count(); ++b) names.push_back(skeleton.body(b).name);
   for (const auto& [name, measured_m] : length_m) {
@@ -197,19 +239,32 @@ Result<Skeleton> ScaledToLengths(const Skeleton& skeleton,
                    "the measured length of segment '" + name + "' must be positive, in metres"};
     }
     stretches[static_cast<size_t>(b)].factor = measured_m / model_m;
+    if (measured_m != model_m) {
+      told += (told.empty() ? "stretched along x, the bone, to measured lengths: " : ", ") + name +
+              " from " + Shortest(model_m) + " m to " + Shortest(measured_m) + " m";
+    }
     draft.bodies[static_cast<size_t>(b) - 1].length_m = measured_m;
   }
+  if (told.empty()) return Skeleton::Build(std::move(draft));
+  NoteScaling(told, &draft);
+  // Where a point moved, its source says so; the stretch of its own frame decides.
+  const auto move = [&](int in_body, Vec3* p, std::string* source) {
+    const Vec3 to = stretches[static_cast<size_t>(in_body)](*p);
+    if (to != *p) MarkScaled(source);
+    *p = to;
+  };
   for (size_t i = 0; i < draft.bodies.size(); ++i) {
     Body& body = draft.bodies[i];
     const Stretch& own = stretches[i + 1];
-    body.joint.X_PJp.p = stretches[static_cast<size_t>(body.parent)](body.joint.X_PJp.p);
-    body.joint.X_BJc.p = own(body.joint.X_BJc.p);
+    move(body.parent, &body.joint.X_PJp.p, &body.joint.source);
+    move(static_cast<int>(i) + 1, &body.joint.X_BJc.p, &body.joint.source);
     if (own.factor == 1.0) continue;
+    MarkBodyScaled(&body);
     body.mass = StretchMass(body.mass, own);
     for (BodyShape& shape : body.shapes) shape = StretchShape(std::move(shape), own);
   }
-  for (MarkerAttachment& m : draft.markers) m.p_BM = stretches[static_cast<size_t>(m.body)](m.p_BM);
-  for (NamedFrame& f : draft.frames) f.X_BF.p = stretches[static_cast<size_t>(f.body)](f.X_BF.p);
+  for (MarkerAttachment& m : draft.markers) move(m.body, &m.p_BM, &m.source);
+  for (NamedFrame& f : draft.frames) move(f.body, &f.X_BF.p, &f.source);
   return Skeleton::Build(std::move(draft));
 }
 
@@ -218,7 +273,11 @@ Result<Skeleton> ScaledUniformly(const Skeleton& skeleton, double factor) {
     return Error{ErrorCode::kInvalid, "the scale of a skeleton must be positive"};
   }
   SkeletonDraft draft = skeleton.draft();
+  if (factor == 1.0) return Skeleton::Build(std::move(draft));
+  NoteScaling("all lengths times " + Shortest(factor) + " at the same density", &draft);
   for (Body& body : draft.bodies) {
+    MarkBodyScaled(&body);
+    MarkScaled(&body.joint.source);
     body.joint.X_PJp.p *= factor;
     body.joint.X_BJc.p *= factor;
     body.length_m *= factor;
@@ -228,8 +287,14 @@ Result<Skeleton> ScaledUniformly(const Skeleton& skeleton, double factor) {
       shape.shape = ScaleShape(shape.shape, factor);
     }
   }
-  for (MarkerAttachment& m : draft.markers) m.p_BM *= factor;
-  for (NamedFrame& f : draft.frames) f.X_BF.p *= factor;
+  for (MarkerAttachment& m : draft.markers) {
+    MarkScaled(&m.source);
+    m.p_BM *= factor;
+  }
+  for (NamedFrame& f : draft.frames) {
+    MarkScaled(&f.source);
+    f.X_BF.p *= factor;
+  }
   return Skeleton::Build(std::move(draft));
 }
 

@@ -59,6 +59,7 @@ Status ReadShapesAndMass(const JsonView& root, const std::filesystem::path& fold
   if (!root.Has("mass")) return {};
   HANDHOLD_ASSIGN(const JsonView mass, root.At("mass"));
   HANDHOLD_ASSIGN(prop->mass, internal::MassFromJson(mass, posed));
+  HANDHOLD_ASSIGN(prop->mass_source, internal::MassSourceFromJson(mass));
   return {};
 }
 
@@ -71,6 +72,7 @@ Status ReadRegionsAndMarkers(const JsonView& root, Prop* prop) {
     HANDHOLD_ASSIGN(region.p_P, Vec3FromJson(item, "p_m"));
     HANDHOLD_ASSIGN(region.radius_m, item.Get<double>("radius_m"));
     HANDHOLD_ASSIGN(region.approach_P, Vec3FromJson(item, "approach"));
+    HANDHOLD_ASSIGN(region.source, item.GetOr<std::string>("source", ""));
   }
   HANDHOLD_ASSIGN(const std::vector<JsonView> markers, root.GetItems("markers"));
   for (const JsonView& item : markers) {
@@ -78,8 +80,13 @@ Status ReadRegionsAndMarkers(const JsonView& root, Prop* prop) {
     PropMarker& marker = prop->markers.emplace_back();
     HANDHOLD_ASSIGN(marker.name, item.Get<std::string>("name"));
     HANDHOLD_ASSIGN(marker.p_P, Vec3FromJson(item, "p_m"));
+    HANDHOLD_ASSIGN(marker.source, item.GetOr<std::string>("source", ""));
   }
   return {};
+}
+
+void SetIfNotEmpty(Json* object, std::string_view key, const std::string& text) {
+  if (!text.empty()) object->Set(key, text);
 }
 
 }  // namespace
@@ -140,6 +147,9 @@ Result<Prop> PropFromJson(const Json& json, const std::filesystem::path& path) {
   HANDHOLD_ASSIGN(prop.friction, root.Get<double>("friction"));
   HANDHOLD_ASSIGN(prop.surface_compliance_m_per_N,
                   root.GetOr<double>("surface_compliance_m_per_N", 0.0));
+  HANDHOLD_ASSIGN(prop.friction_source, root.GetOr<std::string>("friction_source", ""));
+  HANDHOLD_ASSIGN(prop.surface_compliance_source,
+                  root.GetOr<std::string>("surface_compliance_source", ""));
   HANDHOLD_TRY(ReadShapesAndMass(root, path.parent_path(), &prop));
   HANDHOLD_TRY(ReadRegionsAndMarkers(root, &prop));
   if (Status s = CheckProp(prop); !s) return s.error().Within(path.string());
@@ -161,25 +171,30 @@ Result<Prop> LoadLibraryProp(const std::string& name) {
 
 Json PropToJson(const Prop& prop) {
   Json json = Json::Object({{"format", "handhold.prop"}, {"version", 1}, {"name", prop.name}});
-  if (!prop.source.empty()) json.Set("source", prop.source);
+  SetIfNotEmpty(&json, "source", prop.source);
   internal::SourcesIntoJson(prop.sources, &json);
   json.Set("friction", prop.friction);
+  SetIfNotEmpty(&json, "friction_source", prop.friction_source);
   json.Set("surface_compliance_m_per_N", prop.surface_compliance_m_per_N);
-  json.Set("mass", internal::MassToJson(prop.mass));
+  SetIfNotEmpty(&json, "surface_compliance_source", prop.surface_compliance_source);
+  json.Set("mass", internal::MassToJson(prop.mass, prop.mass_source));
   Json shapes = Json::Array(), regions = Json::Array(), markers = Json::Array();
   for (const PropShape& shape : prop.shapes) {
     Json item = Json::Object({{"name", shape.name}});
     internal::ShapeIntoJson({shape.X_PS, shape.shape}, &item);
-    if (!shape.source.empty()) item.Set("source", shape.source);
+    SetIfNotEmpty(&item, "source", shape.source);
     shapes.Push(std::move(item));
   }
   for (const GraspRegion& region : prop.grasp_regions) {
     Json item = Json::Object({{"name", region.name}, {"p_m", Vec3ToJson(region.p_P)}});
     item.Set("radius_m", region.radius_m).Set("approach", Vec3ToJson(region.approach_P));
+    SetIfNotEmpty(&item, "source", region.source);
     regions.Push(std::move(item));
   }
   for (const PropMarker& marker : prop.markers) {
-    markers.Push(Json::Object({{"name", marker.name}, {"p_m", Vec3ToJson(marker.p_P)}}));
+    Json item = Json::Object({{"name", marker.name}, {"p_m", Vec3ToJson(marker.p_P)}});
+    SetIfNotEmpty(&item, "source", marker.source);
+    markers.Push(std::move(item));
   }
   json.Set("shapes", std::move(shapes));
   json.Set("grasp_regions", std::move(regions));

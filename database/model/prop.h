@@ -32,11 +32,14 @@ struct GraspRegion {
   geometry::Vec3 p_P = geometry::Vec3::Zero();
   double radius_m = 0.0;
   geometry::Vec3 approach_P = -geometry::Vec3::UnitZ();
+  std::string source;  ///< who chose the place and the direction
 };
 
+/// A marker glued to the prop.
 struct PropMarker {
   std::string name;
-  geometry::Vec3 p_P = geometry::Vec3::Zero();
+  geometry::Vec3 p_P = geometry::Vec3::Zero();  ///< its centre, metres
+  std::string source;
 };
 
 struct Prop {
@@ -51,6 +54,10 @@ struct Prop {
   std::vector<PropMarker> markers;
   std::string source;               ///< who made it and from what
   std::vector<SourceNote> sources;  ///< what the short names in `source` strings stand for
+  // Where the numbers of the same name come from; empty: `source` speaks for them.
+  std::string mass_source;
+  std::string friction_source;
+  std::string surface_compliance_source;
 };
 
 /// Names present and unique, shapes and poses sound, mass physical or 0, friction and compliance
@@ -70,7 +77,7 @@ Result<Prop> LoadLibraryProp(const std::string& name);
 /// Names that LoadLibraryProp takes, sorted.
 Result<std::vector<std::string>> PropNames();
 
-/// Everything a Prop holds, in SI; loading it again gives the same bits.
+/// Everything a Prop holds, every `source` included, in SI; loading it again gives the same bits.
 text::Json PropToJson(const Prop& prop);
 Status SaveProp(const Prop& prop, const std::string& path);
 

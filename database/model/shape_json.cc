@@ -144,6 +144,49 @@ Result<PosedShape> HullFromJson(const JsonView& object) {
   return PosedShape{{}, geometry::ConvexHull{*std::move(tree)}};
 }
 
+using Vec2 = Eigen::Vector2d;
+
+double DistanceToSegment(const Vec2& p, const Vec2& a, const Vec2& b) {
+  const double length2 = (b - a).squaredNorm();
+  const double t = length2 > 0 ? std::clamp((p - a).dot(b - a) / length2, 0.0, 1.0) : 0.0;
+  return (a + t * (b - a) - p).norm();
+}
+
+double DistanceOfSegments(const Vec2& a, const Vec2& b, const Vec2& c, const Vec2& d) {
+  const auto side = [](const Vec2& from, const Vec2& to, const Vec2& p) {
+    const Vec2 u = to - from, v = p - from;
+    return u.x() * v.y() - u.y() * v.x();
+  };
+  const bool cross =
+      (side(a, b, c) > 0) != (side(a, b, d) > 0) && (side(c, d, a) > 0) != (side(c, d, b) > 0);
+  if (cross) return 0;
+  return std::min({DistanceToSegment(a, c, d), DistanceToSegment(b, c, d),
+                   DistanceToSegment(c, a, b), DistanceToSegment(d, a, b)});
+}
+
+/// No piece of the profile crosses, touches or folds back on another: only then does it bound a
+/// solid. "Touches" is nearer than 1e-9 of its extent.
+Status CheckProfile(const JsonView& member, const std::vector<Vec2>& points) {
+  double extent = 0;
+  for (const Vec2& p : points) extent = std::max(extent, (p - points[0]).norm());
+  const double touching = 1e-9 * extent;
+  const auto piece = [](size_t i) { return std::to_string(i) + " to " + std::to_string(i + 1); };
+  for (size_t i = 0; i + 1 < points.size(); ++i) {
+    const Vec2 &a = points[i], &b = points[i + 1];
+    for (size_t k = i + 1; k + 1 < points.size(); ++k) {
+      const Vec2 &c = points[k], &d = points[k + 1];
+      // Neighbours share b = c, and may meet nowhere else.
+      const double distance = k == i + 1
+                                  ? std::min(DistanceToSegment(a, c, d), DistanceToSegment(d, a, b))
+                                  : DistanceOfSegments(a, b, c, d);
+      if (distance > touching) continue;
+      return member.Fail("the profile crosses or touches itself: from point " + piece(i) +
+                         " and from " + piece(k) + " (the first is 0)");
+    }
+  }
+  return {};
+}
+
 /// A closed surface of revolution about Z: "profile_m" lists r and z from point to point, beginning
 /// and ending on the axis.
 Result<PosedShape> RevolutionFromJson(const JsonView& object) {
@@ -160,6 +203,10 @@ Result<PosedShape> RevolutionFromJson(const JsonView& object) {
     if (!(profile[2 * i] > 0)) return member.Fail("between its ends the profile must keep r > 0");
   }
   if (segments < 3 || segments > 720) return object.Fail("segments: expected 3 to 720");
+  if (points > 1000) return member.Fail("a profile of more than 1000 points: make it a mesh");
+  std::vector<Vec2> places;
+  for (size_t i = 0; i < points; ++i) places.emplace_back(profile[2 * i], profile[2 * i + 1]);
+  HANDHOLD_TRY(CheckProfile(member, places));
   geometry::Mesh mesh;
   const auto rings = static_cast<uint32_t>(points - 2), n = static_cast<uint32_t>(segments);
   mesh.vertices.emplace_back(0, 0, profile[1]);
@@ -337,11 +384,17 @@ Result<PosedShape> ShapeFromJson(const JsonView& object, const std::filesystem::
   return posed;
 }
 
-Json MassToJson(const geometry::MassProperties& mass) {
+Json MassToJson(const geometry::MassProperties& mass, const std::string& source) {
   Json json = Json::Object({{"mass_kg", mass.mass_kg}});
-  if (mass.mass_kg == 0) return json;
-  json.Set("com_m", Vec3ToJson(mass.p_BCom)).Set("inertia_kg_m2", Mat3ToJson(mass.I_BCom_B));
+  if (mass.mass_kg != 0) {
+    json.Set("com_m", Vec3ToJson(mass.p_BCom)).Set("inertia_kg_m2", Mat3ToJson(mass.I_BCom_B));
+  }
+  if (!source.empty()) json.Set("source", source);
   return json;
+}
+
+Result<std::string> MassSourceFromJson(const JsonView& mass) {
+  return mass.GetOr<std::string>("source", "");
 }
 
 namespace {

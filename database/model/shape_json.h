@@ -34,11 +34,14 @@ Result<geometry::RigidTransform> PoseFromJson(const text::JsonView& object, std:
 /// Writes kind and sizes into `object`, and "pose" unless it is the identity.
 void ShapeIntoJson(const PosedShape& shape, text::Json* object);
 /// Reads what ShapeIntoJson writes, and for people: a capsule or cylinder between "from_m" and
-/// "to_m", a hull of "points_m", a closed mesh of "revolution" about Z, a mesh "file" with
+/// "to_m", a hull of "points_m", a closed mesh of "revolution" about Z (its profile must not
+/// touch itself: quadratic in its points, at most 1000), a mesh "file" with
 /// "metres_per_unit", relative to `folder`.
 Result<PosedShape> ShapeFromJson(const text::JsonView& object, const std::filesystem::path& folder);
 
-text::Json MassToJson(const geometry::MassProperties& mass);
+/// `source` is written unless it is empty; MassSourceFromJson reads it.
+text::Json MassToJson(const geometry::MassProperties& mass, const std::string& source);
+Result<std::string> MassSourceFromJson(const text::JsonView& object);
 /// {"mass_kg", "com_m", "inertia_kg_m2": [nine numbers]}, or, computed from `shapes` as if each
 /// were solid and none overlapped: {"from_shapes": true} with "mass_kg" (one number, or one for
 /// each shape) or "density_kg_m3".

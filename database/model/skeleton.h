@@ -83,7 +83,8 @@ struct Body {
   /// Joint to next joint, for the last segment joint to the end of the finger; what scaling to
   /// measured lengths divides by (hand_library.h). 0: not known.
   double length_m = 0.0;
-  std::string source;  ///< where length and mass come from
+  std::string source;       ///< where length and mass come from
+  std::string mass_source;  ///< where mass, centre and inertia come from, where `source` is silent
 };
 
 /// A marker glued to a body.

@@ -185,6 +185,7 @@ Result<Body> ReadBody(const JsonView& json, const std::vector<std::string>& name
   if (json.Has("mass")) {
     HANDHOLD_ASSIGN(const JsonView mass, json.At("mass"));
     HANDHOLD_ASSIGN(body.mass, internal::MassFromJson(mass, posed));
+    HANDHOLD_ASSIGN(body.mass_source, internal::MassSourceFromJson(mass));
   }
   return body;
 }
@@ -194,7 +195,7 @@ Json BodyToJson(const Body& body, const std::string& parent) {
   if (body.length_m > 0) json.Set("length_m", body.length_m);
   SetIfNotEmpty(&json, "source", body.source);
   json.Set("joint", JointToJson(body.joint));
-  json.Set("mass", internal::MassToJson(body.mass));
+  json.Set("mass", internal::MassToJson(body.mass, body.mass_source));
   Json shapes = Json::Array();
   for (const BodyShape& shape : body.shapes) {
     Json item = Json::Object({{"name", shape.name}});

@@ -22,7 +22,9 @@ void TryProp(const text::Json& json) {
   }
   for (const model::PropShape& shape : prop->shapes)
     (void)geometry::SignedDistance(shape.shape, {0.1, 0.2, 0.3});
-  if (!model::PropFromJson(model::PropToJson(*prop), "/nonexistent/again.json")) std::abort();
+  const text::Json written = model::PropToJson(*prop);
+  const auto again = model::PropFromJson(written, "/nonexistent/again.json");
+  if (!again || !(model::PropToJson(*again) == written)) std::abort();
 }
 
 void TrySkeleton(const text::Json& json) {
@@ -32,11 +34,14 @@ void TrySkeleton(const text::Json& json) {
   if (!skeleton || skeleton->nv() > 200) return;
   model::DynamicsData data(*skeleton);
   Eigen::VectorXd none = Eigen::VectorXd::Zero(skeleton->nv()), a = none;
-  model::ForwardDynamics(*skeleton, skeleton->ZeroConfiguration(), none, none,
-                         geometry::Vec3(0, 0, -9.81), &data, a);
-  auto again =
-      model::SkeletonDraftFromJson(model::SkeletonToJson(*skeleton), "again.json", "/nonexistent");
-  if (!again || !model::Skeleton::Build(*std::move(again))) std::abort();
+  const Status moved = model::ForwardDynamics(*skeleton, skeleton->ZeroConfiguration(), none, none,
+                                              geometry::Vec3(0, 0, -9.81), &data, a);
+  if (!moved && moved.error().message.empty()) std::abort();
+  const text::Json written = model::SkeletonToJson(*skeleton);
+  auto again = model::SkeletonDraftFromJson(written, "again.json", "/nonexistent");
+  if (!again) std::abort();
+  const auto built = model::Skeleton::Build(*std::move(again));
+  if (!built || !(model::SkeletonToJson(*built) == written)) std::abort();
 }
 
 }  // namespace

@@ -252,4 +252,11 @@ Eigen::Vector3d MujocoTree::BodyOrigin(int body) const {
   return Eigen::Vector3d(p[0], p[1], p[2]) + R_WJ * impl_->skeleton.X_JcB(body).p;
 }
 
+Eigen::Matrix3d MujocoTree::BodyRotation(int body) const {
+  const int id = mj_name2id(impl_->m, mjOBJ_BODY, std::to_string(body).c_str());
+  const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> R_WJ(impl_->d->xmat +
+                                                                            9 * id);
+  return R_WJ * impl_->skeleton.X_JcB(body).R;
+}
+
 }  // namespace handhold::testing

@@ -30,7 +30,8 @@ class MujocoTree {
   Eigen::VectorXd InverseDynamics();
   Eigen::MatrixXd MassMatrix();
   Eigen::VectorXd ForwardDynamics(const Eigen::VectorXd& tau);
-  Eigen::Vector3d BodyOrigin(int body) const;  ///< of the skeleton's body, after any of the above
+  Eigen::Vector3d BodyOrigin(int body) const;    ///< of the skeleton's body, after any of the above
+  Eigen::Matrix3d BodyRotation(int body) const;  ///< R_WB of the same
 
   /// What a mark times: MuJoCo alone, no mapping.
   void RunInverseDynamics();  ///< kinematics, comPos, comVel, rne

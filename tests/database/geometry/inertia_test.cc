@@ -180,6 +180,16 @@ TEST(CheckMass, RefusesWhatNoBodyHas) {
   bad = good;
   bad.I_BCom_B(1, 1) = -1;
   EXPECT_FALSE(CheckMass(bad));
+  // A point, a line, and a thread that is thin but not infinitely so: 20 cm long, 10 um thick.
+  bad.I_BCom_B.setZero();
+  EXPECT_THAT(CheckMass(bad).error().message, HasSubstr("a point has none"));
+  bad.I_BCom_B.diagonal() = Vec3(0, 1, 1);
+  EXPECT_THAT(CheckMass(bad).error().message, HasSubstr("infinitely thin rod"));
+  bad.I_BCom_B =
+      Exp<double>(Vec3(0.3, -1, 2)) * bad.I_BCom_B * Exp<double>(Vec3(0.3, -1, 2)).transpose();
+  bad.I_BCom_B = (0.5 * (bad.I_BCom_B + bad.I_BCom_B.transpose())).eval();
+  EXPECT_THAT(CheckMass(bad).error().message, HasSubstr("infinitely thin rod"));
+  EXPECT_TRUE(CheckMass(MassOf(Cylinder{5e-6, 0.2}, 1000).value()));
   bad = good;
   bad.p_BCom.x() = std::nan("");
   EXPECT_FALSE(CheckMass(bad));

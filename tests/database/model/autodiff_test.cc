@@ -63,7 +63,7 @@ TEST_P(AutoDiff, DynamicsPassesThrough) {
     EXPECT_NEAR(tau[i].derivatives()[0], slope, 1e-6 * (1 + (up - down).norm() / (2 * h)));
   }
   // Along the way that the accelerations stay the same, and the mass matrix passes too.
-  ForwardDynamics<Dual>(s_, q, v, tau, kGravity, &dual, back);
+  ASSERT_TRUE(ForwardDynamics<Dual>(s_, q, v, tau, kGravity, &dual, back));
   for (int i = 0; i < s_.nv(); ++i) {
     EXPECT_NEAR(back[i].value(), a_[i], 1e-7);
     EXPECT_NEAR(back[i].derivatives()[0], 0.0, 1e-6);

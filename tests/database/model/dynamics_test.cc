@@ -69,7 +69,7 @@ TEST_P(RandomTree, InverseDynamicsIsMassTimesAccelerationPlusBias) {
 TEST_P(RandomTree, ForwardDynamicsUndoesInverseDynamics) {
   InverseDynamics(s_, q_, v_, a_, kGravity, &data_, tau_);
   Eigen::VectorXd a(s_.nv());
-  ForwardDynamics(s_, q_, v_, tau_, kGravity, &data_, a);
+  ASSERT_TRUE(ForwardDynamics(s_, q_, v_, tau_, kGravity, &data_, a));
   EXPECT_LT((a - a_).norm(), 1e-9 * a_.norm());
 }
 
@@ -124,9 +124,10 @@ TEST_P(RandomTree, NothingAllocatesOnceTheScratchIsMade) {
   BiasForces(s_, q_, v_, kGravity, &data_, tau_);
   GravityTorque(s_, q_, kGravity, &data_, tau_);
   MassMatrix(s_, q_, &data_, M_);
-  ForwardDynamics(s_, q_, v_, tau_, kGravity, &data_, a);
+  const bool moved = ForwardDynamics(s_, q_, v_, tau_, kGravity, &data_, a).has_value();
   (void)OutboardMass(s_, q_, 1, &data_);
   EXPECT_EQ(testing::AllocationsOfThisThread(), before);
+  EXPECT_TRUE(moved);
 }
 
 INSTANTIATE_TEST_SUITE_P(Dynamics, RandomTree, ::testing::Range(1, 9));
@@ -160,22 +161,95 @@ TEST(OutboardMass, IsZeroWhereNothingHasMass) {
   EXPECT_EQ(OutboardMass(s, s.ZeroConfiguration(), 1, &data).mass_kg, 0);
 }
 
-// A skeleton for kinematics only needs no mass; what it cannot answer must not look like an answer.
-TEST(ForwardDynamics, IsNotFiniteWhereAJointCarriesNoMass) {
+/// A chain of joints of `types` along x, 0.1 m apart, hinges about y; every body weighs `mass_kg`.
+SkeletonDraft Chain(const std::vector<JointType>& types, const std::vector<double>& mass_kg) {
   SkeletonDraft draft;
-  draft.name = "s";
-  draft.bodies.resize(1);
-  draft.bodies[0].name = "b";
-  draft.bodies[0].joint.name = "j";
-  draft.bodies[0].joint.type = JointType::kHinge;
-  const Skeleton s = *Skeleton::Build(draft);
-  DynamicsData data(s);
-  for (const double tau_Nm : {0.0, 1.0}) {
-    const Eigen::VectorXd tau = Eigen::VectorXd::Constant(1, tau_Nm);
-    Eigen::VectorXd a = Eigen::VectorXd::Zero(1);
-    ForwardDynamics(s, s.ZeroConfiguration(), Eigen::VectorXd::Zero(1), tau, kGravity, &data, a);
-    EXPECT_FALSE(std::isfinite(a[0])) << tau_Nm;
+  draft.name = "chain";
+  for (size_t i = 0; i < types.size(); ++i) {
+    Body body;
+    body.name = "b" + std::to_string(i);
+    body.parent = static_cast<int>(i);
+    body.joint.name = "j" + std::to_string(i);
+    body.joint.type = types[i];
+    body.joint.axes[0] = Vec3::UnitY();
+    if (i > 0) body.joint.X_PJp.p = Vec3(0.1, 0, 0);
+    body.mass.mass_kg = mass_kg[i];
+    if (mass_kg[i] > 0) body.mass.I_BCom_B = 1e-6 * geometry::Mat3::Identity();
+    draft.bodies.push_back(body);
   }
+  return draft;
+}
+
+// A skeleton for kinematics only needs no mass; what it cannot answer must not look like an answer.
+TEST(ForwardDynamics, NamesTheJointThatCarriesNoMass) {
+  const JointType hinge = JointType::kHinge, ball = JointType::kBall, fixed = JointType::kFixed;
+  const struct {
+    std::vector<JointType> types;
+    std::vector<double> mass_kg;
+    const char* says;  // empty: it can be answered
+  } cases[] = {
+      {{hinge}, {0}, "joint 'j0' of body 'b0'"},
+      {{JointType::kFree}, {0}, "joint 'j0' of body 'b0'"},
+      {{JointType::kUniversal}, {0}, "joint 'j0' of body 'b0'"},
+      {{hinge, hinge, hinge}, {0.1, 0.1, 0}, "joint 'j2' of body 'b2'"},
+      {{hinge, ball, hinge}, {0.1, 0, 0}, "joint 'j2' of body 'b2'"},  // the outermost first
+      {{hinge, ball, fixed}, {0.1, 0, 0}, "joint 'j1' of body 'b1'"},
+      {{hinge, ball, fixed}, {0.1, 0, 0.1}, ""},
+      {{hinge, hinge, hinge}, {0, 0, 0.1}, ""},  // massless links between are no matter ...
+      {{fixed, hinge}, {0, 0.1}, ""},
+  };
+  for (const auto& c : cases) {
+    const auto built = Skeleton::Build(Chain(c.types, c.mass_kg));
+    ASSERT_TRUE(built) << built.error().message;
+    const Skeleton& s = *built;
+    DynamicsData data(s);
+    for (const double tau_Nm : {0.0, 1.0}) {
+      const Eigen::VectorXd tau = Eigen::VectorXd::Constant(s.nv(), tau_Nm);
+      Eigen::VectorXd a = Eigen::VectorXd::Constant(s.nv(), 77.0);
+      const Eigen::VectorXd rest = Eigen::VectorXd::Zero(s.nv());
+      // Bent: three parallel hinges in a straight line cannot move their end along that line.
+      const Eigen::VectorXd q =
+          s.Integrate(s.ZeroConfiguration(), 0.3 * Eigen::VectorXd::Ones(s.nv()));
+      const Status done = ForwardDynamics(s, q, rest, tau, kGravity, &data, a);
+      if (*c.says == 0) {
+        ASSERT_TRUE(done) << done.error().message;
+        EXPECT_TRUE(a.allFinite());
+      } else {
+        ASSERT_FALSE(done);
+        EXPECT_EQ(done.error().code, ErrorCode::kInvalid);
+        EXPECT_THAT(done.error().message, ::testing::HasSubstr(c.says));
+        EXPECT_EQ(a, Eigen::VectorXd::Constant(s.nv(), 77.0));
+      }
+    }
+  }
+}
+
+// ... unless two joints turn the same mass about the same line, always or in one posture.
+TEST(ForwardDynamics, NamesAJointThatAnotherOneDoublesInThisPosture) {
+  SkeletonDraft always = Chain({JointType::kHinge, JointType::kHinge}, {0, 0.1});
+  always.bodies[1].joint.X_PJp = {};
+  // Three hinges about z, y, x through one point: at 90 degrees of the middle one the outer two
+  // are in line (gimbal lock).
+  SkeletonDraft gimbal =
+      Chain({JointType::kHinge, JointType::kHinge, JointType::kHinge}, {0, 0, 1});
+  const Vec3 axes[] = {Vec3::UnitZ(), Vec3::UnitY(), Vec3::UnitX()};
+  for (size_t i = 0; i < 3; ++i) {
+    gimbal.bodies[i].joint.X_PJp = {};
+    gimbal.bodies[i].joint.axes[0] = axes[i];
+  }
+  const Skeleton two = *Skeleton::Build(always), three = *Skeleton::Build(gimbal);
+  const auto forward = [](const Skeleton& s, const Eigen::VectorXd& q) {
+    DynamicsData data(s);
+    Eigen::VectorXd zero = Eigen::VectorXd::Zero(s.nv()), a = zero;
+    return ForwardDynamics(s, q, zero, zero, kGravity, &data, a);
+  };
+  const Status doubled = forward(two, Eigen::Vector2d(0.3, -0.2));
+  ASSERT_FALSE(doubled);
+  EXPECT_THAT(doubled.error().message, ::testing::HasSubstr("joint 'j0' of body 'b0'"));
+  EXPECT_TRUE(forward(three, Eigen::Vector3d(0.1, 0.2, 0.3)));
+  EXPECT_TRUE(forward(three, Eigen::Vector3d(0.1, M_PI / 2 - 1e-3, 0.3)));
+  EXPECT_FALSE(forward(three, Eigen::Vector3d(0.1, M_PI / 2, 0.3)));
+  EXPECT_FALSE(forward(three, Eigen::Vector3d(0.1, std::nan(""), 0.3)));
 }
 
 }  // namespace

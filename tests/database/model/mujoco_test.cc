@@ -36,11 +36,13 @@ void CompareStates(const Skeleton& skeleton, int states, std::mt19937* rng, bool
     ASSERT_LT(RelativeToMax(tau, tau_peer), kAgree) << "state " << i;
     MassMatrix(skeleton, q, &data, M);
     ASSERT_LT(RelativeToMax(M, peer.MassMatrix()), kAgree) << "state " << i;
-    ForwardDynamics(skeleton, q, v, tau_peer, gravity, &data, a_out);
+    ASSERT_TRUE(ForwardDynamics(skeleton, q, v, tau_peer, gravity, &data, a_out));
     ASSERT_LT(RelativeToMax(a_out, peer.ForwardDynamics(tau_peer)), kAgree) << "state " << i;
     ComputePoses(skeleton, q, &kinematics);
     for (int b = 1; b < skeleton.body_count(); ++b) {
-      ASSERT_LT((kinematics.X_WB[static_cast<size_t>(b)].p - peer.BodyOrigin(b)).norm(), 1e-12);
+      const geometry::RigidTransform& X_WB = kinematics.X_WB[static_cast<size_t>(b)];
+      ASSERT_LT((X_WB.p - peer.BodyOrigin(b)).norm(), 1e-12);
+      ASSERT_LT((X_WB.R - peer.BodyRotation(b)).cwiseAbs().maxCoeff(), 1e-12);
     }
   }
 }

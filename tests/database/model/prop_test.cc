@@ -189,6 +189,45 @@ TEST_F(PropFile, FacesOfAHullMustBeConvex) {
   EXPECT_THAT(dented.error().message, HasSubstr("not convex"));
 }
 
+TEST_F(PropFile, AProfileThatCrossesItselfBoundsNoSolid) {
+  const struct {
+    const char *profile, *says;
+  } cases[] = {
+      // A figure of eight, in pieces that are no neighbours.
+      {"0,0, 0.02,0.01, 0.01,0.02, 0.01,-0.01, 0.02,0.02, 0,0.03",
+       "from point 0 to 1 and from 2 to 3"},
+      // A corner that comes to rest on the wall between points 1 and 2.
+      {"0,0, 0.02,0, 0.02,0.04, 0.01,0.04, 0.02,0.02, 0,0.02", "from point 1 to 2 and from 3 to 4"},
+      // Back along where it came; a point twice; the end where it began.
+      {"0,0, 0.02,0, 0.02,0.04, 0.02,0.02, 0,0.05", "from point 1 to 2 and from 2 to 3"},
+      {"0,0, 0.02,0, 0.02,0, 0,0.05", "from point 0 to 1 and from 1 to 2"},
+      {"0,0, 0.02,0, 0.02,0.01, 0,0", "from point 0 to 1 and from 2 to 3"},
+      {"0,0, 0.02,0.01, 0,0", "from point 0 to 1 and from 1 to 2"},
+  };
+  const auto load = [&](const std::string& profile) {
+    return Load(With(R"({"name": "a", "kind": "revolution", "profile_m": [)" + profile + "]}"));
+  };
+  for (const auto& c : cases) {
+    const auto prop = load(c.profile);
+    ASSERT_FALSE(prop) << c.profile;
+    EXPECT_EQ(prop.error().code, ErrorCode::kInvalid);
+    EXPECT_THAT(prop.error().message, HasSubstr("/shapes/0/profile_m: the profile crosses"));
+    EXPECT_THAT(prop.error().message, HasSubstr(c.says));
+  }
+  // Near, hollow, pointed and downwards are no crossing: a cup with a wall of 1 um, a spindle.
+  for (const char* profile :
+       {"0,0, 0.02,0, 0.02,0.05, 0.019999,0.05, 0.019999,0.001, 0,0.001", "0,0, 0.001,0.05, 0,0.1",
+        "0,0.1, 0.03,0.05, 0.01,0.04, 0.03,0.03, 0,0"}) {
+    const auto prop = load(profile);
+    EXPECT_TRUE(prop) << profile << ": " << prop.error().message;
+  }
+  std::string zigzag = "0,0";
+  for (int i = 0; i < 1000; ++i) zigzag += ", 0.01," + std::to_string(1e-4 * (i + 1));
+  const auto longest = load(zigzag + ", 0,0.2");
+  ASSERT_FALSE(longest);
+  EXPECT_THAT(longest.error().message, HasSubstr("/profile_m"));
+}
+
 TEST_F(PropFile, ARevolvedRectangleIsACylinder) {
   const auto prop = Load(With(
       R"({"name": "a", "kind": "revolution", "profile_m": [0,-0.05, 0.02,-0.05, 0.02,0.05, 0,0.05], "segments": 360})",

@@ -35,6 +35,12 @@ void ExpectSame(const Skeleton& a, const Skeleton& b) {
   ASSERT_EQ(a.body_count(), b.body_count());
   EXPECT_EQ(a.name(), b.name());
   EXPECT_EQ(a.draft().side, b.draft().side);
+  EXPECT_EQ(a.draft().source, b.draft().source);
+  ASSERT_EQ(a.draft().sources.size(), b.draft().sources.size());
+  for (size_t k = 0; k < a.draft().sources.size(); ++k) {
+    EXPECT_EQ(a.draft().sources[k].key, b.draft().sources[k].key);
+    EXPECT_EQ(a.draft().sources[k].text, b.draft().sources[k].text);
+  }
   EXPECT_EQ(a.dof_names(), b.dof_names());
   for (int i = 1; i < a.body_count(); ++i) {
     const Body &x = a.body(i), &y = b.body(i);
@@ -42,6 +48,8 @@ void ExpectSame(const Skeleton& a, const Skeleton& b) {
     EXPECT_EQ(x.parent, y.parent);
     EXPECT_EQ(x.length_m, y.length_m);
     EXPECT_EQ(x.source, y.source);
+    EXPECT_EQ(x.mass_source, y.mass_source);
+    EXPECT_EQ(x.joint.source, y.joint.source);
     EXPECT_EQ(x.joint.type, y.joint.type);
     EXPECT_EQ(x.joint.X_PJp.R, y.joint.X_PJp.R);
     EXPECT_EQ(x.joint.X_PJp.p, y.joint.X_PJp.p);
@@ -63,6 +71,7 @@ void ExpectSame(const Skeleton& a, const Skeleton& b) {
       EXPECT_EQ(x.shapes[k].X_BS.R, y.shapes[k].X_BS.R);
       EXPECT_EQ(x.shapes[k].X_BS.p, y.shapes[k].X_BS.p);
       EXPECT_EQ(x.shapes[k].shape.index(), y.shapes[k].shape.index());
+      EXPECT_EQ(x.shapes[k].source, y.shapes[k].source);
     }
   }
   ASSERT_EQ(a.markers().size(), b.markers().size());
@@ -70,8 +79,16 @@ void ExpectSame(const Skeleton& a, const Skeleton& b) {
     EXPECT_EQ(a.markers()[k].name, b.markers()[k].name);
     EXPECT_EQ(a.markers()[k].body, b.markers()[k].body);
     EXPECT_EQ(a.markers()[k].p_BM, b.markers()[k].p_BM);
+    EXPECT_EQ(a.markers()[k].source, b.markers()[k].source);
   }
-  // And whatever the text holds beyond: shapes' sizes, frames, sets, sources.
+  ASSERT_EQ(a.frames().size(), b.frames().size());
+  for (size_t k = 0; k < a.frames().size(); ++k) {
+    EXPECT_EQ(a.frames()[k].name, b.frames()[k].name);
+    EXPECT_EQ(a.frames()[k].X_BF.R, b.frames()[k].X_BF.R);
+    EXPECT_EQ(a.frames()[k].X_BF.p, b.frames()[k].X_BF.p);
+    EXPECT_EQ(a.frames()[k].source, b.frames()[k].source);
+  }
+  // And whatever the text holds beyond: shapes' sizes, sets.
   EXPECT_EQ(*text::WriteJson(SkeletonToJson(a)), *text::WriteJson(SkeletonToJson(b)));
 }
 
@@ -100,7 +117,12 @@ TEST(RoundTrip, RandomTreesComeBackToTheLastBit) {
     draft.bodies[1].shapes.push_back({"box", testing::RandomPose(rng, 0.1),
                                       geometry::Box{geometry::Vec3(0.1, 0.2, 1.0 / 3)}, ""});
     draft.bodies[0].joint.lower_rad.setConstant(-1.0 / 3);
-    draft.frames.push_back({"f", 1, testing::RandomPose(rng, 0.3), ""});
+    for (size_t b = 0; b < draft.bodies.size(); ++b) {
+      draft.bodies[b].mass_source = "scales " + std::to_string(b);
+      draft.bodies[b].joint.source = "joint " + std::to_string(b);
+    }
+    draft.frames.push_back({"f", 1, testing::RandomPose(rng, 0.3), "frame, of " + draft.name});
+    draft.markers.push_back({"m", 1, testing::RandomVector(rng, 0.1), "marker: \"quoted\" \u00b5"});
     draft.sources.push_back({"key", "text"});
     const Skeleton s = *Skeleton::Build(draft);
     ASSERT_TRUE(SaveSkeleton(s, file.path()));
