@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "database/base/check.h"
 
@@ -54,6 +55,114 @@ const ForceSensor* ClipSource::FindForceSensor(std::string_view name) const {
   return nullptr;
 }
 
+namespace {
+
+struct Part {  ///< samples [begin, end) of a block
+  const SampleBlock* block;
+  int begin, end;
+};
+
+/// Clip time of sample i of a block.
+Timestamp TimeOf(const ClipInfo& clip, const StreamInfo& stream, const ClockMap& clock,
+                 const SampleBlock& block, int i) {
+  const Timestamp host =
+      block.host_times.empty()
+          ? clock.ToHost(DeviceTimeOfCounter(block.first_counter + i, stream.rate))
+          : block.host_times[i];
+  return Timestamp::FromNanoseconds(host.ns() - clip.host_start_ns);
+}
+
+/// Whether later device times never get earlier host times: no step of the clock goes back.
+bool Ascends(const ClockMap& clock) {
+  for (size_t k = 0; k < clock.segments.size(); ++k) {
+    if (!(clock.segments[k].rate_error > -1.0)) return false;
+    if (k == 0) continue;
+    const ClockSegment& last = clock.segments[k - 1];
+    const int64_t elapsed = clock.segments[k].device_begin_ns - last.device_begin_ns - 1;
+    const int64_t end =
+        last.host_begin_ns + elapsed + std::llround(static_cast<double>(elapsed) * last.rate_error);
+    if (elapsed < 0 || clock.segments[k].host_begin_ns < end) return false;
+  }
+  return true;
+}
+
+/// The samples in `range`: by bisection where times ascend, as they do unless the clock stepped
+/// back or samples came with times of their own; else by looking at each.
+template <typename TimeOfSample>
+std::vector<Part> Find(const std::vector<SampleBlock>& blocks, bool ascending, TimeRange range,
+                       const TimeOfSample& time) {
+  std::vector<Part> parts;
+  if (!ascending) {
+    for (const SampleBlock& block : blocks) {
+      for (int i = 0; i < block.count; ++i) {
+        if (!range.Contains(time(block, i))) continue;
+        if (!parts.empty() && parts.back().block == &block && parts.back().end == i) {
+          ++parts.back().end;
+        } else {
+          parts.push_back({&block, i, i + 1});
+        }
+      }
+    }
+    return parts;
+  }
+  // The number of samples of a block before t.
+  const auto before = [&](const SampleBlock& block, Timestamp t) {
+    int low = 0, high = block.count;
+    while (low < high) {
+      const int middle = low + (high - low) / 2;
+      if (time(block, middle) < t) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  };
+  auto block = std::partition_point(blocks.begin(), blocks.end(), [&](const SampleBlock& b) {
+    return time(b, b.count - 1) < range.begin;
+  });
+  for (; block != blocks.end(); ++block) {
+    const int begin = before(*block, range.begin), end = before(*block, range.end);
+    if (begin < end) parts.push_back({&*block, begin, end});
+    if (end < block->count) break;
+  }
+  return parts;
+}
+
+void CopyPoints(const std::vector<Part>& parts, SampleWindow& window) {
+  for (const Part& part : parts) {
+    const auto counts = part.block->point_counts.begin();
+    const auto first = 4 * std::accumulate(counts, counts + part.begin, std::ptrdiff_t{0});
+    const auto length =
+        4 * std::accumulate(counts + part.begin, counts + part.end, std::ptrdiff_t{0});
+    window.point_counts.insert(window.point_counts.end(), counts + part.begin, counts + part.end);
+    const auto values = part.block->values.begin() + first;
+    window.values.insert(window.values.end(), values, values + length);
+  }
+}
+
+void CopyColumns(const std::vector<Part>& parts, const std::vector<int>& wanted,
+                 SampleWindow& window) {
+  const bool any_origin = std::any_of(parts.begin(), parts.end(),
+                                      [](const Part& p) { return !p.block->origins.empty(); });
+  window.values.reserve(wanted.size() * window.times.size());
+  for (const int c : wanted) {
+    for (const Part& p : parts) {
+      const size_t column = static_cast<size_t>(c) * p.block->count;
+      const auto values = p.block->values.begin() + static_cast<std::ptrdiff_t>(column);
+      window.values.insert(window.values.end(), values + p.begin, values + p.end);
+      for (int i = p.begin; i < p.end && any_origin; ++i) {
+        const SampleOrigin measured =
+            std::isnan(values[i]) ? SampleOrigin::kMissing : SampleOrigin::kMeasured;
+        window.origins.push_back(p.block->origins.empty() ? measured
+                                                          : p.block->origins[column + i]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Clip::Clip(ClipInfo info) : info_(std::move(info)) {}
 
 int Clip::AddStream(StreamInfo info, ClockMap clock_map) {
@@ -91,9 +200,12 @@ void Clip::Append(const SampleBlock& block) {
       return g.stream_id == stream.id && g.first_missing_counter == expected;
     });
     if (block.first_counter > expected && !named && stream.kind != StreamKind::kText) {
+      const bool even = block.host_times.empty();
       gaps_.push_back({stream.id, expected, block.first_counter - expected,
-                       GapCause::kDeviceSkipped, ClipTime(stream, data, expected),
-                       ClipTime(stream, data, block.first_counter)});
+                       GapCause::kDeviceSkipped,
+                       even ? ClipTime(stream, data, expected)
+                            : TimeOf(info_, stream, data.clock, last, last.count - 1),
+                       TimeOf(info_, stream, data.clock, block, 0)});
     }
   }
   data.blocks.push_back(block);
@@ -130,11 +242,11 @@ TimeRange Clip::Extent(int stream_id) const {
   const StreamInfo* stream = FindStream(stream_id);
   if (stream == nullptr || data_[stream_id - 1].blocks.empty()) return {};
   const StreamData& data = data_[stream_id - 1];
-  if (stream->kind == StreamKind::kText) {
-    return {data.blocks.front().host_times.front() - Duration::Nanoseconds(info_.host_start_ns),
-            data.blocks.back().host_times.back() - Duration::Nanoseconds(info_.host_start_ns - 1)};
-  }
   const SampleBlock& last = data.blocks.back();
+  if (!last.host_times.empty()) {
+    return {TimeOf(info_, *stream, data.clock, data.blocks.front(), 0),
+            TimeOf(info_, *stream, data.clock, last, last.count - 1) + Duration::Nanoseconds(1)};
+  }
   return {ClipTime(*stream, data, data.blocks.front().first_counter),
           ClipTime(*stream, data, last.first_counter + last.count)};
 }
@@ -159,50 +271,25 @@ Result<SampleWindow> Clip::Read(int stream_id, TimeRange range,
   SampleWindow window;
   window.stream_id = stream_id;
   window.channel_count = static_cast<int>(wanted.size());
-  struct Place {
-    const SampleBlock* block;
-    int i;
+  const auto time = [&](const SampleBlock& block, int i) {
+    return TimeOf(info_, *stream, data.clock, block, i);
   };
-  std::vector<Place> places;
-  for (const SampleBlock& block : data.blocks) {
-    for (int i = 0; i < block.count; ++i) {
-      const int64_t counter = block.first_counter + i;
-      const Timestamp t =
-          block.host_times.empty()
-              ? ClipTime(*stream, data, counter)
-              : Timestamp::FromNanoseconds(block.host_times[i].ns() - info_.host_start_ns);
-      if (!range.Contains(t)) continue;
-      places.push_back({&block, i});
-      window.times.push_back(t);
-      window.counters.push_back(counter);
-      if (stream->kind == StreamKind::kText) window.texts.push_back(block.texts[i]);
+  const bool ascending =
+      Ascends(data.clock) && std::all_of(data.blocks.begin(), data.blocks.end(),
+                                         [](const SampleBlock& b) { return b.host_times.empty(); });
+  const std::vector<Part> parts = Find(data.blocks, ascending, range, time);
+  for (const Part& part : parts) {
+    for (int i = part.begin; i < part.end; ++i) {
+      window.times.push_back(time(*part.block, i));
+      window.counters.push_back(part.block->first_counter + i);
+      if (stream->kind == StreamKind::kText) window.texts.push_back(part.block->texts[i]);
     }
   }
   if (stream->kind == StreamKind::kText) return window;
   if (stream->kind == StreamKind::kUnlabelledPoints) {
-    for (const Place& p : places) {
-      size_t first = 0;
-      for (int i = 0; i < p.i; ++i) first += static_cast<size_t>(p.block->point_counts[i]) * 4;
-      const size_t length = static_cast<size_t>(p.block->point_counts[p.i]) * 4;
-      window.point_counts.push_back(p.block->point_counts[p.i]);
-      window.values.insert(window.values.end(),
-                           p.block->values.begin() + static_cast<std::ptrdiff_t>(first),
-                           p.block->values.begin() + static_cast<std::ptrdiff_t>(first + length));
-    }
-    return window;
-  }
-  const bool any_origin = std::any_of(places.begin(), places.end(),
-                                      [](const Place& p) { return !p.block->origins.empty(); });
-  window.values.reserve(wanted.size() * places.size());
-  for (const int c : wanted) {
-    for (const Place& p : places) {
-      window.values.push_back(p.block->value(c, p.i));
-      if (!any_origin) continue;
-      const size_t at = static_cast<size_t>(c) * p.block->count + p.i;
-      const SampleOrigin measured =
-          std::isnan(p.block->values[at]) ? SampleOrigin::kMissing : SampleOrigin::kMeasured;
-      window.origins.push_back(p.block->origins.empty() ? measured : p.block->origins[at]);
-    }
+    CopyPoints(parts, window);
+  } else {
+    CopyColumns(parts, wanted, window);
   }
   return window;
 }
