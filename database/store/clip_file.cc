@@ -360,6 +360,13 @@ Status ReadInfo(const Database& db, ClipTables& t) {
       t.recovered = row.Integer(1) != 0;
     } else if (key == "lossless") {
       t.lossless = row.Integer(1) != 0;
+    } else if (key == "min_reader" && row.Integer(1) > kMinReader) {
+      return Error{ErrorCode::kVersion, db.path() +
+                                            ": was written by a newer Handhold and asks for "
+                                            "level " +
+                                            std::to_string(row.Integer(1)) +
+                                            " to be read (this program: " +
+                                            std::to_string(kMinReader) + "): update Handhold"};
     } else if (key == "keep") {
       t.quality.keep = row.Integer(1) != 0;
     } else if (key == "advice") {

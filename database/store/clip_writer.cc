@@ -8,9 +8,7 @@
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -29,31 +27,10 @@ using recording::StreamKind;
 
 constexpr int kPageBytes = 4096;
 constexpr int kCheckpointPages = 1000;  // 4 MB: when the checkpointer is woken
-constexpr int kExclusivePages = 4000;   // 16 MB: when commits wait for it to finish
+constexpr int kShortPages = 250;        // 1 MB: so little is copied while commits wait
+constexpr int kHeldPages = 4000;        // 16 MB: a log this long is held by somebody
+constexpr int64_t kLogReserve = 6 << 20;
 constexpr size_t kMaxDocumentBytes = 32u << 20;
-
-/// Processes that hold a read lock on the log's index, from /proc/locks; empty where that cannot be
-/// known.
-std::string ReadersOf(const std::string& path) {
-  struct stat index;
-  if (::stat((path + "-shm").c_str(), &index) != 0) return "";
-  std::ifstream locks("/proc/locks");
-  std::set<std::string> holders;
-  for (std::string line; std::getline(locks, line);) {
-    char kind[16] = "", mode[16] = "", access[16] = "";
-    long pid = 0;
-    unsigned major = 0, minor = 0;
-    unsigned long inode = 0;
-    if (std::sscanf(line.c_str(), "%*d: %15s %15s %15s %ld %x:%x:%lu", kind, mode, access, &pid,
-                    &major, &minor, &inode) != 7)
-      continue;
-    if (inode == index.st_ino && std::string_view(access) == "READ" && pid > 0 && pid != ::getpid())
-      holders.insert(std::to_string(pid));
-  }
-  std::string text;
-  for (const std::string& pid : holders) text += (text.empty() ? "process " : ", process ") + pid;
-  return text;
-}
 
 struct StreamState {
   StreamInfo info;
@@ -140,6 +117,7 @@ class Recorder final : public ClipWriter {
   bool checkpoint_due_ = false, stop_ = false;
   std::thread checkpointer_;
   std::atomic<int> log_pages_{0};
+  std::atomic<int> next_checkpoint_{kCheckpointPages};  ///< log_pages_ at which it is woken
   std::atomic<bool> log_held_{false};
   int64_t commits_ = 0;
   Duration worst_commit_;
@@ -178,6 +156,8 @@ Status Recorder::Start(const recording::ClipInfo& info) {
   HANDHOLD_TRY(db_.Execute("PRAGMA synchronous=FULL"));
   HANDHOLD_TRY(db_.Execute("PRAGMA wal_autocheckpoint=0"));
   db_.WatchWal();
+  // Only speed depends on it: a disk too full for it will say so when samples come.
+  (void)db_.ReserveWal(kLogReserve).has_value();
   checkpointer_ = std::thread([this] { CheckpointLoop(); });
   return {};
 }
@@ -214,7 +194,7 @@ Status Recorder::InTransaction(const Work& work) {
   ++commits_;
   worst_commit_ = std::max(worst_commit_, HostNow() - began);
   log_pages_ = db_.wal_pages();
-  if (log_pages_ >= kCheckpointPages) {
+  if (log_pages_ >= next_checkpoint_) {
     const std::lock_guard lock(wake_);
     checkpoint_due_ = true;
     woken_.notify_one();
@@ -238,10 +218,11 @@ void Recorder::CheckpointLoop() {
       checkpoint_due_ = false;
     }
     Result<Database::Checkpointed> done = db->CheckpointPassive();
-    if (done && (done->copied_pages < done->log_pages || log_pages_ > done->log_pages) &&
-        log_pages_ >= kExclusivePages) {
-      // The writer outran the copying. The bulk is copied; with commits held for the rest, the log
-      // starts afresh.
+    for (int round = 0; round < 3 && done && log_pages_ - done->copied_pages > kShortPages; ++round)
+      done = db->CheckpointPassive();
+    if (done && log_pages_ > done->copied_pages) {
+      // The writer came between. The bulk is copied; with commits held for the rest, the log starts
+      // afresh. Left half copied, it would be copied and synced again after every commit.
       exclusive_wanted_ = true;
       {
         const std::lock_guard lock(writing_);
@@ -250,7 +231,9 @@ void Recorder::CheckpointLoop() {
       }
       let_by_.notify_one();
     }
-    log_held_ = done && done->copied_pages < done->log_pages && done->log_pages >= kExclusivePages;
+    const bool held = done && done->copied_pages < done->log_pages;
+    next_checkpoint_ = held ? done->log_pages + kShortPages : kCheckpointPages;
+    log_held_ = held && done->log_pages >= kHeldPages;
   }
 }
 

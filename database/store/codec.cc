@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "database/base/check.h"
 
@@ -57,24 +58,23 @@ constexpr U Predict(int predictor, const U* x) {  // x points at the value to be
   }
 }
 
-template <typename U>
-double Magnitude(U difference) {
-  const auto s = static_cast<std::make_signed_t<U>>(difference);
-  return std::abs(static_cast<double>(s));
-}
-
 /// The predictor whose differences are smallest in sum: close to the fewest bits, as differences
-/// are noise.
+/// are noise. Of 32-bit ones the sums are whole numbers, so that the loop is vectorised; those of
+/// 64-bit ones could overflow.
 template <typename U>
 int ChoosePredictor(const U* x, int n) {
   if (n <= kWarmUp[3]) return n <= 1 ? 0 : 1;
-  std::array<double, kPredictors> cost{};
+  using Sum = std::conditional_t<sizeof(U) == 8, double, uint64_t>;
+  const auto cost_of = [](U difference) { return static_cast<Sum>(ZigZag<U>(difference)); };
+  Sum none = 0, hold = 0, line = 0, slope = 0;
   for (int i = kWarmUp[3]; i < n; ++i) {
-    cost[0] += Magnitude<U>(x[i]);
-    cost[1] += Magnitude<U>(x[i] - x[i - 1]);
-    cost[2] += Magnitude<U>(x[i] - 2 * x[i - 1] + x[i - 2]);
-    cost[3] += Magnitude<U>(x[i] - x[i - 1] - Half<U>(x[i - 2] - x[i - 4]));
+    const U step = static_cast<U>(x[i] - x[i - 1]);
+    none += cost_of(x[i]);
+    hold += cost_of(step);
+    line += cost_of(static_cast<U>(step - (x[i - 1] - x[i - 2])));
+    slope += cost_of(static_cast<U>(step - Half<U>(static_cast<U>(x[i - 2] - x[i - 4]))));
   }
+  const std::array<Sum, kPredictors> cost = {none, hold, line, slope};
   return static_cast<int>(std::min_element(cost.begin(), cost.end()) - cost.begin());
 }
 
@@ -305,15 +305,15 @@ struct FrameEncoder::Scratch {
   std::vector<double> valid;
   std::vector<uint32_t> x32, z32;
   std::vector<uint64_t> x64, z64;
-  Bytes payload;
+  Bytes payload, runs;
 
   ~Scratch() { ZSTD_freeCCtx(context); }
 
-  void PutIntegers(ColumnKind kind, int n, uint8_t flags, const Bytes& runs, bool wide) {
+  void PutIntegers(ColumnKind kind, int n, uint8_t flags, bool wide) {
     const int predictor = wide ? ChoosePredictor(x64.data(), n) : ChoosePredictor(x32.data(), n);
     payload.push_back(
         static_cast<uint8_t>(static_cast<uint8_t>(kind) | predictor << kPredictorShift | flags));
-    payload.insert(payload.end(), runs.begin(), runs.end());
+    if (flags != 0) payload.insert(payload.end(), runs.begin(), runs.end());
     if (wide) {
       PutColumn(x64.data(), n, predictor, z64, payload);
     } else {
@@ -322,10 +322,11 @@ struct FrameEncoder::Scratch {
   }
 
   void PutValues(const double* v, int count, double quantum, bool lossless) {
-    Bytes runs;
+    runs.clear();
     uint8_t flags = 0;
-    int n = count;
-    if (std::any_of(v, v + count, [](double value) { return value != value; })) {
+    int n = count, missing = 0;
+    for (int i = 0; i < count; ++i) missing |= v[i] != v[i] ? 1 : 0;  // to the end: vectorised
+    if (missing != 0) {
       flags = kHasMissing;
       PutRuns(v, count, runs);
       valid.clear();
@@ -336,20 +337,20 @@ struct FrameEncoder::Scratch {
     }
     x32.resize(static_cast<size_t>(n));
     if (quantum > 0 && !lossless && ToCounts(v, n, quantum, x32.data())) {
-      PutIntegers(ColumnKind::kCounts, n, flags, runs, false);
+      PutIntegers(ColumnKind::kCounts, n, flags, false);
     } else if (quantum > 0 && lossless && ToExactCounts(v, n, quantum, false, x32.data())) {
-      PutIntegers(ColumnKind::kCounts, n, flags, runs, false);
+      PutIntegers(ColumnKind::kCounts, n, flags, false);
     } else if (quantum > 0 && lossless && ToExactCounts(v, n, quantum, true, x32.data())) {
-      PutIntegers(ColumnKind::kFloatCounts, n, flags, runs, false);
+      PutIntegers(ColumnKind::kFloatCounts, n, flags, false);
     } else if (ToFloat32(v, n, x32.data())) {
-      PutIntegers(ColumnKind::kFloat32, n, flags, runs, false);
+      PutIntegers(ColumnKind::kFloat32, n, flags, false);
     } else if (ToMilliFloat32(v, n, x32.data())) {
-      PutIntegers(ColumnKind::kMilliFloat32, n, flags, runs, false);
+      PutIntegers(ColumnKind::kMilliFloat32, n, flags, false);
     } else {
       x64.resize(static_cast<size_t>(n));
       for (int i = 0; i < n; ++i)
         x64[static_cast<size_t>(i)] = FromFloatBits(std::bit_cast<uint64_t>(v[i]));
-      PutIntegers(ColumnKind::kFloat64, n, flags, runs, true);
+      PutIntegers(ColumnKind::kFloat64, n, flags, true);
     }
   }
 
@@ -395,7 +396,7 @@ void FrameEncoder::EncodeIntegers(const int64_t* values, size_t stride, int coun
     const int64_t* v = values + static_cast<size_t>(c) * stride;
     scratch_->x64.resize(static_cast<size_t>(count));
     std::copy(v, v + count, scratch_->x64.begin());
-    scratch_->PutIntegers(ColumnKind::kIntegers, count, 0, {}, true);
+    scratch_->PutIntegers(ColumnKind::kIntegers, count, 0, true);
   }
   scratch_->Finish(scratch_->payload, out);
 }
@@ -405,7 +406,7 @@ void FrameEncoder::EncodeBytes(std::span<const uint8_t> bytes, Bytes& out) {
 }
 
 struct FrameDecoder::Scratch {
-  ZSTD_DCtx* context = ZSTD_createDCtx();
+  ZSTD_DCtx* context = nullptr;  // 150 kB: made when first needed, as most streams are never read
   Bytes payload;
   std::vector<uint32_t> x32;
   std::vector<uint64_t> x64;
@@ -429,7 +430,9 @@ struct FrameDecoder::Scratch {
     const uint64_t size = in.Varint();
     if (!in.ok() || size > limit)
       return Error{ErrorCode::kCorrupt, "a frame declares more bytes than its samples can need"};
-    payload.resize(std::max<size_t>(size, 1));
+    if (payload.size() < std::max<size_t>(size, 1)) payload.resize(std::max<size_t>(size, 1));
+    if (context == nullptr) context = ZSTD_createDCtx();
+    CHECK(context != nullptr);
     const std::span<const uint8_t> packed = in.Take(in.left());
     const size_t got =
         ZSTD_decompressDCtx(context, payload.data(), size, packed.data(), packed.size());

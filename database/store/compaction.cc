@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <set>
 
 #include "database/base/check.h"
 #include "database/store/clip_cursor.h"
@@ -210,12 +212,46 @@ Status PublishFile(const std::string& from, const std::string& to, bool replace)
   return SyncPath(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
 }
 
+std::string ReadersOf(const std::string& path) {
+  struct stat index;
+  if (::stat((path + "-shm").c_str(), &index) != 0) return "";
+  std::ifstream locks("/proc/locks");
+  std::set<std::string> holders;
+  for (std::string line; std::getline(locks, line);) {
+    char kind[16] = "", mode[16] = "", access[16] = "";
+    long pid = 0;
+    unsigned major = 0, minor = 0;
+    unsigned long inode = 0;
+    if (std::sscanf(line.c_str(), "%*d: %15s %15s %15s %ld %x:%x:%lu", kind, mode, access, &pid,
+                    &major, &minor, &inode) != 7)
+      continue;
+    if (inode == index.st_ino && std::string_view(access) == "READ" && pid > 0 && pid != ::getpid())
+      holders.insert(std::to_string(pid));
+  }
+  std::string text;
+  for (const std::string& pid : holders) text += (text.empty() ? "process " : ", process ") + pid;
+  return text;
+}
+
 Status LeaveWal(Database& db) {
-  HANDHOLD_TRY(db.CheckpointTruncate());
-  HANDHOLD_ASSIGN(const std::string mode, db.QueryText("PRAGMA journal_mode=DELETE"));
-  if (mode != "delete")
-    return Error{ErrorCode::kBusy,
-                 db.path() + ": is still being read; close the readers and try again"};
+  if (const Status emptied = db.CheckpointTruncate(); !emptied) {
+    if (emptied.error().code != ErrorCode::kBusy) return emptied;
+    // Cut off it cannot be while somebody reads it; copied it can be, unless that reader began
+    // before its end.
+    HANDHOLD_ASSIGN(const Database::Checkpointed done, db.CheckpointPassive());
+    if (done.copied_pages < done.log_pages) {
+      std::string readers = ReadersOf(db.path());
+      if (!readers.empty()) readers = " by " + readers;
+      return Error{ErrorCode::kBusy,
+                   db.path() + ": is being read" + readers +
+                       " since before its end; it is whole and readable: end that reader, then "
+                       "'handhold library rebuild --finish'"};
+    }
+  }
+  // Who merely has the clip open keeps SQLite from giving up the log, which holds nothing any more:
+  // Compact takes its name away.
+  const Result<std::string> mode = db.QueryText("PRAGMA journal_mode=DELETE");
+  if (!mode && mode.error().code != ErrorCode::kBusy) return mode.error();
   return {};
 }
 
@@ -310,6 +346,12 @@ Status MakeCompacted(const std::string& path, const std::string& part,
 
 }  // namespace
 
+namespace {
+void RemoveLog(const std::string& path) {
+  for (const char* suffix : {"-wal", "-shm"}) ::unlink((path + suffix).c_str());
+}
+}  // namespace
+
 Status Compact(const std::string& path, const ClipWriterOptions& options, bool recovered) {
   const std::string part = path + ".part";
   const auto made = MakeCompacted(path, part, options, recovered);
@@ -317,8 +359,30 @@ Status Compact(const std::string& path, const ClipWriterOptions& options, bool r
     ::unlink(part.c_str());
     return made;
   }
-  return PublishFile(part, path, true);
+  // The recording's log is empty or copied (LeaveWal) and must not be met by the file that comes
+  // under its name. Readers keep what they have open; one that opens the recording between these
+  // two lines makes an empty log.
+  RemoveLog(path);
+  HANDHOLD_TRY(PublishFile(part, path, true));
+  RemoveLog(path);
+  return {};
 }
+
+namespace {
+
+/// kVersion when the file asks for a newer program than this to change it.
+Status MayRewrite(const Database& db) {
+  HANDHOLD_ASSIGN(const int64_t level,
+                  db.QueryInteger("SELECT ifnull(max(value), 0) FROM info WHERE key IN "
+                                  "('min_reader', 'min_writer')"));
+  if (level <= kMinWriter) return {};
+  return Error{
+      ErrorCode::kVersion,
+      db.path() + ": was written by a newer Handhold and asks for level " + std::to_string(level) +
+          " to be written (this program: " + std::to_string(kMinWriter) + "): update Handhold"};
+}
+
+}  // namespace
 
 Status FinishClip(const std::string& path, const ClipWriterOptions& options) {
   HANDHOLD_ASSIGN(const WriterLock lock, WriterLock::Take(path));
@@ -329,6 +393,7 @@ Status FinishClip(const std::string& path, const ClipWriterOptions& options) {
     open.inspect = HeaderCheck(FileKind::kClip);
     HANDHOLD_ASSIGN(Database db, Database::Open(path, open));
     HANDHOLD_TRY(CheckSchema(db, FileKind::kClip));
+    HANDHOLD_TRY(MayRewrite(db));
     HANDHOLD_ASSIGN(const int64_t closed,
                     db.QueryInteger("SELECT value FROM info WHERE key='closed'"));
     if (closed != 0) return {};

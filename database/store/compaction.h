@@ -30,8 +30,13 @@ Status Seal(Database& db, const Database* original, bool recovered);
 Status Compact(const std::string& path, const ClipWriterOptions& options, bool recovered);
 /// Gap times left open (0, 0) from the clock maps of the clip.
 Status PlaceGaps(Database& db);
-/// Empties the log of a recording and leaves WAL mode: afterwards the file stands alone.
+/// Copies the log of a recording, which nobody writes any more, into the file and leaves WAL mode
+/// where nobody else has it open; else Compact does without. Waits for read transactions as long as
+/// the connection waits (5 s), then kBusy, naming the readers: those are the only ones in the way.
 Status LeaveWal(Database& db);
+/// Processes that hold a read lock on the log's index, from /proc/locks; empty where that cannot be
+/// known.
+std::string ReadersOf(const std::string& path);
 /// fsync of a file that no SQLite connection of this process has open, then rename over `to`, then
 /// fsync of the folder.
 Status PublishFile(const std::string& from, const std::string& to, bool replace);

@@ -234,6 +234,27 @@ Status Database::CheckpointTruncate() {
   return {};
 }
 
+Status Database::ReserveWal(int64_t bytes) {
+  HANDHOLD_TRY(QueryInteger("SELECT count(*) FROM sqlite_schema"));  // opens the log
+  sqlite3_file* log = nullptr;
+  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK ||
+      log == nullptr || log->pMethods == nullptr) {
+    return Error{ErrorCode::kInvalid, path_ + ": has no write-ahead log"};
+  }
+  sqlite3_int64 at = 0;
+  int rc = log->pMethods->xFileSize(log, &at);
+  const std::vector<uint8_t> zeros(64 << 10);
+  while (rc == SQLITE_OK && at < bytes) {
+    const auto n = static_cast<int>(std::min<int64_t>(std::ssize(zeros), bytes - at));
+    rc = log->pMethods->xWrite(log, zeros.data(), n, at);
+    at += n;
+  }
+  if (rc == SQLITE_OK) rc = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  if (rc != SQLITE_OK)
+    return Error{CodeOf(rc), path_ + ": no room for its log: " + sqlite3_errstr(rc)};
+  return {};
+}
+
 void Database::WatchWal() {
   wal_pages_ = std::make_unique<int>(0);
   sqlite3_wal_hook(

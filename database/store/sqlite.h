@@ -84,8 +84,12 @@ class Database {
     int log_pages = 0, copied_pages = 0;
   };
   Result<Checkpointed> CheckpointPassive();
-  /// Copies everything and cuts the log to 0 bytes.
+  /// Copies everything and cuts the log to 0 bytes; kBusy while a read transaction needs it.
   Status CheckpointTruncate();
+  /// Fills the log up to `bytes` with zeros and syncs it. A commit that stays within them
+  /// overwrites blocks the file has: its sync has no metadata to write. Zeros are no frames, so
+  /// recovery stops at them. To be called before other connections write.
+  Status ReserveWal(int64_t bytes);
   /// Pages in the log after the last commit of this connection; counted by a hook, so free.
   int wal_pages() const { return wal_pages_ ? *wal_pages_ : 0; }
   void WatchWal();

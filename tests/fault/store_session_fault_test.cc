@@ -13,6 +13,7 @@
 
 #include "database/store/clip_reader.h"
 #include "database/store/clip_writer.h"
+#include "database/store/compaction.h"
 #include "database/store/library.h"
 #include "database/store/sqlite.h"
 #include "tests/database/store/clip_fixture.h"
@@ -30,6 +31,12 @@ using recording::SampleWindow;
   for (uint64_t round = 0;; ++round) {
     if (role == "read") {
       if (const auto clip = ClipReader::Open(path)) (void)(*clip)->ReadAll(1).has_value();
+    } else if (role == "watch") {  // as a page that shows the recording: opened once, asked on
+      const auto clip = ClipReader::Open(path);
+      while (clip) {
+        (void)(*clip)->ReadAll(1).has_value();
+        usleep(1000);
+      }
     } else if (role == "check") {
       if (const auto clip = ClipReader::Open(path)) (void)(*clip)->Check().has_value();
     } else if (role == "hold" || role == "stay") {  // one read transaction, 0.3 s or for good
@@ -124,6 +131,66 @@ TEST(Fault, AReaderThatHoldsTheLogIsNamedAndItsReleaseEmptiesIt) {
   }
   kill(reader, SIGKILL);
   waitpid(reader, nullptr, 0);
+}
+
+// Who watches a recording must not keep it from being finished; only a read transaction from before
+// its end can, and it is named.
+TEST(Fault, AWatchedRecordingIsFinishedAndGoesOnBeingRead) {
+  const TempDir dir;
+  for (const bool crashed : {false, true}) {
+    const std::string path = dir / (crashed ? "crashed.clip" : "closed.clip");
+    auto writer = ClipWriter::Create(path, {}, {}).value();
+    ASSERT_TRUE(writer->AddStream(KiloHertz()));
+    for (int64_t at = 0; at < 5000; at += 100) ASSERT_TRUE(writer->Append(BlockAt(at, 100)));
+    const auto watcher = ClipReader::Open(path).value();
+    const pid_t page = StartCompany("watch", path);
+    const Timestamp deadline = HostNow() + Duration::Seconds(20);
+    while (ReadersOf(path).empty() && HostNow() < deadline) usleep(200);
+    if (crashed) writer.reset();
+    const Status finished = crashed ? FinishClip(path) : writer->Close();
+    ASSERT_TRUE(finished) << finished.error().message;
+    EXPECT_EQ(Verify(path), 5000);
+    const auto closed = ClipReader::Open(path).value();
+    EXPECT_TRUE(closed->closed());
+    EXPECT_TRUE(closed->Check().value().empty());
+    EXPECT_EQ(watcher->ReadAll(1).value().count(), 5000) << "what it had open, it has";
+    EXPECT_FALSE(watcher->closed());
+    EXPECT_EQ(waitpid(page, nullptr, WNOHANG), 0) << "the other process reads on";
+    kill(page, SIGKILL);
+    waitpid(page, nullptr, 0);
+    for (const char* suffix : {"-wal", "-shm", "-lock", ".part"})
+      EXPECT_FALSE(std::filesystem::exists(path + suffix)) << suffix;
+  }
+}
+
+TEST(Fault, AReadTransactionFromBeforeTheEndIsNamedAndLosesNothing) {
+  const TempDir dir;
+  const std::string path = dir / "a.clip";
+  auto writer = ClipWriter::Create(path, {}, {}).value();
+  ASSERT_TRUE(writer->AddStream(KiloHertz()));
+  for (int64_t at = 0; at < 2000; at += 100) ASSERT_TRUE(writer->Append(BlockAt(at, 100)));
+  const pid_t reader = StartCompany("stay", path);
+  const Timestamp deadline = HostNow() + Duration::Seconds(20);
+  while (ReadersOf(path).empty() && HostNow() < deadline) usleep(200);
+  usleep(50'000);  // from the lock to its SELECT
+  for (int64_t at = 2000; at < 4000; at += 100) ASSERT_TRUE(writer->Append(BlockAt(at, 100)));
+  const Timestamp began = HostNow();
+  const Status busy = writer->Close();
+  ASSERT_FALSE(busy);
+  std::printf("close beside a read transaction: refused after %.1f s: %s\n",
+              (HostNow() - began).seconds(), busy.error().message.c_str());
+  EXPECT_EQ(busy.error().code, ErrorCode::kBusy);
+  EXPECT_THAT(busy.error().message, ::testing::HasSubstr("is whole and readable"));
+  if (std::ifstream("/proc/locks").peek() != std::ifstream::traits_type::eof()) {
+    EXPECT_THAT(busy.error().message, ::testing::HasSubstr("process " + std::to_string(reader)));
+  }
+  EXPECT_EQ(Verify(path), 4000);
+  kill(reader, SIGKILL);
+  waitpid(reader, nullptr, 0);
+  const Status closed = writer->Close();
+  ASSERT_TRUE(closed) << closed.error().message;
+  EXPECT_EQ(Verify(path), 4000);
+  EXPECT_TRUE(ClipReader::Open(path).value()->closed());
 }
 
 int64_t ResidentBytes() {

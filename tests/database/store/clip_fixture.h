@@ -40,7 +40,9 @@ struct FixtureOptions {
   int markers = 4;
   bool quantised = true;  ///< 0.01 mm and counts; else quantum 0
   bool gaps = true;
-  bool extras = true;  ///< points, text, poses, derived origins, a second epoch
+  /// Points, text, derived origins, a second epoch; a pressure array, bodies, uneven analog
+  /// samples.
+  bool extras = true;
 };
 
 inline recording::StreamInfo MarkerStream(int markers, double quantum) {
@@ -105,6 +107,57 @@ inline recording::SampleBlock ForceBlock(std::mt19937_64& rng, int stream, int64
           std::floor(1000 * std::sin(0.003 * static_cast<double>(counter + i) + c) + noise(rng)));
   }
   return block;
+}
+
+/// A pressure array (more cells than a frame groups), rigid bodies, one of them out of sight, and
+/// analog samples that come when they come.
+inline void AddRareKinds(std::mt19937_64& rng, const recording::ClockMap& clock,
+                         recording::Clip& clip) {
+  using namespace recording;
+  StreamInfo pad;
+  pad.name = "pad/cells";
+  pad.kind = StreamKind::kPressureArray;
+  pad.rate = {100, 1};
+  for (int c = 0; c < 20; ++c) pad.channels.push_back({"p" + std::to_string(c), "Pa", 1.0});
+  StreamInfo bodies;
+  bodies.name = "vicon/bodies";
+  bodies.kind = StreamKind::kRigidPoses;
+  bodies.rate = {250, 1};
+  bodies.frame = "W";
+  for (const char* body : {"cup", "wrist"}) {
+    for (const char* part : {".x", ".y", ".z", ".qw", ".qx", ".qy", ".qz"})
+      bodies.channels.push_back({std::string(body) + part, part[1] == 'q' ? "1" : "m", 0.0});
+  }
+  StreamInfo analog;
+  analog.name = "trigger/level";
+  analog.kind = StreamKind::kAnalog;
+  analog.rate = {0, 1};
+  analog.channels = {{"v", "V", 0.25}, {"w", "V", 0.0}};
+  for (StreamInfo* info : {&pad, &bodies, &analog}) {
+    const int id = clip.AddStream(*info, clock);
+    const int channels = info->channel_count();
+    int64_t at = 0;
+    int64_t host_ns = clip.info().host_start_ns;
+    for (int b = 0; b < 40; ++b) {
+      SampleBlock block;
+      block.stream_id = id;
+      block.first_index = block.first_counter = at;
+      block.count = 1 + static_cast<int>(rng() % 12);
+      for (int c = 0; c < channels; ++c) {
+        for (int i = 0; i < block.count; ++i) {
+          const bool unseen = info->kind == StreamKind::kRigidPoses && c >= 7 && b % 5 == 1;
+          block.values.push_back(unseen ? std::numeric_limits<double>::quiet_NaN()
+                                        : 0.25 * static_cast<double>(rng() % 4000));
+        }
+      }
+      for (int i = 0; i < block.count && info->rate.numerator == 0; ++i) {
+        host_ns += static_cast<int64_t>(rng() % 30'000'000);
+        block.host_times.push_back(Timestamp::FromNanoseconds(host_ns));
+      }
+      at += block.count;
+      clip.Append(block);
+    }
+  }
 }
 
 /// A clip in memory with every kind of stream, gaps, events, a force sensor, clocks, quality.
@@ -244,6 +297,7 @@ inline recording::Clip MakeClip(uint64_t seed, const FixtureOptions& options = {
   StreamInfo empty = ForceStream(true);
   empty.name = "unused/wrench";
   clip.AddStream(empty, force_clock);
+  AddRareKinds(rng, markers_clock, clip);
   return clip;
 }
 

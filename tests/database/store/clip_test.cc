@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "database/store/clip_file.h"
 #include "database/store/clip_reader.h"
 #include "database/store/clip_writer.h"
 #include "tests/database/store/clip_fixture.h"
@@ -323,6 +324,27 @@ TEST(Clip, ForeignAndNewerFilesAreRefusedAndUntouched) {
   Bytes ledger = good;
   ledger[70] = 'l';
   refuse("ledger.clip", ledger, ErrorCode::kInvalid, "it is a ledger");
+  const auto asking = [&](const char* key) {  // an otherwise good file
+    const std::string path = dir / "asking.clip";
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(good.data()),
+               static_cast<std::streamsize>(good.size()));
+    DatabaseOptions write;
+    write.mode = OpenMode::kReadWrite;
+    Database db = Database::Open(path, write).value();
+    EXPECT_TRUE(
+        db.Execute(("UPDATE info SET value=99 WHERE key='" + std::string(key) + "'").c_str()));
+    EXPECT_TRUE(WriteDigests(db));
+    db.Close();
+    return ReadFile(path);
+  };
+  refuse("min_reader.clip", asking("min_reader"), ErrorCode::kVersion,
+         "asks for level 99 to be read");
+  const Bytes unwritable = asking("min_writer");
+  EXPECT_TRUE(ClipReader::Open(dir / "asking.clip")) << "it may be read";
+  EXPECT_THAT(FinishClip(dir / "asking.clip").error().message,
+              HasSubstr("asks for level 99 to be written"));
+  EXPECT_EQ(ReadFile(dir / "asking.clip"), unwritable);
   EXPECT_EQ(ClipReader::Open(dir / "none.clip").error().code, ErrorCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(dir / "none.clip"));
   EXPECT_THAT(ClipReader::Open(dir.path()).error().message, HasSubstr("is not a file"));

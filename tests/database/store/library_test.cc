@@ -234,6 +234,32 @@ TEST(Library, CheckAndRebuildNameWhatIsWrong) {
   EXPECT_EQ(library->Info().value().unfinished, 0) << "a cancelled rebuild leaves the catalogue";
 }
 
+// SQLite before 3.51.3 can corrupt a write-ahead log; bytes 18 and 19 of a file say whether it has
+// one.
+TEST(Library, CatalogueAndLedgerHaveNoWriteAheadLogAndAnOpenClipHas) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string id = AddTake(*library, "a", "S01");
+  library->Say(Tag(id, "good")).value();
+  const auto log_bytes = [](const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    char head[20] = {};
+    in.read(head, sizeof head);
+    return std::pair<int, int>(head[18], head[19]);
+  };
+  const std::pair<int, int> none(1, 1), wal(2, 2);
+  EXPECT_EQ(log_bytes(dir / "lab/catalogue.db"), none);
+  EXPECT_EQ(log_bytes(dir / "lab/ledger.db"), none);
+  EXPECT_EQ(log_bytes(dir / ("lab/clips/" + id + ".clip")), none) << "closed";
+  recording::ClipInfo open;
+  open.id = ClipId::New();
+  const auto writer = ClipWriter::Create(library->ClipPath(open.id), open, {}).value();
+  ASSERT_TRUE(writer->AddStream(ForceStream(true)));
+  EXPECT_EQ(log_bytes(library->ClipPath(open.id)), wal);
+  for (const char* file : {"catalogue.db-wal", "ledger.db-wal"})
+    EXPECT_FALSE(std::filesystem::exists(dir / (std::string("lab/") + file))) << file;
+}
+
 TEST(Ledger, IsAppendOnlyAndSaysWhatHoldsNow) {
   const TempDir dir;
   Ledger ledger = Ledger::Open(dir / "ledger.db", true).value();
