@@ -56,8 +56,14 @@ CalibrationModel::CalibrationModel(const model::Skeleton& template_skeleton, int
 }
 
 const model::Skeleton& CalibrationModel::At(const Eigen::VectorXd& x) const {
+  const model::Skeleton* hand = TryAt(x);
+  CHECK(hand != nullptr);
+  return *hand;
+}
+
+const model::Skeleton* CalibrationModel::TryAt(const Eigen::VectorXd& x) const {
   CHECK_EQ(x.size(), size());
-  if (!built_.empty() && x == x_) return built_.front();
+  if (!built_.empty() && x == x_) return &built_.front();
   model::SkeletonDraft draft = template_.draft();
   for (const JointParameters& p : joints_) {
     geometry::RigidTransform& X = draft.bodies[static_cast<size_t>(p.body - 1)].joint.X_PJp;
@@ -72,11 +78,11 @@ const model::Skeleton& CalibrationModel::At(const Eigen::VectorXd& x) const {
   if (tip_frame_ >= 0)
     draft.frames[static_cast<size_t>(tip_frame_)].X_BF.p += x.segment<3>(tip_parameter_);
   auto built = model::Skeleton::Build(std::move(draft));
-  CHECK(built.has_value());
+  if (!built) return nullptr;
   built_.clear();
   built_.push_back(*std::move(built));
   x_ = x;
-  return built_.front();
+  return &built_.front();
 }
 
 void CalibrationModel::PointDerivative(const Eigen::VectorXd& x, const model::KinematicsData& data,
@@ -171,10 +177,12 @@ CalibrationResidual::CalibrationResidual(const CalibrationModel& calibration,
   mutable_parameter_block_sizes()->push_back(calibration.template_skeleton().nq());
 }
 
-void CalibrationResidual::EvaluateTangent(const Eigen::VectorXd& x, const Eigen::VectorXd& q,
+bool CalibrationResidual::EvaluateTangent(const Eigen::VectorXd& x, const Eigen::VectorXd& q,
                                           Eigen::VectorXd* r, Eigen::MatrixXd* J_x,
                                           Eigen::MatrixXd* J_v) const {
-  const model::Skeleton& hand = calibration_.At(x);
+  const model::Skeleton* at_x = calibration_.TryAt(x);
+  if (at_x == nullptr) return false;
+  const model::Skeleton& hand = *at_x;
   model::KinematicsData data(hand);
   model::ComputeJacobian(hand, q, &data);
   const Eigen::Index rows = 3 * z_WM_.cols();
@@ -200,6 +208,7 @@ void CalibrationResidual::EvaluateTangent(const Eigen::VectorXd& x, const Eigen:
           weight_ * (Vec3(twist.tail<3>()) + Vec3(twist.head<3>()).cross(p_W));
     }
   }
+  return true;
 }
 
 bool CalibrationResidual::Evaluate(double const* const* parameters, double* residuals,
@@ -209,7 +218,7 @@ bool CalibrationResidual::Evaluate(double const* const* parameters, double* resi
   const Eigen::VectorXd q = Eigen::Map<const Eigen::VectorXd>(parameters[1], hand.nq());
   Eigen::VectorXd r;
   Eigen::MatrixXd J_x, J_v;
-  EvaluateTangent(x, q, &r, &J_x, &J_v);
+  if (!EvaluateTangent(x, q, &r, &J_x, &J_v) || !r.allFinite()) return false;
   Eigen::Map<Eigen::VectorXd>(residuals, r.size()) = r;
   if (jacobians == nullptr) return true;
   if (jacobians[0] != nullptr) Eigen::Map<RowMajorMatrix>(jacobians[0], r.size(), x.size()) = J_x;

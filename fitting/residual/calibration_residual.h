@@ -40,6 +40,9 @@ class CalibrationModel {
   /// The template changed by `x`, shapes, frames and masses not yet followed. Kept until x changes.
   /// Not thread-safe.
   const model::Skeleton& At(const Eigen::VectorXd& x) const;
+  /// As At, or null where `x` makes no hand: a trial step that is not finite, or so long that a
+  /// place overflows. At's precondition is that there is one.
+  const model::Skeleton* TryAt(const Eigen::VectorXd& x) const;
   /// dp_W/dx (3 x size, added to zeros) of a point of `body` at p_W, after ComputePoses of At(x) at
   /// some q.
   void PointDerivative(const Eigen::VectorXd& x, const model::KinematicsData& data, int body,
@@ -76,9 +79,13 @@ class CalibrationResidual final : public ceres::CostFunction {
   /// `calibration` must outlive this. `z_WM`: one column per marker, NaN: missing.
   CalibrationResidual(const CalibrationModel& calibration, const Eigen::Matrix3Xd& z_WM,
                       double marker_sd_m);
-  /// Either Jacobian may be null; sized and zeroed here.
-  void EvaluateTangent(const Eigen::VectorXd& x, const Eigen::VectorXd& q, Eigen::VectorXd* r,
-                       Eigen::MatrixXd* J_x, Eigen::MatrixXd* J_v) const;
+  /// Either Jacobian may be null; sized and zeroed here. False, and nothing written, where `x`
+  /// makes no hand (CalibrationModel::TryAt).
+  [[nodiscard]] bool EvaluateTangent(const Eigen::VectorXd& x, const Eigen::VectorXd& q,
+                                     Eigen::VectorXd* r, Eigen::MatrixXd* J_x,
+                                     Eigen::MatrixXd* J_v) const;
+  /// False, at which Ceres gives a trial step up, where EvaluateTangent is or a residual is not
+  /// finite.
   bool Evaluate(double const* const* parameters, double* residuals,
                 double** jacobians) const override;
 

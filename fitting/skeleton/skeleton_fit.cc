@@ -11,6 +11,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 
+#include "database/base/check.h"
 #include "database/geometry/shape.h"
 #include "database/model/kinematics.h"
 #include "fitting/residual/calibration_residual.h"
@@ -153,17 +154,18 @@ class Adjustment {
   }
 
   /// Rows of one frame at (y, q): markers, then contact. Jacobians by y and along v where wanted.
-  void Rows(const Frame& frame, const CalibrationResidual& residual, const Eigen::VectorXd& y,
+  /// False where y makes no hand.
+  bool Rows(const Frame& frame, const CalibrationResidual& residual, const Eigen::VectorXd& y,
             const Eigen::VectorXd& q, Eigen::VectorXd* r, Eigen::MatrixXd* J_y,
             Eigen::MatrixXd* J_v) const {
     const Eigen::VectorXd x_now = y.head(calibration_.size());
     Eigen::MatrixXd J_x;
-    residual.EvaluateTangent(x_now, q, r, J_y != nullptr ? &J_x : nullptr, J_v);
+    if (!residual.EvaluateTangent(x_now, q, r, J_y != nullptr ? &J_x : nullptr, J_v)) return false;
     if (J_y != nullptr) {
       J_y->setZero(r->size(), y.size());
       J_y->leftCols(calibration_.size()) = J_x;
     }
-    if (!frame.contact) return;
+    if (!frame.contact) return true;
     // Fingertip centre c: its distance to the surface is the radius less the surface's give; the
     // point below it lies on the wrench axis.
     const model::Skeleton& hand = calibration_.At(x_now);
@@ -205,13 +207,16 @@ class Adjustment {
       J_v->row(rows) = n.transpose() * J / kSurfaceSd_m;
       J_v->bottomRows<3>() = along * J;
     }
+    return true;
   }
 
   double Cost(const Eigen::VectorXd& y, const std::vector<Eigen::VectorXd>& poses) const {
     double cost = y.cwiseAbs2().dot(precision_);
     Eigen::VectorXd r;
     for (size_t f = 0; f < frames_.size(); ++f) {
-      Rows(frames_[f], *residuals_[f], y, poses[f], &r, nullptr, nullptr);
+      if (!Rows(frames_[f], *residuals_[f], y, poses[f], &r, nullptr, nullptr)) {
+        return std::numeric_limits<double>::infinity();  // the step is given up
+      }
       cost += r.squaredNorm();
       cost += calibration_.template_skeleton().Difference(starts_[f], poses[f]).squaredNorm() /
               (kPosePriorSd * kPosePriorSd);
@@ -226,7 +231,7 @@ class Adjustment {
     Eigen::VectorXd r;
     Eigen::MatrixXd J_y, J_v;
     for (size_t f = 0; f < frames_.size(); ++f) {
-      Rows(frames_[f], *residuals_[f], y_, frames_[f].q, &r, &J_y, &J_v);
+      CHECK(Rows(frames_[f], *residuals_[f], y_, frames_[f].q, &r, &J_y, &J_v));
       Blocks b;
       b.H_qq = J_v.transpose() * J_v;
       b.H_qq.diagonal().array() += 1 / (kPosePriorSd * kPosePriorSd);
@@ -274,7 +279,7 @@ class Adjustment {
     double squares = 0, rows = 0;
     Eigen::VectorXd r;
     for (size_t f = 0; f < frames_.size(); ++f) {
-      Rows(frames_[f], *residuals_[f], y_, frames_[f].q, &r, nullptr, nullptr);
+      CHECK(Rows(frames_[f], *residuals_[f], y_, frames_[f].q, &r, nullptr, nullptr));
       int visible = 0;
       for (Eigen::Index m = 0; m < frames_[f].z_WM.cols(); ++m)
         visible += frames_[f].z_WM.col(m).allFinite();
@@ -409,6 +414,37 @@ double AcrossAxis(const model::Skeleton& skeleton, int body, const Vec3& p_B) {
 }
 
 /// The fitted hand: segments' shapes, frames and masses follow their lengths.
+bool Differs(const geometry::RigidTransform& a, const geometry::RigidTransform& b) {
+  return a.p != b.p || a.R != b.R;
+}
+
+/// The fit's numbers must not be quoted as the template's: the source of each that changed says so.
+void TellSources(const model::Skeleton& original, model::SkeletonDraft* draft) {
+  const auto changed = [](const char* how, std::string* source) {
+    *source += (source->empty() ? "" : "; ") + std::string(how);
+  };
+  for (size_t i = 0; i < draft->bodies.size(); ++i) {
+    model::Body& now = draft->bodies[i];
+    const model::Body& then = original.body(static_cast<int>(i) + 1);
+    if (Differs(now.joint.X_PJp, then.joint.X_PJp)) changed("fitted", &now.joint.source);
+    const bool followed = now.mass.p_BCom != then.mass.p_BCom || now.length_m != then.length_m;
+    if (followed) changed("following the fit", &now.source);
+    if (followed && !now.mass_source.empty()) changed("following the fit", &now.mass_source);
+    for (size_t s = 0; s < now.shapes.size(); ++s) {
+      if (Differs(now.shapes[s].X_BS, then.shapes[s].X_BS))
+        changed("following the fit", &now.shapes[s].source);
+    }
+  }
+  for (size_t m = 0; m < draft->markers.size(); ++m) {
+    if (draft->markers[m].p_BM != original.markers()[m].p_BM)
+      changed("fitted", &draft->markers[m].source);
+  }
+  for (size_t f = 0; f < draft->frames.size(); ++f) {
+    if (Differs(draft->frames[f].X_BF, original.frames()[f].X_BF))
+      changed("fitted", &draft->frames[f].source);
+  }
+}
+
 Result<model::Skeleton> Follow(const model::Skeleton& fitted, const model::Skeleton& original,
                                int tip, double radius_change) {
   model::SkeletonDraft draft = fitted.draft();
@@ -429,6 +465,7 @@ Result<model::Skeleton> Follow(const model::Skeleton& fitted, const model::Skele
   for (int b = 1; b < original.body_count(); ++b) {
     const double r = ratio[static_cast<size_t>(b)];
     model::Body& body = draft.bodies[static_cast<size_t>(b - 1)];
+    body.length_m *= r;
     body.mass.p_BCom *= r;
     body.mass.I_BCom_B *= r * r;
     for (model::BodyShape& s : body.shapes) s.X_BS.p *= r;
@@ -447,6 +484,7 @@ Result<model::Skeleton> Follow(const model::Skeleton& fitted, const model::Skele
       std::get<geometry::Sphere>(shape.shape).radius_m += radius_change;
     }
   }
+  TellSources(original, &draft);
   return model::Skeleton::Build(std::move(draft));
 }
 

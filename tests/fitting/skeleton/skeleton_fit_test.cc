@@ -61,6 +61,15 @@ TEST(SkeletonFitTest, LengthsComeBackFromATemplateTenPercentWrong) {
     EXPECT_EQ(fit->summary.undetermined.size(), 1u) << fit->summary.undetermined.front();
     EXPECT_NEAR(fit->summary.marker_sd_m, 5e-5, 5e-6);
     EXPECT_FALSE(fit->summary.gauges.empty());
+    // Nobody can take a fitted number for the template's.
+    const int pip = hand.FindBody("index.mid"), mcp = hand.FindBody("index.prx");
+    EXPECT_TRUE(fit->skeleton.body(pip).joint.source.ends_with("; fitted"));
+    EXPECT_TRUE(fit->skeleton.body(mcp).source.ends_with("; following the fit"));
+    EXPECT_TRUE(fit->skeleton.markers()[0].source.ends_with("; fitted"));
+    const double over = fit->skeleton.body(mcp).length_m / hand.body(mcp).length_m;
+    EXPECT_NEAR(over, 1 / factor, 0.03) << "length_m follows the joints";
+    // What stood still keeps its source: the forearm, fixed in the world.
+    EXPECT_EQ(fit->skeleton.body(1).source, hand.body(1).source);
   }
 }
 
