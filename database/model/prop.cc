@@ -221,6 +221,7 @@ Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit) {
   prop.source = "mesh file " + path + ", " + std::to_string(metres_per_unit) +
                 " metres per unit: " + file.report.Summary();
   for (const Issue& issue : file.issues) prop.source += "; " + issue.where + ": " + issue.what;
+  prop.friction_source = prop.surface_compliance_source = "assumed: a mesh does not say";
   prop.shapes.push_back({"mesh", {}, *std::move(shape), ""});
   HANDHOLD_TRY(CheckProp(prop));
   return prop;

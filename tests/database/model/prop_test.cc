@@ -263,6 +263,7 @@ TEST(PropFromMesh, AnStlInMillimetresBecomesAFixedProp) {
   ASSERT_TRUE(prop) << prop.error().message;
   EXPECT_EQ(prop->name, "handhold_tetra");
   EXPECT_EQ(prop->mass.mass_kg, 0);
+  EXPECT_THAT(prop->friction_source, HasSubstr("assumed"));
   EXPECT_NEAR(HeightAbove(*prop, 0.005, 0.005, -0.010), 0.010, 1e-9);
   EXPECT_LT(HeightAbove(*prop, 0.002, 0.002, 0.002), 0);
   ASSERT_FALSE(nowhere);
