@@ -31,6 +31,26 @@ bool ParseObjFace(std::string_view rest, std::size_t vertices_so_far,
   return true;
 }
 
+/// The next statement: a line, and while it ends in a backslash the one after it, too. `joined`
+/// holds what had to be put together. Returns the lines taken, 0 at the end.
+std::size_t NextStatement(std::string_view& text, std::string_view& statement,
+                          std::string& joined) {
+  if (!NextLine(text, statement)) return 0;
+  std::size_t lines = 1;
+  if (!statement.ends_with('\\')) return lines;
+  joined.clear();
+  std::string_view line = statement;
+  bool more = true;
+  while (more && line.ends_with('\\')) {
+    joined.append(line.substr(0, line.size() - 1)).push_back(' ');
+    more = NextLine(text, line);
+    lines += more;
+  }
+  if (more) joined += line;
+  statement = joined;
+  return lines;
+}
+
 }  // namespace
 
 Result<RawMesh> ReadObj(std::string_view text) {
@@ -44,7 +64,9 @@ Result<RawMesh> ReadObj(std::string_view text) {
   };
   std::vector<Face> faces;
   std::string_view line;
-  for (std::size_t number = 1; NextLine(text, line); ++number) {
+  std::string joined;
+  std::size_t taken = 0;
+  for (std::size_t number = 1; (taken = NextStatement(text, line, joined)) > 0; number += taken) {
     const std::string_view keyword = NextToken(line);
     if (keyword == "v") {
       Vec3 v;

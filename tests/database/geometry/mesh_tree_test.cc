@@ -17,6 +17,7 @@
 #include "database/geometry/internal/segment.h"
 #include "database/geometry/mesh_io.h"
 #include "tests/support/brute_force.h"
+#include "tests/support/own_props.h"
 
 namespace handhold::geometry {
 namespace {
@@ -143,7 +144,13 @@ std::string BunnyFile() {
   return base + "/oracles/npm/meshes/bunny.obj";
 }
 
-TEST(ClosestUnsigned, EqualsBruteForceOnEveryPropMesh) {
+TEST(ClosestUnsigned, EqualsBruteForceOnEveryMeshOfOurOwnProps) {
+  const std::vector<handhold::testing::NamedMesh> meshes = handhold::testing::OwnPropMeshes();
+  ASSERT_GE(meshes.size(), 5u);
+  for (const auto& [name, mesh] : meshes) ExpectEqualToBruteForce(mesh, 120, 13, name);
+}
+
+TEST(ClosestUnsigned, EqualsBruteForceOnEverySharedPropMesh) {
   const std::vector<std::string> files = PropFiles();
   if (files.empty())
     GTEST_SKIP() << "no " << HANDHOLD_SHARED_DATA_DIR << "/props: real prop meshes are not checked";
@@ -230,28 +237,50 @@ TEST(ClosestUnsigned, KeepsToTheGivenDistance) {
   EXPECT_TRUE(std::isinf(tree->ClosestUnsigned(Vec3::Zero(), -1).distance_m));
 }
 
-TEST(Closest, SignAgreesWithTheWindingNumberOnEveryClosedProp) {
-  std::vector<std::string> files = PropFiles();
+/// The sign at queries about a mesh agrees with the winding number; returns how many were inside,
+/// or -1 when the mesh is open or in pieces. (Pieces that overlap have walls inside one another:
+/// sign by the nearest wall and by counting then differ rightly.)
+int ExpectSignOfWindingNumber(const Mesh& mesh, int queries, const std::string& name) {
+  const auto tree = MeshTree::Build(mesh).value();
+  if (!tree->report().watertight() || tree->report().components > 1) return -1;
+  int inside = 0;
+  std::mt19937_64 rng(7);
+  for (const Vec3& p : Queries(tree->mesh(), queries, rng)) {
+    const SignedNearestPoint s = tree->Closest(p);
+    if (std::abs(s.distance_m) < 1e-9 * tree->bounds().diagonal_m()) continue;
+    const double w = support::BruteWinding(tree->mesh(), p);
+    EXPECT_LT(std::abs(w - std::round(w)), 1e-3) << name;
+    EXPECT_EQ(s.distance_m < 0, w > 0.5) << name << " at " << p.transpose() << " winding " << w;
+    EXPECT_EQ(s.sign_basis, SignBasis::kPseudoNormal);
+    inside += w > 0.5;
+  }
+  return inside;
+}
+
+TEST(Closest, SignAgreesWithTheWindingNumberOnOurOwnPropsAndTheBunny) {
+  std::vector<handhold::testing::NamedMesh> meshes = handhold::testing::OwnPropMeshes();
+  if (std::filesystem::exists(BunnyFile())) {
+    meshes.push_back({"bunny", ReadMeshFile(BunnyFile(), {}).value().mesh});
+  }
+  int closed = 0, inside = 0;
+  for (const auto& [name, mesh] : meshes) {
+    const int found = ExpectSignOfWindingNumber(mesh, 120, name);
+    closed += found >= 0;
+    inside += std::max(found, 0);
+  }
+  EXPECT_GE(closed, 5);  // every one of ours
+  EXPECT_GT(inside, 60);
+}
+
+TEST(Closest, SignAgreesWithTheWindingNumberOnEveryClosedSharedProp) {
+  const std::vector<std::string> files = PropFiles();
   if (files.empty())
     GTEST_SKIP() << "no " << HANDHOLD_SHARED_DATA_DIR << "/props: real prop meshes are not checked";
-  if (std::filesystem::exists(BunnyFile())) files.push_back(BunnyFile());
   int closed = 0, inside = 0;
   for (const std::string& file : files) {
-    const auto tree = MeshTree::Build(ReadMeshFile(file, {}).value().mesh).value();
-    // Pieces that overlap have walls inside one another; sign by the nearest wall and by counting
-    // then differ rightly.
-    if (!tree->report().watertight() || tree->report().components > 1) continue;
-    ++closed;
-    std::mt19937_64 rng(7);
-    for (const Vec3& p : Queries(tree->mesh(), 60, rng)) {
-      const SignedNearestPoint s = tree->Closest(p);
-      if (std::abs(s.distance_m) < 1e-9 * tree->bounds().diagonal_m()) continue;
-      const double w = support::BruteWinding(tree->mesh(), p);
-      ASSERT_LT(std::abs(w - std::round(w)), 1e-3) << file;
-      EXPECT_EQ(s.distance_m < 0, w > 0.5) << file << " at " << p.transpose() << " winding " << w;
-      EXPECT_EQ(s.sign_basis, SignBasis::kPseudoNormal);
-      inside += w > 0.5;
-    }
+    const int found = ExpectSignOfWindingNumber(ReadMeshFile(file, {}).value().mesh, 60, file);
+    closed += found >= 0;
+    inside += std::max(found, 0);
   }
   EXPECT_GT(closed, 60);
   EXPECT_GT(inside, 300);
