@@ -15,6 +15,7 @@
 #include "tools/pipeline/fit_pose.h"
 #include "tools/pipeline/fit_skeleton.h"
 #include "tools/pipeline/inputs.h"
+#include "tools/report/criteria.h"
 
 namespace handhold::chain {
 namespace {
@@ -78,7 +79,7 @@ void GatherTouches(const lab::TruthRun& run, const artefact::ContactTrack& conta
     }
   }
   for (const lab::TruthContact& c : run.contacts) {
-    if (c.peak_normal_force_N < 0.3) continue;
+    if (c.peak_normal_force_N < criteria::kCountedForce_N) continue;
     ++out->touches_planted;
     out->touches_found += std::any_of(
         contact.phases.begin(), contact.phases.end(), [&](const artefact::ContactPhase& p) {
@@ -108,7 +109,7 @@ void GatherTorques(const lab::Truth& truth, const lab::TruthRun& run,
     peak = peak.cwiseMax(tau.cwiseAbs());
     n += 1;
     const Eigen::Vector3d w = contact.p_WC.col(i);
-    if (contact.phase[k] >= 0 && w.allFinite() && f.z() > 0.3)
+    if (contact.phase[k] >= 0 && w.allFinite() && f.z() > criteria::kCountedForce_N)
       out->point_error_m.push_back((w - c).norm());
   }
   std::vector<double> share;
@@ -259,6 +260,9 @@ Result<ChainResults> LoadChain(const store::Library& library, const ChainArtefac
 }
 
 void Evidence::Add(const Evidence& o) {
+  over_the_wire |= o.over_the_wire, gaps_injected += o.gaps_injected;
+  Append(o.gap_differences, &gap_differences);
+  Append(o.alignment_p99_s, &alignment_p99_s);
   query_strokes += o.query_strokes, query_wrong += o.query_wrong;
   query_set_aside += o.query_set_aside;
   Append(o.length_error_m, &length_error_m);
@@ -280,7 +284,6 @@ void Evidence::Add(const Evidence& o) {
 
 Result<Evidence> GatherQueries(const lab::Truth& truth, const store::Library& library,
                                const std::string& clip) {
-  constexpr double kWithin_s = 0.2, kAside_N = 0.1;
   Evidence out;
   const lab::TruthRun& run = *truth.FindRun("captured");
   std::map<int64_t, double> peak;  // of the normal force within 0.2 s of the stroke's first touch
@@ -291,7 +294,7 @@ Result<Evidence> GatherQueries(const lab::Truth& truth, const store::Library& li
     const lab::TruthSeries& s = run.strokes[static_cast<size_t>(stroke.index)];
     double& most = peak[stroke.index + 1];
     for (int64_t i = 0; i < s.rows(); ++i) {
-      if (std::abs(s.time_s(i) - contacts.front().onset_s) <= kWithin_s)
+      if (std::abs(s.time_s(i) - contacts.front().onset_s) <= criteria::kQueryWithin_s)
         most = std::max(most, s.f_onHand_W(i, 2));
     }
     peaks.push_back(most);
@@ -312,10 +315,13 @@ Result<Evidence> GatherQueries(const lab::Truth& truth, const store::Library& li
     }
     for (const auto& [number, planted] : peak) {
       ++out.query_strokes;
-      if (std::abs(planted - X) <= kAside_N) {
+      if (std::abs(planted - X) <= criteria::kQuerySetAside_N) {
         ++out.query_set_aside;
-      } else {
-        out.query_wrong += (planted > X) != strokes.contains(number);
+      } else if ((planted > X) != strokes.contains(number)) {
+        ++out.query_wrong;
+        std::printf("  stroke %lld: planted peak %.3f N, asked for > %.3f N, %s\n",
+                    static_cast<long long>(number), planted, X,
+                    strokes.contains(number) ? "answered" : "not answered");
       }
     }
   }

@@ -20,6 +20,10 @@
 #include "tools/lab/truth.h"
 #include "tools/pipeline/step.h"
 
+namespace handhold::live {
+class Rehearsal;
+}
+
 namespace handhold::chain {
 
 /// One judged figure. `number` is the issue's, `name` stable within it.
@@ -107,6 +111,11 @@ struct ReplaySample {
 
 /// Everything measured against truth. Plain lists: Add appends.
 struct Evidence {
+  // 1, 2: of takes recorded over the wire
+  bool over_the_wire = false;
+  int gaps_injected = 0;
+  std::vector<std::string> gap_differences;  ///< between injected and reported, one line each
+  std::vector<double> alignment_p99_s;       ///< per take
   // 4
   int query_strokes = 0;    ///< asked about, over all thresholds
   int query_wrong = 0;      ///< answered and not planted, or planted and not answered
@@ -134,6 +143,14 @@ struct Evidence {
 
   void Add(const Evidence& other);
 };
+
+/// Criteria 1 and 2: what a take reports of its gaps and its clocks against what the rehearsal it
+/// was recorded from injected, and its simulators' own clocks. In chain_wire.cc.
+Evidence GatherWire(const live::Rehearsal& rehearsal, const recording::ClipSource& clip);
+
+/// The results as if clip time began with the session: a take over the wire begins before it.
+/// `start_s`: clip time of the session's begin (report::SessionStart). In chain_wire.cc.
+void ToSessionTime(double start_s, ChainResults* results);
 
 /// Criterion 4: hard contacts by query, at the quartiles of the planted peaks. Strokes are matched
 /// by the number of the operator's "stroke" event.

@@ -1,4 +1,4 @@
-// The bounds of section 4, in one place.
+// Judges evidence by the bounds of tools/report/criteria.h.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +8,7 @@
 
 #include "database/base/units.h"
 #include "tests/support/chain_criteria.h"
+#include "tools/report/criteria.h"
 
 namespace handhold::chain {
 namespace {
@@ -37,23 +38,36 @@ class Judgement {
   std::vector<Criterion> list;
 };
 
+void JudgeWire(const Evidence& e, Judgement* j) {
+  if (!e.over_the_wire) return;
+  j->AtLeast(1, "gaps injected", e.gaps_injected, 1, "");
+  j->AtMost(1, "gaps reported otherwise than injected",
+            static_cast<double>(e.gap_differences.size()), 0, "");
+  j->AtMost(2, "marker-to-force alignment, p99", 1e6 * Quantile(e.alignment_p99_s, 1.0),
+            1e6 * criteria::kAlignmentP99_s, "us");
+}
+
 void JudgeQueries(const Evidence& e, Judgement* j) {
   if (e.query_strokes == 0) return;
   j->AtMost(4, "hard strokes answered wrongly", e.query_wrong, 0, "");
-  j->AtMost(4, "strokes set aside", 100.0 * e.query_set_aside / e.query_strokes, 10, "%");
+  j->AtMost(4, "strokes set aside", 100.0 * e.query_set_aside / e.query_strokes,
+            100 * criteria::kQuerySetAsideShare, "%");
 }
 
 void JudgePose(const Evidence& e, Judgement* j) {
   std::map<std::string, double> lengths;
   for (const auto& [name, error] : e.length_error_m)
     lengths[name] = std::max(lengths[name], std::abs(error));
-  for (const auto& [name, error] : lengths) j->AtMost(5, "length " + name, 1e3 * error, 1.0, "mm");
-  if (lengths.empty()) j->AtMost(5, "lengths", kNone, 1.0, "mm");
+  const double bound_mm = 1e3 * criteria::kLength_m;
+  for (const auto& [name, error] : lengths)
+    j->AtMost(5, "length " + name, 1e3 * error, bound_mm, "mm");
+  if (lengths.empty()) j->AtMost(5, "lengths", kNone, bound_mm, "mm");
   for (size_t joint = 0; joint < 4; ++joint) {
     double worst = e.angle_rms_rad.empty() ? kNone : 0.0;
     for (const auto& subject : e.angle_rms_rad)
       worst = joint < subject.size() ? std::max(worst, RadiansToDegrees(subject[joint])) : kNone;
-    j->AtMost(5, std::string("angle ") + kJoint[joint], worst, joint < 2 ? 0.3 : 0.6, "degrees");
+    j->AtMost(5, std::string("angle ") + kJoint[joint], worst,
+              RadiansToDegrees(criteria::AngleRms_rad(static_cast<int>(joint))), "degrees");
   }
 }
 
@@ -62,13 +76,16 @@ void JudgeContact(const Evidence& e, Judgement* j) {
       e.touches_planted > 0 ? static_cast<double>(e.touches_found) / e.touches_planted : kNone;
   j->AtLeast(6, "touches found", 100 * found, 100, "%");
   j->AtMost(6, "touches nobody made", e.false_touches, 0, "");
-  j->AtMost(6, "onset p90", 1e3 * Quantile(e.onset_error_s, 0.9), 2.0, "ms");
-  j->AtMost(6, "contact point p95", 1e3 * Quantile(e.point_error_m, 0.95), 1.0, "mm");
+  j->AtMost(6, "onset p90", 1e3 * Quantile(e.onset_error_s, 0.9), 1e3 * criteria::kOnsetP90_s,
+            "ms");
+  j->AtMost(6, "contact point p95", 1e3 * Quantile(e.point_error_m, 0.95),
+            1e3 * criteria::kContactPointP95_m, "mm");
   for (size_t joint = 0; joint < 4; ++joint) {
     double worst = e.torque_rms_share.empty() ? kNone : 0.0;
     for (const auto& subject : e.torque_rms_share)
       worst = joint < subject.size() ? std::max(worst, subject[joint]) : kNone;
-    j->AtMost(6, std::string("torque ") + kJoint[joint], 100 * worst, 5.0, "% of peak");
+    j->AtMost(6, std::string("torque ") + kJoint[joint], 100 * worst,
+              100 * criteria::kTorqueRmsShare, "% of peak");
   }
 }
 
@@ -88,19 +105,22 @@ void JudgeCompliance(const Evidence& e, bool pooled, Judgement* j) {
     }
     const double off = *s.fitted / s.planted - 1;
     error.push_back(std::abs(off));
-    far += std::abs(off) > 0.2;
+    far += std::abs(off) > criteria::kComplianceFar;
     covered += s.lower <= s.planted && s.planted <= s.upper;
     ratio[{s.seed, s.joint}][s.task] = *s.fitted / s.planted;
   }
   j->AtLeast(7, "wrist and MP accepted", always, 100, "%");
   // A short subject has a third of the events: the study's p90 at 5-20 events, not its median.
-  j->AtMost(7, "accepted, median error", 100 * Quantile(error, 0.5), pooled ? 5 : 12, "%");
-  j->AtMost(7, "accepted, p90", 100 * Quantile(error, 0.9), pooled ? 12 : 20, "%");
-  j->AtMost(7, "off by more than 20 %", error.empty() ? kNone : far, pooled ? 2 : 0, "");
+  j->AtMost(7, "accepted, median error", 100 * Quantile(error, 0.5),
+            100 * (pooled ? criteria::kComplianceMedian : criteria::kComplianceP90), "%");
+  j->AtMost(7, "accepted, p90", 100 * Quantile(error, 0.9),
+            100 * (pooled ? criteria::kComplianceP90 : criteria::kComplianceFar), "%");
+  j->AtMost(7, "off by more than 20 %", error.empty() ? kNone : far,
+            pooled ? criteria::kComplianceFarCount : 0, "");
   const double coverage =
       error.empty() ? kNone : 100.0 * covered / static_cast<double>(error.size());
   if (pooled) {
-    j->AtLeast(7, "95 % intervals that cover", coverage, 90, "%");
+    j->AtLeast(7, "95 % intervals that cover", coverage, 100 * criteria::kCoverage, "%");
   } else {
     j->Report(7, "95 % intervals that cover", coverage, "%");
   }
@@ -110,11 +130,11 @@ void JudgeCompliance(const Evidence& e, bool pooled, Judgement* j) {
       ratios.push_back(std::abs(tasks.at("exploring") / tasks.at("scratching") - 1));
   }
   j->AtMost(7, "exploring to scratching, wrist and MP", 100 * Quantile(ratios, pooled ? 0.5 : 1.0),
-            15, "%");
+            100 * criteria::kRatio, "%");
   for (const auto& [task, counts] : pip) {
     const double share = counts.second > 0 ? 100 * counts.first / counts.second : kNone;
     if (pooled) {
-      j->AtLeast(7, "PIP accepted, " + task, share, task == "scratching" ? 90 : 70, "%");
+      j->AtLeast(7, "PIP accepted, " + task, share, 100 * criteria::PipAccepted(task), "%");
     } else {
       j->Report(7, "PIP accepted, " + task, share, "%");
     }
@@ -130,12 +150,13 @@ void JudgeReference(const Evidence& e, Judgement* j) {
   const auto median = [](const std::vector<double>& v) {
     return RadiansToDegrees(Quantile(v, 0.5));
   };
-  j->AtMost(8, "eq. 1", median(e.reference_eq1), 0.75, "degrees");
-  j->AtMost(8, "dynamic", median(e.reference_dynamic), 0.75, "degrees");
+  const double bound = RadiansToDegrees(criteria::kReferenceMedian_rad);
+  j->AtMost(8, "eq. 1", median(e.reference_eq1), bound, "degrees");
+  j->AtMost(8, "dynamic", median(e.reference_dynamic), bound, "degrees");
   // Controls: what must not meet the bound.
-  j->AtLeast(8, "control: no reference", median(e.reference_none), 0.75, "degrees");
-  j->AtLeast(8, "control: half the compliance", median(e.reference_half), 0.75, "degrees");
-  j->AtLeast(8, "control: twice the compliance", median(e.reference_double), 0.75, "degrees");
+  j->AtLeast(8, "control: no reference", median(e.reference_none), bound, "degrees");
+  j->AtLeast(8, "control: half the compliance", median(e.reference_half), bound, "degrees");
+  j->AtLeast(8, "control: twice the compliance", median(e.reference_double), bound, "degrees");
 }
 
 struct ReplayGroup {
@@ -165,15 +186,24 @@ ReplayGroup GroupOf(const Evidence& e, const std::string& inputs, bool damped,
   return g;
 }
 
-/// Both readings of "force", the whole one and the one in the finger's plane, each judged.
-void JudgeForce(const std::string& name, const ReplayGroup& g, double median, double p90,
-                Judgement* j) {
-  if (std::isfinite(median)) {
-    j->AtMost(9, name + "force in plane, median", Quantile(g.plane, 0.5), median, "% of peak");
-    j->AtMost(9, name + "force whole, median", Quantile(g.whole, 0.5), median, "% of peak");
-  }
-  j->AtMost(9, name + "force in plane, p90", Quantile(g.plane, 0.9), p90, "% of peak");
-  j->AtMost(9, name + "force whole, p90", Quantile(g.whole, 0.9), p90, "% of peak");
+/// Both readings of "force", the whole one and the one in the finger's plane, each judged; then
+/// the fingertip.
+void JudgeMotion(const std::string& name, const ReplayGroup& g, const criteria::ReplayBounds& bound,
+                 Judgement* j) {
+  const auto force = [&](const std::string& what, const std::vector<double>& percent, double share,
+                         const std::optional<double>& most) {
+    if (most) j->AtMost(9, name + what, Quantile(percent, share), 100 * *most, "% of peak");
+  };
+  force("force in plane, median", g.plane, 0.5, bound.force_median);
+  force("force whole, median", g.whole, 0.5, bound.force_median);
+  force("force in plane, p90", g.plane, 0.9, bound.force_p90);
+  force("force whole, p90", g.whole, 0.9, bound.force_p90);
+  force("first 50 ms in plane, median", g.early_plane, 0.5, bound.early_median);
+  force("first 50 ms whole, median", g.early, 0.5, bound.early_median);
+  if (bound.tip_median_m)
+    j->AtMost(9, name + "fingertip, median", Quantile(g.tip, 0.5), 1e3 * *bound.tip_median_m, "mm");
+  if (bound.tip_p90_m)
+    j->AtMost(9, name + "fingertip, p90", Quantile(g.tip, 0.9), 1e3 * *bound.tip_p90_m, "mm");
 }
 
 void JudgeReplays(const Evidence& e, Judgement* j) {
@@ -182,31 +212,16 @@ void JudgeReplays(const Evidence& e, Judgement* j) {
   for (const auto& [inputs, damped, run] : groups) {
     const ReplayGroup g = GroupOf(e, inputs, damped, run);
     const std::string name = inputs + (damped ? ", damped, " : ", quasi-static, ") + run + ": ";
-    const bool bump = run == "bump", planted = inputs == "planted";
-    if (planted && damped) {
-      JudgeForce(name, g, 4, 8, j);
-      j->AtMost(9, name + "first 50 ms in plane, median", Quantile(g.early_plane, 0.5), 15,
-                "% of peak");
-      j->AtMost(9, name + "first 50 ms whole, median", Quantile(g.early, 0.5), 15, "% of peak");
-      if (bump) {
-        j->AtMost(9, name + "fingertip, p90", Quantile(g.tip, 0.9), 1.5, "mm");
-      } else {
-        j->AtMost(9, name + "fingertip, median", Quantile(g.tip, 0.5), 0.3, "mm");
-      }
-    } else if (planted) {
-      JudgeForce(name, g, 10, 15, j);
-    } else {
-      JudgeForce(name, g, kNone, 12, j);
-      if (bump) j->AtMost(9, name + "fingertip, p90", Quantile(g.tip, 0.9), 2.0, "mm");
-      if (run == "friction_0.1") {
-        j->AtMost(9, name + "fingertip, median", Quantile(g.tip, 0.5), 0.5, "mm");
-        j->AtMost(9, name + "fingertip, p90", Quantile(g.tip, 0.9), 1.0, "mm");
-      }
-    }
-    if (bump) j->AtMost(9, name + "jams", 100 * g.jams / std::max(1.0, g.all), 10, "%");
+    const bool bump = run == "bump";
+    JudgeMotion(name, g, criteria::ReplayBoundsOf(inputs == "planted", damped, run), j);
+    if (bump)
+      j->AtMost(9, name + "jams", 100 * g.jams / std::max(1.0, g.all), 100 * criteria::kJamShare,
+                "%");
     if (!bump && run != "friction_0.1") {
-      j->AtLeast(9, name + "slip agrees", 100 * g.agrees / g.frames, 95, "% of time");
-      j->AtLeast(9, name + "stick found", 100 * g.stick_found / g.stick, 85, "%");
+      j->AtLeast(9, name + "slip agrees", 100 * g.agrees / g.frames, 100 * criteria::kSlipAgreement,
+                 "% of time");
+      j->AtLeast(9, name + "stick found", 100 * g.stick_found / g.stick,
+                 100 * criteria::kStickRecall, "%");
     }
     if (!damped)  // the damped form is not in eq. 7's balance while it moves
       j->Report(9, name + "equilibrium residual, largest", 1e3 * g.residual_rad, "mrad");
@@ -218,6 +233,7 @@ void JudgeReplays(const Evidence& e, Judgement* j) {
 
 std::vector<Criterion> Judge(const Evidence& e, bool pooled) {
   Judgement j;
+  JudgeWire(e, &j);
   JudgeQueries(e, &j);
   JudgePose(e, &j);
   JudgeContact(e, &j);

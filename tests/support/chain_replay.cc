@@ -9,13 +9,15 @@
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 #include "tests/support/chain_criteria.h"
+#include "tools/report/criteria.h"
 
 namespace handhold::chain {
 namespace {
 
 using geometry::Vec3;
 
-constexpr double kEarly_s = 0.05, kSlip_m_per_s = 1e-3;
+using criteria::kEarly_s;
+using criteria::kSlip_m_per_s;
 
 /// The planted interaction trajectory of a stroke: the true reference and the planted impedance.
 artefact::InteractionTrajectory Planted(const lab::Truth& truth, const lab::TruthStroke& stroke) {
@@ -127,7 +129,7 @@ void ReplayStroke(const lab::Truth& truth, const model::Skeleton& hand,
   }
   sample.inputs = inputs, sample.damped = plan.damped, sample.run = plan.run;
   sample.jam = Peak(run.ContactsOf(stroke.index)) >
-               2 * Peak(truth.FindRun("captured")->ContactsOf(stroke.index));
+               criteria::kJam * Peak(truth.FindRun("captured")->ContactsOf(stroke.index));
   out->replays.push_back(std::move(sample));
 }
 

@@ -95,10 +95,6 @@ void WriteAxes(const Panel& panel, const Axes& axes, Html* html) {
                          {"y", Pixel(kTop)},
                          {"width", Pixel(x1 - x0)},
                          {"height", Pixel(bottom - kTop)}});
-    if (!band.label.empty()) {
-      html->Element("text", band.label,
-                    {{"class", "band-label"}, {"x", Pixel(x0 + 4)}, {"y", Pixel(kTop + 11)}});
-    }
   }
   const std::vector<double> xs = Ticks(axes.x.lower, axes.x.upper, 5);
   const std::vector<double> ys = Ticks(axes.y.lower, axes.y.upper, 5);
@@ -142,6 +138,16 @@ void WriteAxes(const Panel& panel, const Axes& axes, Html* html) {
                  {"y", Pixel(middle)},
                  {"transform", "rotate(-90 12 " + Pixel(middle) + ")"}});
   html->Element("text", panel.title, {{"class", "panel-title"}, {"x", Pixel(kLeft)}, {"y", "14"}});
+}
+
+// Over the curves, with a halo (the style sheet's): lines may pass below, never through.
+void WriteBandLabels(const Panel& panel, const Axes& axes, Html* html) {
+  for (const Band& band : panel.bands) {
+    const double x0 = std::max(axes.X(band.begin), kLeft);
+    if (band.label.empty() || !(std::min(axes.X(band.end), kWidth - kRight) > x0)) continue;
+    html->Element("text", band.label,
+                  {{"class", "band-label"}, {"x", Pixel(x0 + 4)}, {"y", Pixel(kTop + 11)}});
+  }
 }
 
 // At most about two points per pixel: the extremes of each column survive, so peaks are not lost.
@@ -210,6 +216,7 @@ void WritePanel(const Panel& panel, std::string_view alternative, Html* html) {
   const Axes axes = AxesOf(panel);
   WriteAxes(panel, axes, html);
   for (const Curve& curve : panel.curves) WriteCurve(curve, axes, html);
+  WriteBandLabels(panel, axes, html);
   html->Close("svg");
 }
 

@@ -154,7 +154,7 @@ void AddCriterion(Filling* f, std::string number, std::string what, double value
   Criterion c;
   c.number = std::move(number), c.what = std::move(what), c.note = note;
   const std::string gap = unit.empty() ? "" : "\xE2\x80\xAF" + unit;
-  c.bound = (at_most ? "≤ " : "≥ ") + Significant(scale * bound, 3) + gap;
+  c.bound = (at_most ? "≤ " : "≥ ") + Plain(scale * bound) + gap;
   c.figure = Fixed(scale * value, decimals) + gap;
   if (std::isfinite(value)) {
     c.verdict = (at_most ? value <= bound : value >= bound) ? Criterion::Verdict::kMet

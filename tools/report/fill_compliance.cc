@@ -29,6 +29,7 @@ ComplianceCell CellOf(const artefact::JointCompliance& joint) {
   cell.lower_rad_per_Nm = joint.lower_rad_per_Nm;
   cell.upper_rad_per_Nm = joint.upper_rad_per_Nm;
   cell.refusal = joint.refusal;
+  if (cell.refusal.ends_with(";")) cell.refusal.pop_back();
   return cell;
 }
 

@@ -152,9 +152,9 @@ void FillContactFigures(Filling* f) {
                              roles[d], window.x_ms, Row(s.contact->tau_Nm, d, window, 1e3), false});
   }
   Panel force{"Force on the finger", "time after onset, ms", "force, N", {}, {band}, true};
-  force.curves.push_back(
-      {"upwards", Role::kMeasured, window.x_ms, Row(s.contact->f_onHand_W, 2, window, 1), false});
-  force.curves.push_back({"along the stroke (x)", Role::kReference, window.x_ms,
+  force.curves.push_back({"force upwards", Role::kTruth, window.x_ms,
+                          Row(s.contact->f_onHand_W, 2, window, 1), false});
+  force.curves.push_back({"force along the stroke (x)", Role::kPaper, window.x_ms,
                           Row(s.contact->f_onHand_W, 0, window, 1), false});
   Figure load;
   load.id = "figure-load", load.title = "What the surface did at that onset";

@@ -3,13 +3,14 @@
 
 #include "database/base/units.h"
 #include "fitting/compliance/reference_trajectory.h"
+#include "tools/report/criteria.h"
 #include "tools/report/fill_parts.h"
 #include "tools/report/html.h"
 
 namespace handhold::report {
 namespace {
 
-constexpr double kDegree = M_PI / 180;
+constexpr double kDegree = DegreesToRadians(1.0);
 
 void Undecided(Filling* f, const std::string& number, const std::string& what,
                const std::string& bound, const std::string& why) {
@@ -30,8 +31,8 @@ void Lengths(Filling* f) {
     f->data->lengths.push_back(std::move(row));
   }
   if (planted)
-    AddCriterion(f, "5", "segment lengths between joint axes, worst", worst, 1e-3, true, 1e3, 2,
-                 "mm");
+    AddCriterion(f, "5", "segment lengths between joint axes, worst", worst, criteria::kLength_m,
+                 true, 1e3, 2, "mm");
 }
 
 void Angles(Filling* f) {
@@ -48,9 +49,8 @@ void Angles(Filling* f) {
   const Eigen::VectorXd errors = AngleErrors(*s.pose, *s.truth, f->start_s);
   for (Eigen::Index d = 0; d < errors.size(); ++d) {
     const std::string joint = JointTitle(s.pose->dof_names[static_cast<size_t>(d)]);
-    const double bound = joint == "PIP" || joint == "DIP" ? 0.6 : 0.3;
     AddCriterion(f, "5", joint + " angle per frame less one constant, RMS", errors[d],
-                 bound * kDegree, true, 1 / kDegree, 3, "°");
+                 criteria::AngleRms_rad(static_cast<int>(d)), true, 1 / kDegree, 3, "°");
   }
 }
 
@@ -75,11 +75,13 @@ void Contact(Filling* f) {
   const ContactScore score = CompareContact(*s.contact, *s.truth, f->start_s);
   std::vector<double> onset;
   for (const double e : score.onset_errors_s) onset.push_back(std::abs(e));
-  AddCriterion(f, "6", "onset, 90th percentile", Quantile(onset, 0.9), 2e-3, true, 1e3, 2, "ms");
+  AddCriterion(f, "6", "onset, 90th percentile", Quantile(onset, 0.9), criteria::kOnsetP90_s, true,
+               1e3, 2, "ms");
   AddCriterion(f, "6", "contact point above 0.3 N, 95th percentile",
-               Quantile(score.point_errors_m, 0.95), 1e-3, true, 1e3, 2, "mm");
+               Quantile(score.point_errors_m, 0.95), criteria::kContactPointP95_m, true, 1e3, 2,
+               "mm");
   AddCriterion(f, "6", "torque RMS as share of its peak, worst joint",
-               score.torque_rms_of_peak.maxCoeff(), 0.05, true, 100, 1, "%");
+               score.torque_rms_of_peak.maxCoeff(), criteria::kTorqueRmsShare, true, 100, 1, "%");
   AddCriterion(f, "6", "contacts found where none was", score.invented, 0, true, 1, 0, "");
   AddCriterion(f, "6", "planted contacts missed (of " + std::to_string(score.planted) + ")",
                score.missed, 0, true, 1, 0, "");
@@ -110,15 +112,15 @@ void Compliance(Filling* f) {
   }
   if (errors.empty()) return;
   AddCriterion(f, "7", "compliance by E4, accepted joints, median error", Quantile(errors, 0.5),
-               0.05, true, 100, 1, "%", kOneSubject);
+               criteria::kComplianceMedian, true, 100, 1, "%", kOneSubject);
   AddCriterion(f, "7", "compliance by E4, accepted joints, 90th percentile", Quantile(errors, 0.9),
-               0.12, true, 100, 1, "%", kOneSubject);
+               criteria::kComplianceP90, true, 100, 1, "%", kOneSubject);
   AddCriterion(f, "7", "wrist and MP answered", wrist_mp_accepted, wrist_mp, false, 1, 0, "");
   AddCriterion(
       f, "7",
       "95 % intervals that hold the planted value (of " + std::to_string(errors.size()) + ")",
-      static_cast<double>(covered) / static_cast<double>(errors.size()), 0.9, false, 100, 0, "%",
-      kOneSubject);
+      static_cast<double>(covered) / static_cast<double>(errors.size()), criteria::kCoverage, false,
+      100, 0, "%", kOneSubject);
   const auto *exploring = FindFit(s.fits, "dynamic", "exploring"),
              *scratching = FindFit(s.fits, "dynamic", "scratching");
   if (!exploring || !scratching) return;
@@ -132,7 +134,7 @@ void Compliance(Filling* f) {
     ratio_worst = std::max(ratio_worst, std::abs(*e / *c / planted - 1));
   }
   AddCriterion(f, "7", "exploring to scratching ratio of wrist and MP, worst error", ratio_worst,
-               0.15, true, 100, 1, "%", kOneSubject);
+               criteria::kRatio, true, 100, 1, "%", kOneSubject);
 }
 
 void Reference(Filling* f) {
@@ -141,7 +143,7 @@ void Reference(Filling* f) {
   const auto median = [&](const Eigen::MatrixXd& reference) {
     return Quantile(ReferenceErrors(*s.pose, *s.contact, reference, *s.truth, f->start_s, 2), 0.5);
   };
-  const double bound = 0.75 * kDegree;
+  const double bound = criteria::kReferenceMedian_rad;
   AddCriterion(f, "8", "reference by eq. 1, wrist and MP after 50 ms, median over strokes",
                median(s.trajectory->q_reference), bound, true, 1 / kDegree, 3, "°");
   if (s.trajectory->q_reference_dynamic.size() > 0) {
@@ -164,9 +166,11 @@ void FillCriteria(Filling* f) {
   if (f->from.truth) {
     Undecided(f, "1", "gaps as injected", "exactly",
               "the simulators know what was injected, this page does not: printed by live record "
-              "--simulate; tests/tools/handhold/live_test.cc");
-    Undecided(f, "2", "marker-to-force alignment, 99th percentile", "≤ 50 µs",
-              "needs the wire's known delays: printed by live record --simulate");
+              "--simulate; decided by tests/end_to_end_wire_test.cc");
+    Undecided(f, "2", "marker-to-force alignment, 99th percentile",
+              "≤ " + Plain(1e6 * criteria::kAlignmentP99_s) + " µs",
+              "needs the simulators' own clocks: printed by live record --simulate; decided by "
+              "tests/end_to_end_wire_test.cc");
     Undecided(f, "3", "samples reread within half a quantum", "exactly",
               "needs what was sent: tests/end_to_end_test.cc");
     Undecided(f, "4", "query returns the strokes above X", "exactly",

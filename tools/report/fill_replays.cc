@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tools/report/criteria.h"
 #include "tools/report/fill_parts.h"
 #include "tools/report/html.h"
 #include "tools/report/scene_picture.h"
@@ -74,8 +75,8 @@ ReplayRow RowOf(const ReplayScore& score) {
 }
 
 // Three panels of one surface: normal force, friction force, path.
-void AddTraces(const lab::TruthRun& run, const std::string& surface, const ReplayExample& e,
-               Figure* figure) {
+void AddTraces(const lab::TruthRun& run, const std::string& surface, ReplayForm form,
+               const ReplayExample& e, Figure* figure) {
   std::vector<double> ms, engine_x, engine_z, replay_x, replay_z;
   const auto contacts = run.ContactsOf(e.stroke);
   const double onset = contacts.front().onset_s, release = contacts.back().release_s;
@@ -90,7 +91,8 @@ void AddTraces(const lab::TruthRun& run, const std::string& surface, const Repla
         replay_z.push_back(scale * e.replay_tip_W(2, i));
   }
   const Band band{0, 1e3 * (release - onset), "contact"};
-  const std::string engine = "engine (truth)", replay = "replay with fitted values";
+  const std::string engine = "engine (truth)",
+                    replay = "replay with fitted values, " + FormText(form);
   figure->panels.push_back({surface + ": force upwards",
                             "time after onset, ms",
                             "force, N",
@@ -252,41 +254,44 @@ class Replays {
       if (!score) continue;
       const std::string where = SurfaceText(run) + ", planted values, " + FormText(form);
       const bool damped = form == ReplayForm::kDamped;
-      Judge(where + ": force, median", Quantile(score->force_late, 0.5), damped ? 0.04 : 0.10, 100,
-            1, "%");
-      Judge(where + ": force, 90th percentile", Quantile(score->force_late, 0.9),
-            damped ? 0.08 : 0.15, 100, 1, "%");
-      if (!damped) continue;
-      Judge(where + ": force in the first 50 ms, median", Quantile(score->force_early, 0.5), 0.15,
-            100, 1, "%");
-      if (run.surface == "bumped_plate") {
-        Judge(where + ": fingertip, 90th percentile", Quantile(score->tip_m, 0.9), 1.5e-3, 1e3, 2,
-              "mm");
-      } else {
-        Judge(where + ": fingertip, median", Quantile(score->tip_m, 0.5), 0.3e-3, 1e3, 2, "mm");
-      }
-      Slip(run, where, *score);
+      Judge(where, *score, criteria::ReplayBoundsOf(true, damped, run.name));
+      if (damped) Slip(run, where, *score);
     }
     return {};
   }
 
   void Slip(const lab::TruthRun& run, const std::string& where, const ReplayScore& score) {
-    AddCriterion(&f_, "9", where + ": slip or stick agrees", score.slip_agreement(), 0.95, false,
-                 100, 1, "%");
+    AddCriterion(&f_, "9", where + ": slip or stick agrees", score.slip_agreement(),
+                 criteria::kSlipAgreement, false, 100, 1, "%");
     if (run.surface == "plate" && run.friction >= 0.5) {
-      AddCriterion(&f_, "9", where + ": stick found", score.stick_recall(), 0.85, false, 100, 1,
-                   "%");
+      AddCriterion(&f_, "9", where + ": stick found", score.stick_recall(), criteria::kStickRecall,
+                   false, 100, 1, "%");
     }
   }
 
-  void Judge(const std::string& what, double value, double bound, double scale, int decimals,
-             const std::string& unit) {
-    AddCriterion(&f_, "9", what, value, bound, true, scale, decimals, unit);
+  void Judge(const std::string& where, const ReplayScore& score,
+             const criteria::ReplayBounds& bound) {
+    const auto percent = [&](const char* what, const std::vector<double>& shares, double quantile,
+                             const std::optional<double>& most) {
+      if (!most) return;
+      AddCriterion(&f_, "9", where + what, Quantile(shares, quantile), *most, true, 100, 1, "%");
+    };
+    const auto mm = [&](const char* what, double quantile, const std::optional<double>& most) {
+      if (!most) return;
+      AddCriterion(&f_, "9", where + what, Quantile(score.tip_m, quantile), *most, true, 1e3, 2,
+                   "mm");
+    };
+    percent(": force, median", score.force_late, 0.5, bound.force_median);
+    percent(": force, 90th percentile", score.force_late, 0.9, bound.force_p90);
+    percent(": force in the first 50 ms, median", score.force_early, 0.5, bound.early_median);
+    mm(": fingertip, median", 0.5, bound.tip_median_m);
+    mm(": fingertip, 90th percentile", 0.9, bound.tip_p90_m);
   }
 
   Status Fitted(const lab::TruthRun& run) {
     const bool has_dynamic = f_.from.trajectory->q_reference_dynamic.size() > 0;
-    std::optional<ReplayExample> example;
+    std::optional<ReplayExample> example;  // of the last form that gave one
+    ReplayForm example_form = ReplayForm::kQuasiStatic;
     for (const ReplayForm form : {ReplayForm::kQuasiStatic, ReplayForm::kDamped}) {
       if (form == ReplayForm::kDamped && !has_dynamic) continue;
       const auto score = ScoreReplay(truth_, *f_.from.skeleton, fitted_, f_.start_s,
@@ -297,24 +302,16 @@ class Replays {
                                   ": " + score.error().message);
         continue;
       }
-      if (score->example.stroke >= 0) example = score->example;
+      if (score->example.stroke >= 0) example = score->example, example_form = form;
       if (run.name == "captured") continue;  // with eq. 1's reference a tautology
       const std::string where = SurfaceText(run) + ", fitted values, " + FormText(form);
-      Judge(where + ": force, 90th percentile", Quantile(score->force_late, 0.9), 0.12, 100, 1,
-            "%");
-      if (run.surface == "bumped_plate") {
-        Judge(where + ": fingertip, 90th percentile", Quantile(score->tip_m, 0.9), 2e-3, 1e3, 2,
-              "mm");
-      } else if (run.friction < 0.2) {
-        Judge(where + ": fingertip, median", Quantile(score->tip_m, 0.5), 0.5e-3, 1e3, 2, "mm");
-        Judge(where + ": fingertip, 90th percentile", Quantile(score->tip_m, 0.9), 1e-3, 1e3, 2,
-              "mm");
-      }
+      Judge(where, *score, criteria::ReplayBoundsOf(false, form == ReplayForm::kDamped, run.name));
       if (form == ReplayForm::kQuasiStatic) Sensitivity(run);
     }
     if (example) {
       if (f_.data->replay_figures.empty()) f_.data->replay_figures.push_back(EmptyTraces());
-      AddTraces(run, Capital(SurfaceText(run)), *example, &f_.data->replay_figures.front());
+      AddTraces(run, Capital(SurfaceText(run)), example_form, *example,
+                &f_.data->replay_figures.front());
       const bool drawn = run.name == "captured" || run.surface == "bumped_plate";
       if (drawn && f_.options.pictures)
         f_.data->resynthesis.push_back(Stroboscope(f_, SurfaceText(run), *example));

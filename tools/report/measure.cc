@@ -7,13 +7,14 @@
 
 #include "database/model/kinematics.h"
 #include "tools/lab/session_begin.h"
+#include "tools/report/criteria.h"
 
 namespace handhold::report {
 namespace {
 
+using criteria::kCountedForce_N;
 using geometry::Vec3;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kCountedForce_N = 0.3;  // of the issue: contacts and points above it are judged
 
 double AcrossAxis(const model::Skeleton& skeleton, int body, const Vec3& p_B) {
   const model::Joint& joint = skeleton.body(body).joint;
@@ -206,7 +207,8 @@ std::vector<double> ReferenceErrors(const artefact::PoseTrack& pose,
         zero += pose.q.col(i).head(dofs) - lab::Interpolate(captured, captured.theta, t).head(dofs);
         before += 1;
       }
-      if (contact.phase[k] != static_cast<int>(p) || time < onset + Duration::Milliseconds(50))
+      if (contact.phase[k] != static_cast<int>(p) ||
+          time < onset + Duration::FromSeconds(criteria::kEarly_s))
         continue;
       const Eigen::VectorXd e = reference.col(i).head(dofs) - zero / std::max(1.0, before) -
                                 lab::Interpolate(free, free.theta, t).head(dofs);
@@ -299,16 +301,17 @@ class StrokeComparison {
                motion.q.col(static_cast<Eigen::Index>(k)), example);
       if (t < onset_s_ || t > release_s_) continue;
       const Vec3 off = force[k] - f;
-      (t < onset_s_ + 0.05 ? early : late) += off.squaredNorm();
-      (t < onset_s_ + 0.05 ? n_early : n_late) += 1;
+      (t < onset_s_ + criteria::kEarly_s ? early : late) += off.squaredNorm();
+      (t < onset_s_ + criteria::kEarly_s ? n_early : n_late) += 1;
       tip2 += (p_tip - p_engine).squaredNorm();
       const double engine_slip = lab::Interpolate(series_, series_.slip_m_per_s, t)[0];
       if (!std::isfinite(engine_slip) || !std::isfinite(slip[k])) continue;
-      constexpr double kSlips = 1e-3;  // of the issue: slip is more than 1 mm/s
       ++score->contact_samples;
-      score->slip_agrees += (engine_slip > kSlips) == (slip[k] > kSlips);
-      score->stuck += engine_slip <= kSlips;
-      score->stuck_found += engine_slip <= kSlips && slip[k] <= kSlips;
+      score->slip_agrees +=
+          (engine_slip > criteria::kSlip_m_per_s) == (slip[k] > criteria::kSlip_m_per_s);
+      score->stuck += engine_slip <= criteria::kSlip_m_per_s;
+      score->stuck_found +=
+          engine_slip <= criteria::kSlip_m_per_s && slip[k] <= criteria::kSlip_m_per_s;
     }
     score->force_late.push_back(std::sqrt(late / std::max(1.0, n_late)) / peak_N_);
     score->force_early.push_back(std::sqrt(early / std::max(1.0, n_early)) / peak_N_);
@@ -376,7 +379,7 @@ Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& 
     score.lcp_failures += motion.lcp_failures;
     score.equilibrium_rad =
         std::max(score.equilibrium_rad, motion.equilibrium_residual_rad.maxCoeff());
-    if (PeakOf(contacts) > 2 * PeakOf(flat->ContactsOf(stroke.index))) {
+    if (PeakOf(contacts) > criteria::kJam * PeakOf(flat->ContactsOf(stroke.index))) {
       score.jams.push_back(stroke.index);
       continue;
     }

@@ -15,9 +15,6 @@ inline constexpr std::string_view kPageStyle = R"css(
 @media (prefers-color-scheme:dark){:root{--page:#14171b;--ink:#e8e9ea;--soft:#a3abb6;--rule:#444c57;--faint:#232830;--band:#1f2a3a;
 --measured:#62b1ee;--reference:#ff9a5c;--extrapolated:#3fd0a4;--truth:#f2f3f4;--replay:#e796d2;--paper:#e6bd45;--other:#9cd3f7;
 --good:#4fd3a8;--bad:#ff8a80}}
-@media print{:root{--page:#fff;--ink:#000;--soft:#333;--rule:#888;--faint:#eee;--band:#e8edf5;--measured:#0063a6;--reference:#c8500a;
---extrapolated:#00795a;--truth:#000;--replay:#9b3f86;--paper:#a07400;--other:#3f8fc4;--good:#00694c;--bad:#b3261e}
-figure,table,tr,.picture{break-inside:avoid}h2{break-after:avoid}details>*{display:block}}
 *{box-sizing:border-box}
 html{background:var(--page);color:var(--ink)}
 body{max-width:62rem;margin:0 auto;padding:2.5rem 1.25rem 4rem;font:17px/1.55 Charter,"Bitstream Charter","Iowan Old Style","DejaVu Serif",Georgia,serif}
@@ -45,7 +42,7 @@ svg.panel,svg.picture{width:100%;height:auto;display:block}
 svg text{fill:var(--soft);font-size:11px}
 svg .panel-title{fill:var(--ink);font-weight:600;font-size:12px}
 .tick-x,.label-x{text-anchor:middle}.tick-y{text-anchor:end}.label-y{text-anchor:middle}
-.band{fill:var(--band)}svg .band-label{font-size:10px}
+.band{fill:var(--band)}svg .band-label{font-size:10px;paint-order:stroke;stroke:var(--band);stroke-width:3.5px}
 .grid{stroke:var(--faint);stroke-width:1}.axis,.tick{stroke:var(--soft);stroke-width:1}.zero{stroke:var(--rule);stroke-width:1}
 .curve{fill:none;stroke:var(--c);stroke-width:1.7;stroke-linejoin:round}
 .point{fill:var(--c);fill-opacity:.38}
@@ -77,6 +74,11 @@ td.n,th.n{text-align:right}td.n{white-space:nowrap}.why{white-space:normal;max-w
 pre,code{font-size:.82rem;font-family:"DejaVu Sans Mono",Menlo,Consolas,monospace}
 pre{background:var(--faint);padding:.8rem 1rem;border-radius:6px;overflow-x:auto;white-space:pre-wrap}
 td code{word-break:break-all}
+@media print{:root{--page:#fff;--ink:#000;--soft:#333;--rule:#888;--faint:#eee;--band:#e8edf5;--measured:#0063a6;--reference:#c8500a;
+--extrapolated:#00795a;--truth:#000;--replay:#9b3f86;--paper:#a07400;--other:#3f8fc4;--good:#00694c;--bad:#b3261e}
+figure,tr,.picture{break-inside:avoid}h2,caption{break-after:avoid}nav,figure details{display:none}
+html{font-size:12px}body{max-width:none;padding:0;font-size:13px}.scroll{overflow:visible}h2{margin-top:2rem}
+table{font-size:.72rem}th,td{padding-right:.45rem}.tiles{grid-template-columns:repeat(4,1fr)}}
 )css";
 
 }  // namespace handhold::report

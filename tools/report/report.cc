@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 
+#include "database/base/units.h"
 #include "tools/report/html.h"
 #include "tools/report/page_style.h"
 #include "tools/report/report_data.h"
+#include "tools/report/take_summary.h"
 
 namespace handhold::report {
 namespace {
@@ -101,7 +104,8 @@ class Page {
     std::string meta = "Clip " + (d_.take.name.empty() ? d_.take.clip_id : d_.take.name) +
                        ", subject " + d_.take.subject;
     if (!d_.made_utc.empty()) meta += "; made " + d_.made_utc;
-    meta += " by " + d_.tool + ". Every figure on this page was computed in that run.";
+    meta += " by " + d_.tool +
+            ". Every figure on this page was computed in that run, but for Table 1 as published.";
     h_.Element("p", meta, {{"class", "meta"}});
     if (!d_.truth_note.empty()) h_.Element("p", d_.truth_note, {{"class", "meta"}});
     Tiles();
@@ -124,7 +128,8 @@ class Page {
   void Tiles() {
     h_.Open("div", {{"class", "tiles"}});
     Tile(Fixed(d_.take.length_s, 1) + kGap + "s",
-         "recorded, " + Grouped(static_cast<long long>(d_.take.gaps.size())) + " gaps");
+         "recorded, " + Grouped(static_cast<long long>(MergedGaps(d_.take).size())) +
+             " gaps, each written down");
     int answered = 0, asked = 0;
     for (const ComplianceRow& row : d_.compliance) {
       if (!row.dynamic) continue;
@@ -201,7 +206,7 @@ class Page {
       TableHead(
           "Gaps: samples that the devices numbered and that did not come.",
           {{"stream", false}, {"at", true}, {"length", true}, {"samples", true}, {"cause", false}});
-      for (const GapRow& g : d_.take.gaps) {
+      for (const GapRow& g : MergedGaps(d_.take)) {
         h_.Open("tr").Element("th", g.stream, {{"scope", "row"}});
         Td(Fixed(g.begin_s, 3) + kGap + "s", true),
             Td(Fixed(1e3 * g.length_s, 1) + kGap + "ms", true), Td(Grouped(g.samples), true),
@@ -220,20 +225,31 @@ class Page {
     }
     P(std::string("The recorder's advice: ") + (d_.take.keep ? "keep. " : "record it again. ") +
       d_.take.advice);
-    if (d_.take.health.empty()) return;
-    TableHead("Health while recording.", {{"stream", false},
-                                          {"figure", false},
-                                          {"at the end", true},
-                                          {"worst", true},
-                                          {"limit", true},
-                                          {"verdict", false}});
-    for (const HealthRow& q : d_.take.health) {
-      h_.Open("tr").Element("th", q.stream.empty() ? "recorder" : q.stream, {{"scope", "row"}});
-      Td(q.what), Td(Significant(q.value, 4), true), Td(Significant(q.worst, 4), true),
-          Td(Significant(q.threshold, 3), true);
-      h_.Open("td").Element("span", q.red ? "✗ red" : "✓ green",
-                            {{"class", q.red ? "not-met" : "met"}});
-      if (!q.cause.empty()) h_.Element("span", q.cause, {{"class", "sub"}});
+    const std::vector<HealthLine> lines = HealthLines(d_.take);
+    const auto green =
+        std::find_if(lines.begin(), lines.end(), [](const auto& l) { return !l.red; });
+    if (green != lines.begin()) HealthTable("What was red while recording.", lines.begin(), green);
+    if (green == lines.end()) return;
+    h_.Open("details").Element(
+        "summary", std::to_string(lines.end() - green) + " figures of the recorder stayed green");
+    HealthTable("What stayed green while recording.", green, lines.end());
+    h_.Close("details");
+  }
+
+  using HealthIterator = std::vector<HealthLine>::const_iterator;
+  void HealthTable(const char* caption, HealthIterator begin, HealthIterator end) {
+    TableHead(caption, {{"stream", false},
+                        {"figure", false},
+                        {"at the end", true},
+                        {"worst", true},
+                        {"limit", true},
+                        {"verdict", false}});
+    for (auto line = begin; line != end; ++line) {
+      h_.Open("tr").Element("th", line->stream, {{"scope", "row"}});
+      Td(line->figure), Td(line->value, true), Td(line->worst, true), Td(line->limit, true);
+      h_.Open("td").Element("span", line->red ? "✗ red" : "✓ green",
+                            {{"class", line->red ? "not-met" : "met"}});
+      if (line->red && !line->cause.empty()) h_.Element("span", line->cause, {{"class", "sub"}});
       h_.Close("td").Close("tr");
     }
     TableEnd();
@@ -352,7 +368,7 @@ class Page {
          {"events", true},
          {"χ² per dof", true},
          {"T, ms", true},
-         {"planted T", true},
+         {"planted T, ms", true},
          {"inertia scale", true},
          {"shift, ms", true},
          {"left out", false}});
@@ -427,10 +443,25 @@ class Page {
       surface = r.surface;
     }
     TableEnd();
-    double residual = 0;
-    for (const ReplayRow& r : d_.replays) residual = std::max(residual, r.equilibrium_rad);
-    P("The largest error of equilibrium (eq. 7) in any step of any replay is " +
-      Significant(residual * 180 / M_PI, 2) + "°.");
+    Equilibrium();
+  }
+
+  /// How far the joints were from eq. 7's balance, by what was replayed; forms that do not tell are
+  /// left out.
+  void Equilibrium() {
+    std::map<std::string, double> largest;
+    for (const ReplayRow& r : d_.replays) {
+      if (r.equilibrium_rad <= 0 || !r.failure.empty()) continue;
+      double& most = largest[r.inputs + ", " + r.form];
+      most = std::max(most, r.equilibrium_rad);
+    }
+    if (largest.empty()) return;
+    std::string text;
+    for (const auto& [what, rad] : largest) {
+      text += (text.empty() ? "" : "; ") + what + " " + Significant(RadiansToDegrees(rad), 2) +
+              kGap + "°";
+    }
+    P("Largest error of a joint's equilibrium (eq. 7) in any step of a replay: " + text + ".");
   }
 
   static std::string Percent(double share) {
