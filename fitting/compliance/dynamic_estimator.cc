@@ -464,6 +464,13 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
   pooled.window_end_s = options.after.seconds();
   pooled.inertia_sd_log = options.inertia_sd_log;
   pooled.shift_sd_s = options.time_shift_sd_s;
+  bool cancelled = false;  // remembered: who cancels is asked no more
+  if (options.keep_going) {
+    pooled.keep_going = [&] {
+      cancelled = cancelled || !options.keep_going();
+      return !cancelled;
+    };
+  }
   EventMaker maker(skeleton, pose, contact, force, smooth, options, dofs);
   std::vector<std::vector<ComplianceEvent>> events;
   for (size_t p = 0; p < contact.phases.size(); ++p) {
@@ -495,6 +502,7 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
     } else {
       fitter.Fit(std::move(events[f]), &out.fits[f], &out.summary);
     }
+    if (cancelled) return Error{ErrorCode::kCancelled, "compliance fit cancelled"};
   }
   return out;
 }

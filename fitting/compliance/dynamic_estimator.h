@@ -11,6 +11,7 @@
 /// reference/compliance-from-contact.md. Tests: dynamic_estimator_test.cc.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ struct DynamicEstimatorOptions {
   double time_shift_search_s = 0.012;  ///< grid of starting values, both ways
   bool single_events = true;           ///< also fit each event alone, for display
   RefusalRule refusal;
+  /// Asked at every iteration; false cancels (kCancelled). Empty: always true.
+  std::function<bool()> keep_going = {};
 };
 
 struct DynamicEstimatorSummary {

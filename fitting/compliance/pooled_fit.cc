@@ -206,6 +206,7 @@ struct PooledFit::Impl {
     double damping = 1e-3;
     Normal normal = Linearise(used, x, compliance_sd_log);
     for (int iteration = 0; iteration < max_iterations && !result.converged; ++iteration) {
+      if (options.keep_going && !options.keep_going()) break;
       bool improved = false;
       for (int attempt = 0; attempt < 12 && !improved && !result.converged; ++attempt) {
         Eigen::MatrixXd h = normal.h;

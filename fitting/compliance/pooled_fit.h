@@ -9,6 +9,7 @@
 /// Levenberg and Marquardt. Tests: tests/fitting/compliance/pooled_fit_test.cc.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +49,9 @@ struct PooledOptions {
   /// about log 15 ms.
   double typical_compliance = 0.6, compliance_sd_log = 5.0, time_constant_sd_log = 1.0;
   int max_iterations = 60;
+  /// Asked at every iteration; once false every solve ends where it stands, not converged, and the
+  /// caller throws its answer away. Empty: always true.
+  std::function<bool()> keep_going = {};
 };
 
 struct PooledResult {

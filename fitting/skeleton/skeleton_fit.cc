@@ -98,6 +98,8 @@ class Adjustment {
     double damping = 1e-3;
     double cost = Cost(y_, Poses());
     for (int iteration = 0; iteration < 200; ++iteration) {
+      if (options_.keep_going && !options_.keep_going())
+        return Error{ErrorCode::kCancelled, "skeleton fit cancelled"};
       Linearise();
       bool accepted = false;
       for (int attempt = 0; attempt < 10 && !accepted; ++attempt) {

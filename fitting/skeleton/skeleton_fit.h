@@ -10,6 +10,7 @@
 /// named as not determined. Tests: tests/fitting/skeleton/skeleton_fit_test.cc.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,8 @@ struct SkeletonFitOptions {
   /// Fails with kUnidentifiable on any direction not determined. Off: the template's value stays
   /// and the summary names it.
   bool require_all = false;
+  /// Asked at every iteration; false cancels (kCancelled). Empty: always true.
+  std::function<bool()> keep_going = {};
 };
 
 /// A length a person can check: between the axes (or centres) of two joints, or from the last joint

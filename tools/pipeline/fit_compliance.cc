@@ -63,8 +63,12 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
   HANDHOLD_TRY(Report(context, 0.1, "fit.compliance: dynamic estimator"));
   Json summary = Json::Object();
   std::vector<ComplianceFit> fits;
+  fitting::DynamicEstimatorOptions options = step.dynamic;
+  options.keep_going = [&] {
+    return Report(context, 0.1, "fit.compliance: dynamic estimator").has_value();
+  };
   Result<fitting::DynamicCompliance> dynamic =
-      fitting::FitDynamicCompliance(clip, hand, tracks.pose, tracks.contact, step.dynamic);
+      fitting::FitDynamicCompliance(clip, hand, tracks.pose, tracks.contact, options);
   if (dynamic) {
     fits = dynamic->fits;
     summary.Set("dynamic", ToJson(dynamic->summary));
@@ -87,13 +91,16 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
   return std::move(reference.trajectory);
 }
 
-/// The reference options with which a trajectory was made, from its provenance.
-Result<fitting::ReferenceTrajectoryOptions> OptionsOf(const store::ArtefactInfo& trajectory) {
-  HANDHOLD_ASSIGN(const Json json, text::ParseJson(trajectory.provenance.parameters_json,
-                                                   {.source = "parameters of " + trajectory.hash}));
-  HANDHOLD_ASSIGN(const text::JsonView view,
-                  text::JsonView(json, "parameters of " + trajectory.hash).At("reference"));
+}  // namespace
+
+Result<fitting::ReferenceTrajectoryOptions> ReferenceOptionsOf(
+    const store::ArtefactInfo& trajectory) {
+  const std::string source = "parameters of " + trajectory.hash;
+  HANDHOLD_ASSIGN(const Json json,
+                  text::ParseJson(trajectory.provenance.parameters_json, {.source = source}));
+  HANDHOLD_ASSIGN(const text::JsonView view, text::JsonView(json, source).At("reference"));
   fitting::ReferenceTrajectoryOptions o;
+  HANDHOLD_ASSIGN(o.assumed_factor, view.Get<double>("assumed_factor"));
   HANDHOLD_ASSIGN(o.estimator, view.Get<std::string>("estimator"));
   HANDHOLD_ASSIGN(o.compliance_factor, view.Get<double>("compliance_factor"));
   HANDHOLD_ASSIGN(const int64_t extrapolation, view.Get<int64_t>("extrapolation_ns"));
@@ -104,8 +111,6 @@ Result<fitting::ReferenceTrajectoryOptions> OptionsOf(const store::ArtefactInfo&
   o.settle = Duration::Nanoseconds(settle);
   return o;
 }
-
-}  // namespace
 
 Result<StepResult> FitComplianceStep::Run(const StepContext& context) const {
   if (!reference.assume_compliance.empty()) {
@@ -139,7 +144,7 @@ Result<StepResult> FitComplianceStep::Run(const StepContext& context) const {
 Result<StepResult> AssumeComplianceStep::Run(const StepContext& context) const {
   HANDHOLD_ASSIGN(const store::ArtefactInfo fitted,
                   FindArtefact(context.library, trajectory, "interaction_trajectory"));
-  HANDHOLD_ASSIGN(fitting::ReferenceTrajectoryOptions options, OptionsOf(fitted));
+  HANDHOLD_ASSIGN(fitting::ReferenceTrajectoryOptions options, ReferenceOptionsOf(fitted));
   options.assume_compliance = assume_compliance;
   options.assumed_factor = assumed_factor;
   HANDHOLD_ASSIGN(const ProvenanceInput hand, RequireInput(fitted, "skeleton"));

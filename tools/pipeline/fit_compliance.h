@@ -30,6 +30,12 @@ struct FitComplianceStep {
   Result<StepResult> Run(const StepContext& context) const;
 };
 
+/// With what options a trajectory of this step or of AssumeComplianceStep was made, from its
+/// provenance; which joints were assumed is the trajectory's own to say. kCorrupt (or the reader's
+/// error) when the parameters do not tell.
+Result<fitting::ReferenceTrajectoryOptions> ReferenceOptionsOf(
+    const store::ArtefactInfo& trajectory);
+
 /// Step "fit.assume": a trajectory whose refused joints are given a compliance by name. The same
 /// fits, refusals included; `assumed` marks the joints, and theta_r is made again with the values.
 struct AssumeComplianceStep {

@@ -57,6 +57,7 @@ Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
   HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
   return RunStep(
       context, std::move(provenance), std::move(chosen), [&]() -> Result<store::JsonArtefact> {
+        used.keep_going = [&] { return Report(context, 0.5, "fit.skeleton").has_value(); };
         HANDHOLD_ASSIGN(const fitting::SkeletonFit fit,
                         fitting::FitSkeleton(*reader, hand.skeleton, used));
         store::JsonArtefact value;

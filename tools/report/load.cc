@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "database/recording/prop_pose.h"
+#include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/inputs.h"
 
 namespace handhold::report {
@@ -90,9 +91,9 @@ class Loader {
       std::optional<ArtefactInfo> best(*found);
       for (const std::string& hash : children) {
         HANDHOLD_ASSIGN(ArtefactInfo info, store::ReadArtefactInfo(Path(hash)));
-        if (info.provenance.step != "fit.assume" ||
-            info.provenance.parameters_json.find("\"assumed_factor\":1,") == std::string::npos)
-          continue;
+        if (info.provenance.step != "fit.assume") continue;
+        HANDHOLD_ASSIGN(const auto made_with, pipeline::ReferenceOptionsOf(info));
+        if (made_with.assumed_factor != 1.0) continue;  // halved or doubled, to see what it does
         out_.chosen.push_back("its refused joints as assumed in " + pipeline::ShortHash(hash));
         best = std::move(info);
       }

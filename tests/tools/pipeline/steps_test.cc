@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "database/recording/prop_pose.h"
+#include "database/store/clip_writer.h"
 #include "database/text/json.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 #include "tools/pipeline/export_motion.h"
@@ -174,6 +175,58 @@ TEST_F(Steps, ACancelledStepSavesNothing) {
     ASSERT_FALSE(cancelled);
     EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled) << cancelled.error().message;
   }
+  EXPECT_EQ(Count(), before);
+}
+
+// The long fits ask in every iteration, so that Ctrl-C is answered in the middle of one.
+TEST_F(Steps, TheFitsOfHandAndComplianceAreCancelledWithinAnIteration) {
+  const size_t before = Count();
+  FitSkeletonStep skeleton = Skeleton();
+  skeleton.options.frames = 42;
+  FitComplianceStep compliance{.clip = "stroke_001"};
+  compliance.dynamic.inertia_sd_log = 0.31;
+  const auto expect_cancelled = [&](const auto& step, int calls) {
+    int asked = 0;
+    StepContext context = Context();
+    context.progress = [&](double, std::string_view) { return ++asked <= calls; };
+    const auto cancelled = step.Run(context);
+    ASSERT_FALSE(cancelled) << "not asked " << calls << " times";
+    EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled) << cancelled.error().message;
+    EXPECT_EQ(asked, calls + 1) << "who cancelled is not asked again";
+  };
+  for (const int calls : {0, 1, 2, 3}) expect_cancelled(skeleton, calls);
+  for (const int calls : {0, 1, 2, 5, 20}) expect_cancelled(compliance, calls);
+  EXPECT_EQ(Count(), before);
+}
+
+// A take whose recorder died may still change when it is closed: no result may hang on it.
+TEST_F(Steps, AnUnfinishedClipIsRefusedWithTheCommandThatClosesIt) {
+  recording::Clip clip = lab::MakeClip(*feed_);
+  recording::ClipInfo info = clip.info();
+  info.id = ClipId::New();
+  info.name = "cut_off";
+  {
+    auto writer = store::ClipWriter::Create(library_->ClipPath(info.id), info, {});
+    ASSERT_TRUE(writer) << writer.error().message;
+    for (const recording::StreamInfo& stream : clip.streams())
+      ASSERT_TRUE((*writer)->AddStream(stream));
+  }  // never closed
+  const Status indexed = library_->Index(info.id);
+  ASSERT_TRUE(indexed) << indexed.error().message;
+  const size_t before = Count();
+  const auto expect_refused = [](const auto& result) {
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::kInvalid);
+    EXPECT_THAT(result.error().message,
+                AllOf(HasSubstr("'cut_off' was cut off and not closed"),
+                      HasSubstr("handhold library rebuild --finish --library ")));
+  };
+  expect_refused(FitSkeletonStep{.clip = "cut_off"}.Run(Context()));
+  expect_refused(FitPoseStep{.clip = "cut_off"}.Run(Context()));
+  expect_refused(FitContactStep{.clip = "cut_off"}.Run(Context()));
+  expect_refused(FitComplianceStep{.clip = "cut_off"}.Run(Context()));
+  expect_refused(SynthInteractionStep{.clip = "cut_off"}.Run(Context()));
+  expect_refused(FitSkeletonStep{.clip = "stroke_001", .contact_clip = "cut_off"}.Run(Context()));
   EXPECT_EQ(Count(), before);
 }
 

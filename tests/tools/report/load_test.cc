@@ -111,6 +111,37 @@ TEST_F(LoadReportTest, TheNewestResultDecidesAndItsLineageIsFollowed) {
   EXPECT_EQ(loaded->steps[1].hash, touched);
 }
 
+// Refused joints are assumed in three variants: as given, halved and doubled. The page shows the
+// first, however its parameters are written down, and an unreadable one is no reason to guess.
+TEST_F(LoadReportTest, OfAssumedTrajectoriesTheOneWithTheFactorOneIsTaken) {
+  artefact::InteractionTrajectory fitted;
+  fitted.dof_names = {"a"};
+  fitted.times = {Timestamp::FromSeconds(0), Timestamp::FromSeconds(0.002)};
+  fitted.q = fitted.q_reference = fitted.compliance_rad_per_Nm = Eigen::MatrixXd::Zero(1, 2);
+  fitted.time_constant_s = Eigen::VectorXd::Zero(2);
+  fitted.assumed = {0};
+  fitted.provenance = Made("fit.compliance", {ClipInput()});
+  const std::string fit = library_->Save(fitted).value();
+  const auto assume = [&](const std::string& factor) {
+    artefact::InteractionTrajectory t = fitted;
+    t.assumed = {1};
+    t.provenance =
+        Made("fit.assume", {{"trajectory", fit, ""}},
+             R"({"reference":{"assume_compliance_rad_per_Nm":{"a":1},"assumed_factor":)" + factor +
+                 R"(,"compliance_factor":1,"estimator":"dynamic","extrapolation_ns":1,)"
+                 R"("extrapolation_from_ns":1,"settle_ns":1}})");
+    return library_->Save(t).value();
+  };
+  assume("0.5"), assume("12");
+  EXPECT_EQ(Load().value().trajectory->assumed[0], 0) << "12 is not 1";
+  assume("1.0"), assume("2");
+  const auto loaded = Load();
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->trajectory->assumed[0], 1);
+  assume("\"one\"");
+  EXPECT_FALSE(Load()) << "a result that is there and cannot be read is an error";
+}
+
 TEST_F(LoadReportTest, WhatCannotBeFoundIsNamed) {
   EXPECT_EQ(LoadReport({.library = *library_}, "stroke_7", "", "").error().code,
             ErrorCode::kNotFound);
