@@ -7,7 +7,9 @@
 namespace handhold::cli {
 namespace {
 
-void PrintFits(Printer& out, const artefact::InteractionTrajectory& trajectory) {
+Result<std::string> Print(Printer& out, const std::string& path) {
+  HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
+                  store::LoadInteractionTrajectory(path));
   {
     Table table = out.BeginTable(
         "joints", {{.name = "estimator"},
@@ -53,6 +55,7 @@ void PrintFits(Printer& out, const artefact::InteractionTrajectory& trajectory) 
     for (const auto& d : fit.discarded)
       table.Row({fit.estimator, fit.task, d.phase, d.dof, d.reason});
   }
+  return trajectory.summary_json;
 }
 
 }  // namespace
@@ -85,26 +88,12 @@ Verb FitComplianceVerb() {
           "the reason; 'synth interaction' assumes a value by name where one is needed.",
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
-        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
         pipeline::FitComplianceStep step;
         step.clip = given.Text("CLIP");
         step.contact = given.Text("--contact");
         step.reference.estimator = given.Text("--estimator");
-        HANDHOLD_ASSIGN(const pipeline::StepResult result,
-                        step.Run(StepContextOf(context, *library, "fitting compliance")));
-        Tell(context, result);
-        Printer& out = context.printer;
-        out.BeginDocument();
-        out.PrintRecord("trajectory", ResultFields(context, result));
-        std::string summary = "{}";
-        if (!context.dry_run || result.reused) {
-          HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
-                          store::LoadInteractionTrajectory(library->ArtefactPath(result.hash)));
-          PrintFits(out, trajectory);
-          summary = trajectory.summary_json;
-        }
-        out.EndDocument();
-        return OutcomeOf(summary);
+        return RunAndPrint(context, {"fitting compliance", "trajectory",
+                                     [&](const auto& where) { return step.Run(where); }, Print});
       }};
 }
 

@@ -5,6 +5,26 @@
 #include "tools/handhold/verbs.h"
 
 namespace handhold::cli {
+namespace {
+
+Result<std::string> Print(Printer& out, const std::string& path) {
+  HANDHOLD_ASSIGN(const artefact::ContactTrack track, store::LoadContactTrack(path));
+  Table table = out.BeginTable("touches", {{.name = "touch"},
+                                           {.name = "task"},
+                                           {.name = "onset_ns", .heading = "onset"},
+                                           {.name = "onset_sd_ns", .heading = "sd", .decimals = 5},
+                                           {.name = "release_ns", .heading = "release"},
+                                           {.name = "peak_N", .decimals = 2},
+                                           {.name = "surface"}});
+  for (size_t p = 0; p < track.phases.size(); ++p) {
+    const artefact::ContactPhase& phase = track.phases[p];
+    table.Row({static_cast<int64_t>(p), phase.task, phase.onset, phase.onset_sd, phase.release,
+               phase.peak_force_N, phase.surface});
+  }
+  return track.summary_json;
+}
+
+}  // namespace
 
 Verb FitContactVerb() {
   Verb verb{
@@ -29,7 +49,6 @@ Verb FitContactVerb() {
       .handles_interrupt = true,
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
-        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
         pipeline::FitContactStep step;
         step.clip = given.Text("CLIP");
         step.pose = given.Text("--pose");
@@ -37,33 +56,8 @@ Verb FitContactVerb() {
         HANDHOLD_ASSIGN(step.X_WSurface, PoseOption(given, "--surface-pose"));
         step.options.force_sensor = given.Text("--sensor");
         step.options.correct_inertia_and_gravity = given.Flag("--inertia");
-        HANDHOLD_ASSIGN(const pipeline::StepResult result,
-                        step.Run(StepContextOf(context, *library, "finding contacts")));
-        Tell(context, result);
-        Printer& out = context.printer;
-        out.BeginDocument();
-        out.PrintRecord("contact", ResultFields(context, result));
-        std::string summary = "{}";
-        if (!context.dry_run || result.reused) {
-          HANDHOLD_ASSIGN(const artefact::ContactTrack track,
-                          store::LoadContactTrack(library->ArtefactPath(result.hash)));
-          summary = track.summary_json;
-          Table table =
-              out.BeginTable("touches", {{.name = "touch"},
-                                         {.name = "task"},
-                                         {.name = "onset_ns", .heading = "onset"},
-                                         {.name = "onset_sd_ns", .heading = "sd", .decimals = 5},
-                                         {.name = "release_ns", .heading = "release"},
-                                         {.name = "peak_N", .decimals = 2},
-                                         {.name = "surface"}});
-          for (size_t p = 0; p < track.phases.size(); ++p) {
-            const artefact::ContactPhase& phase = track.phases[p];
-            table.Row({static_cast<int64_t>(p), phase.task, phase.onset, phase.onset_sd,
-                       phase.release, phase.peak_force_N, phase.surface});
-          }
-        }
-        out.EndDocument();
-        return OutcomeOf(summary);
+        return RunAndPrint(context, {"finding contacts", "contact",
+                                     [&](const auto& where) { return step.Run(where); }, Print});
       }};
   for (Option& option : SurfaceOptions()) verb.options.push_back(std::move(option));
   return verb;

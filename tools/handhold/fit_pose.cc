@@ -8,6 +8,34 @@
 #include "tools/handhold/verbs.h"
 
 namespace handhold::cli {
+namespace {
+
+Result<std::string> Print(Printer& out, const std::string& path) {
+  HANDHOLD_ASSIGN(const artefact::PoseTrack track, store::LoadPoseTrack(path));
+  double sum = 0, count = 0;
+  for (const double r : track.marker_residual_m.reshaped()) {
+    if (std::isfinite(r)) sum += r * r, count += 1;
+  }
+  out.PrintRecord(
+      "frames",
+      {{{.name = "fitted"}, track.frame_count()},
+       {{.name = "marker_rms_m", .decimals = 6}, count > 0 ? std::sqrt(sum / count) : 0.0},
+       {{.name = "coordinates_not_determined"},
+        static_cast<int64_t>((track.information_diagonal.array() == 0).count())}});
+  Table table = out.BeginTable("angles", {{.name = "dof"},
+                                          {.name = "least_deg", .decimals = 1},
+                                          {.name = "greatest_deg", .decimals = 1}});
+  // Where every joint is a hinge q is an angle per dof; else the ranges are left out.
+  for (size_t d = 0; d < track.dof_names.size(); ++d) {
+    if (track.q.rows() != static_cast<Eigen::Index>(track.dof_names.size())) break;
+    const auto row = track.q.row(static_cast<Eigen::Index>(d));
+    table.Row(
+        {track.dof_names[d], RadiansToDegrees(row.minCoeff()), RadiansToDegrees(row.maxCoeff())});
+  }
+  return track.summary_json;
+}
+
+}  // namespace
 
 Verb FitPoseVerb() {
   Verb verb{
@@ -30,46 +58,13 @@ Verb FitPoseVerb() {
       .handles_interrupt = true,
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
-        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
         pipeline::FitPoseStep step;
         step.clip = given.Text("CLIP");
         step.skeleton = given.Text("--skeleton");
         if (given.Flag("--fast")) step.options.method = fitting::PoseMethod::kFast;
         step.options.range = RangeOf(given);
-        HANDHOLD_ASSIGN(const pipeline::StepResult result,
-                        step.Run(StepContextOf(context, *library, "fitting poses")));
-        Tell(context, result);
-        Printer& out = context.printer;
-        out.BeginDocument();
-        out.PrintRecord("pose", ResultFields(context, result));
-        std::string summary = "{}";
-        if (!context.dry_run || result.reused) {
-          HANDHOLD_ASSIGN(const artefact::PoseTrack track,
-                          store::LoadPoseTrack(library->ArtefactPath(result.hash)));
-          summary = track.summary_json;
-          double sum = 0, count = 0;
-          for (const double r : track.marker_residual_m.reshaped()) {
-            if (std::isfinite(r)) sum += r * r, count += 1;
-          }
-          out.PrintRecord(
-              "frames",
-              {{{.name = "fitted"}, track.frame_count()},
-               {{.name = "marker_rms_m", .decimals = 6}, count > 0 ? std::sqrt(sum / count) : 0.0},
-               {{.name = "coordinates_not_determined"},
-                static_cast<int64_t>((track.information_diagonal.array() == 0).count())}});
-          Table table = out.BeginTable("angles", {{.name = "dof"},
-                                                  {.name = "least_deg", .decimals = 1},
-                                                  {.name = "greatest_deg", .decimals = 1}});
-          // Where every joint is a hinge q is an angle per dof; else the ranges are left out.
-          for (size_t d = 0; d < track.dof_names.size(); ++d) {
-            if (track.q.rows() != static_cast<Eigen::Index>(track.dof_names.size())) break;
-            const auto row = track.q.row(static_cast<Eigen::Index>(d));
-            table.Row({track.dof_names[d], RadiansToDegrees(row.minCoeff()),
-                       RadiansToDegrees(row.maxCoeff())});
-          }
-        }
-        out.EndDocument();
-        return OutcomeOf(summary);
+        return RunAndPrint(context, {"fitting poses", "pose",
+                                     [&](const auto& where) { return step.Run(where); }, Print});
       }};
   for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));
   return verb;

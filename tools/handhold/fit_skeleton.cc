@@ -8,34 +8,26 @@
 namespace handhold::cli {
 namespace {
 
-Outcome Print(Context& context, const store::Library& library, const pipeline::StepResult& result) {
-  Printer& out = context.printer;
-  out.BeginDocument();
-  out.PrintRecord("skeleton", ResultFields(context, result));
-  if (!context.dry_run || result.reused) {
-    HANDHOLD_ASSIGN(const store::JsonArtefact file,
-                    store::LoadJsonArtefact(library.ArtefactPath(result.hash)));
-    HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(file.json, {.source = result.hash}));
-    HANDHOLD_ASSIGN(const text::JsonView summary, text::JsonView(json).At("summary"));
-    {
-      Table table = out.BeginTable("lengths", {{.name = "length"},
-                                               {.name = "length_m", .decimals = 5},
-                                               {.name = "sd_m", .decimals = 5},
-                                               {.name = "template_m", .decimals = 5},
-                                               {.name = "source"}});
-      HANDHOLD_ASSIGN(const auto lengths, summary.GetItems("lengths"));
-      for (const text::JsonView& l : lengths) {
-        const auto cell = [&l](const char* key) { return Cell(*l.value().Find(key)); };
-        table.Row(
-            {cell("name"), cell("length_m"), cell("sd_m"), cell("template_m"), cell("source")});
-      }
+Result<std::string> Print(Printer& out, const std::string& path) {
+  HANDHOLD_ASSIGN(const store::JsonArtefact file, store::LoadJsonArtefact(path));
+  HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(file.json, {.source = path}));
+  HANDHOLD_ASSIGN(const text::JsonView summary, text::JsonView(json).At("summary"));
+  {
+    Table table = out.BeginTable("lengths", {{.name = "length"},
+                                             {.name = "length_m", .decimals = 5},
+                                             {.name = "sd_m", .decimals = 5},
+                                             {.name = "template_m", .decimals = 5},
+                                             {.name = "source"}});
+    HANDHOLD_ASSIGN(const auto lengths, summary.GetItems("lengths"));
+    for (const text::JsonView& l : lengths) {
+      const auto cell = [&l](const char* key) { return Cell(*l.value().Find(key)); };
+      table.Row({cell("name"), cell("length_m"), cell("sd_m"), cell("template_m"), cell("source")});
     }
-    Table table = out.BeginTable("not_determined", {{.name = "direction"}});
-    HANDHOLD_ASSIGN(const auto open, summary.Get<std::vector<std::string>>("undetermined"));
-    for (const std::string& direction : open) table.Row({direction});
   }
-  out.EndDocument();
-  return Outcome::Done();
+  Table table = out.BeginTable("not_determined", {{.name = "direction"}});
+  HANDHOLD_ASSIGN(const auto open, summary.Get<std::vector<std::string>>("undetermined"));
+  for (const std::string& direction : open) table.Row({direction});
+  return text::WriteJson(summary.value());
 }
 
 }  // namespace
@@ -71,7 +63,6 @@ Verb FitSkeletonVerb() {
           "--surface none leaves contact out.",
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
-        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
         pipeline::FitSkeletonStep step;
         step.clip = given.Text("CLIP");
         step.template_hand = given.Text("--template");
@@ -80,10 +71,8 @@ Verb FitSkeletonVerb() {
         step.surface = given.Text("--surface");
         HANDHOLD_ASSIGN(step.X_WSurface, PoseOption(given, "--surface-pose"));
         step.options.range = RangeOf(given);
-        HANDHOLD_ASSIGN(const pipeline::StepResult result,
-                        step.Run(StepContextOf(context, *library, "fitting the skeleton")));
-        Tell(context, result);
-        return Print(context, *library, result);
+        return RunAndPrint(context, {"fitting the skeleton", "skeleton",
+                                     [&](const auto& where) { return step.Run(where); }, Print});
       }};
   for (Option& option : SurfaceOptions()) verb.options.push_back(std::move(option));
   for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));

@@ -66,6 +66,22 @@ std::vector<Field> ResultFields(const Context& context, const pipeline::StepResu
           {{.name = "state"}, state}};
 }
 
+Outcome RunAndPrint(Context& context, const StepRun& step) {
+  HANDHOLD_ASSIGN(const auto library, store::Library::Open(context.arguments.Text("--library")));
+  HANDHOLD_ASSIGN(const pipeline::StepResult result,
+                  step.run(StepContextOf(context, *library, step.doing)));
+  Tell(context, result);
+  Printer& out = context.printer;
+  out.BeginDocument();
+  out.PrintRecord(step.record, ResultFields(context, result));
+  std::string summary = "{}";
+  if (!context.dry_run || result.reused) {
+    HANDHOLD_ASSIGN(summary, step.print(out, library->ArtefactPath(result.hash)));
+  }
+  out.EndDocument();
+  return OutcomeOf(summary);
+}
+
 Outcome OutcomeOf(const std::string& summary_json) {
   const Result<text::Json> summary = text::ParseJson(summary_json, {.source = "summary"});
   if (!summary) return summary;

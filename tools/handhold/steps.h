@@ -2,6 +2,7 @@
 /// said.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,20 @@ pipeline::StepContext StepContextOf(Context& context, store::Library& library, s
 void Tell(Context& context, const pipeline::StepResult& result);
 /// The record that every step begins its result with: artefact, step, whether it was new.
 std::vector<Field> ResultFields(const Context& context, const pipeline::StepResult& result);
+
+/// What a verb of a step does around its step.
+struct StepRun {
+  const char* doing;   ///< for the progress line: "fitting poses"
+  const char* record;  ///< name of the result's first record: "pose"
+  /// Runs the step.
+  std::function<Result<pipeline::StepResult>(const pipeline::StepContext&)> run;
+  /// Prints the artefact at a path, beyond the first record; answers its summary. Not called where
+  /// a dry run leaves nothing to print.
+  std::function<Result<std::string>(Printer&, const std::string& path)> print;
+};
+/// Opens the library of --library, runs, tells what was chosen and prints; the summary's issues
+/// decide the outcome.
+Outcome RunAndPrint(Context& context, const StepRun& step);
 
 /// The issues of a summary (stderr), and Loss when one is.
 Outcome OutcomeOf(const std::string& summary_json);
