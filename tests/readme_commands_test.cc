@@ -1,0 +1,89 @@
+// The commands that the front page shows, run as a newcomer types them: nothing but the built
+// program and README.md. Each must end well and leave what the page promises.
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/command.h"
+
+namespace handhold {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Indented lines are what is to be typed; what follows a '#' is for the reader.
+std::vector<std::string> CommandsOf(const std::string& page) {
+  std::vector<std::string> commands;
+  std::istringstream lines(page);
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (!line.starts_with("    ")) continue;
+    std::string command = line.substr(4, line.find("  #") - 4);
+    command.erase(command.find_last_not_of(' ') + 1);
+    if (!command.empty()) commands.push_back(command);
+  }
+  return commands;
+}
+
+/// A roof of 160 x 120 x 12 mm.
+void WriteMesh(const std::filesystem::path& path) {
+  const double corner[5][3] = {{-80, -60, 0}, {80, -60, 0}, {80, 60, 0}, {-80, 60, 0}, {0, 0, 12}};
+  const int face[6][3] = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}, {0, 3, 2}, {0, 2, 1}};
+  std::ofstream out(path);
+  out << "solid roof\n";
+  for (const auto& f : face) {
+    out << "facet normal 0 0 0\nouter loop\n";
+    for (const int c : f)
+      out << "vertex " << corner[c][0] << " " << corner[c][1] << " " << corner[c][2] << "\n";
+    out << "endloop\nendfacet\n";
+  }
+  out << "endsolid roof\n";
+}
+
+TEST(ReadmeCommands, WorkAsTyped) {
+  std::ifstream in(std::string(HANDHOLD_SOURCE_DIR) + "/README.md");
+  std::stringstream page;
+  page << in.rdbuf();
+  const std::filesystem::path folder = ::testing::TempDir() + "/readme_commands";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  WriteMesh(folder / "anything.stl");  // the newcomer's own
+  const std::string path = std::filesystem::path(HANDHOLD_BINARY).parent_path().string() + ":$PATH";
+  // What a fresh clone runs anyway: .ci/run is tools/test, which begins with tools/setup; the demo
+  // has a test of its own (tests/tools/report/demo_test.cc).
+  const std::set<std::string> elsewhere = {"tools/setup", "tools/demo", "tools/test"};
+  std::set<std::string> shown;
+  int ran = 0;
+  for (const std::string& command : CommandsOf(page.str())) {
+    shown.insert(command);
+    if (elsewhere.contains(command)) continue;
+    ASSERT_TRUE(command.starts_with("handhold ")) << "nobody runs this: " << command;
+    const auto result =
+        support::RunCommand("cd '" + folder.string() + "' && PATH=" + path + " " + command);
+    std::printf("$ %s\n%s\n", command.c_str(), result.output.c_str());
+    // 3: done, and something was lost on the way, which a busy machine may do to a recording.
+    const bool lost = result.exit_code == 3 && command.starts_with("handhold live record");
+    ASSERT_TRUE(result.exit_code == 0 || lost) << command << ": " << result.exit_code;
+    ++ran;
+    if (command.starts_with("handhold query")) {
+      EXPECT_THAT(result.output, HasSubstr("stroke_001")) << "no hard contact was found";
+    }
+    if (command.starts_with("handhold synth")) {
+      EXPECT_THAT(result.output, HasSubstr("contact_share"));
+      EXPECT_THAT(result.output, ::testing::Not(HasSubstr("contact_share         0.000")));
+    }
+  }
+  EXPECT_GE(ran, 10);
+  for (const std::string& command : elsewhere) EXPECT_TRUE(shown.contains(command)) << command;
+  EXPECT_GT(std::filesystem::file_size(folder / "report.html"), 100'000u);
+}
+
+}  // namespace
+}  // namespace handhold
