@@ -204,6 +204,10 @@ Status SessionRecorder::Start(recording::ClipInfo info) {
 
   const Timestamp pressed = options_.now();
   const Timestamp begin = encoder_->TakeBegin();
+  struct Keeping {  // until BeginTake took over, or whatever failed
+    SessionEncoder& encoder;
+    ~Keeping() { encoder.LetGo(); }
+  } const keeping{*encoder_};
   info.host_start_ns = begin.ns();
   info.utc_start = UtcNow() - (options_.now() - begin);
   HANDHOLD_ASSIGN(auto placed, target_.new_take(std::move(info)));

@@ -82,7 +82,7 @@ void SessionEncoder::Pass() {
   Status status;
   for (const auto& feed : feeds_) {
     if (status) status = Drain(*feed, nullptr);
-    if (!take_) ReleaseOld(*feed, now);
+    if (!take_ && !keep_all_) ReleaseOld(*feed, now);
   }
   if (take_) {
     if (status) status = WriteEvents();
@@ -179,6 +179,7 @@ void SessionEncoder::ReleaseOld(Feed& feed, Timestamp now) {
 
 Timestamp SessionEncoder::TakeBegin() {
   const std::lock_guard lock(work_);
+  keep_all_ = true;
   const Timestamp now = options_.now();
   Timestamp begin = now;
   for (const auto& feed : feeds_) {
@@ -197,11 +198,17 @@ Timestamp SessionEncoder::TakeBegin() {
   return begin;
 }
 
+void SessionEncoder::LetGo() {
+  const std::lock_guard lock(work_);
+  keep_all_ = false;
+}
+
 Status SessionEncoder::BeginTake(std::unique_ptr<Take> take, const std::string& path,
                                  const std::string& name) {
   const std::lock_guard lock(work_);
   CHECK(take_ == nullptr);
   take_ = std::move(take);
+  keep_all_ = false;
   Status status;
   for (const auto& feed : feeds_) {
     feed->ClearMeters();

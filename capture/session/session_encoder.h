@@ -29,8 +29,11 @@ class SessionEncoder {
   void Stop();  ///< joins; no take may be running
 
   /// The instant a take begins at when it is started now: of the oldest kept sample within the
-  /// pre-roll, or now.
+  /// pre-roll, or now. From here on the rings let nothing go, so that what comes while the take's
+  /// file is made (a slow disk: seconds) belongs to it; until BeginTake, or LetGo when there will
+  /// be none.
   Timestamp TakeBegin();
+  void LetGo();
   /// From here on records belong to the take, what is kept of the pre-roll first.
   Status BeginTake(std::unique_ptr<Take> take, const std::string& path, const std::string& name);
   /// Takes in what the rings hold up to now, completes the take (all but its compaction) and hands
@@ -86,6 +89,7 @@ class SessionEncoder {
 
   mutable std::mutex work_;  ///< guards feeds and take: held by the encoder for a pass
   std::unique_ptr<Take> take_;
+  bool keep_all_ = false;  ///< a take is about to begin
   StreamNames names_, sensor_names_;
   Timestamp quality_written_, clocks_due_, figures_made_;
 

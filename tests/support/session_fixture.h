@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -49,6 +50,7 @@ class SessionFixture : public ::testing::Test {
     target.directory = directory_;
     target.new_take =
         [this](recording::ClipInfo info) -> Result<std::pair<recording::ClipInfo, std::string>> {
+      if (while_made_) while_made_();
       info.name = "take_" + std::to_string(++takes_);
       return std::pair(info, directory_ + "/" + info.name + ".clip");
     };
@@ -111,6 +113,7 @@ class SessionFixture : public ::testing::Test {
   capture::RecorderOptions options_;
   std::string directory_;
   int takes_ = 0;
+  std::function<void()> while_made_;  ///< happens while a take's place is made
   std::unique_ptr<capture::Recorder> recorder_;
 };
 

@@ -86,6 +86,32 @@ TEST_F(RecorderTest, ATakeHoldsEverySampleWithItsTimeFromThePreRollOn) {
   EXPECT_NE(second->path, take->path);
 }
 
+// A disk that is busy when the operator presses record makes the file seconds later; what came
+// meanwhile belongs to the take.
+TEST_F(RecorderTest, ASlowDiskAtTheStartCostsNoSample) {
+  HandSource* vicon = Add("vicon", {MarkerStream("vicon/markers", 2, 500)});
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  MakeAndArm();
+  vicon->Announce();
+  plate->Announce();
+  Play({vicon, plate}, 1.0);
+  WaitForStreams({"vicon/markers", "plate/wrench"});
+  while_made_ = [&] {
+    Play({vicon, plate}, 4.0);
+    int looks = 0;  // the encoder passes meanwhile, and would let go of what is old
+    WaitUntil([&] { return ++looks > 20; });
+  };
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({vicon, plate}, 1.0);
+  const auto take = recorder_->Stop();
+  ASSERT_TRUE(take) << take.error().message;
+  EXPECT_THAT(take->gaps, IsEmpty());
+  const auto clip = Open(*take);
+  EXPECT_GE(clip->sample_count(1), 5 * 500 - 10);
+  EXPECT_GE(clip->sample_count(2), 5 * 1000 - 20);
+  EXPECT_LE(clip->Extent(1).begin.seconds(), 0.02);
+}
+
 TEST_F(RecorderTest, CallsInTheWrongStateChangeNothing) {
   Add("plate", {ForceStream("plate/wrench", 1000)});
   options_.now = [this] { return Timestamp::FromNanoseconds(now_ns_.load()); };
