@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "synthesis/world/skeleton_in_world.h"
 #include "synthesis/world/world.h"
@@ -259,7 +260,7 @@ class Runner {
         record_.run.strokes[static_cast<size_t>(stroke)] = series.Finish(kSeriesRate_Hz, nv_);
         if (request_.sensors) {
           trace.rows = SeriesBuilder::Shape(trace_rows, 6);
-          record_.traces.push_back(std::move(trace));
+          record_.traces.push_back(std::exchange(trace, {}));
         }
         stroke = -1;
       }
