@@ -191,6 +191,19 @@ void GatherReferences(const lab::Truth& truth, const ChainResults& r, Evidence* 
   }
 }
 
+/// Where the planted normal force sets a contact_on, as schemas/README.md defines it: at 0.5 N, and
+/// again after it fell below 0.25 N. A finger that bounces sets two.
+std::vector<double> ContactOns(const lab::TruthSeries& s) {
+  std::vector<double> on_s;
+  bool on = false;
+  for (int64_t i = 0; i < s.rows(); ++i) {
+    const double force_N = s.f_onHand_W(i, 2);
+    if (!on && force_N >= 0.5) on_s.push_back(s.time_s(i));
+    on = on ? force_N >= 0.25 : force_N >= 0.5;
+  }
+  return on_s;
+}
+
 template <typename T>
 void Append(const std::vector<T>& from, std::vector<T>* to) {
   to->insert(to->end(), from.begin(), from.end());
@@ -286,16 +299,18 @@ Result<Evidence> GatherQueries(const lab::Truth& truth, const store::Library& li
                                const std::string& clip) {
   Evidence out;
   const lab::TruthRun& run = *truth.FindRun("captured");
-  std::map<int64_t, double> peak;  // of the normal force within 0.2 s of the stroke's first touch
+  std::map<int64_t, double> peak;  // of the normal force within 0.2 s of a contact_on
   std::vector<double> peaks;
   for (const lab::TruthStroke& stroke : truth.strokes) {
     const auto contacts = run.ContactsOf(stroke.index);
     if (contacts.empty()) continue;
     const lab::TruthSeries& s = run.strokes[static_cast<size_t>(stroke.index)];
     double& most = peak[stroke.index + 1];
-    for (int64_t i = 0; i < s.rows(); ++i) {
-      if (std::abs(s.time_s(i) - contacts.front().onset_s) <= criteria::kQueryWithin_s)
-        most = std::max(most, s.f_onHand_W(i, 2));
+    for (const double on_s : ContactOns(s)) {
+      for (int64_t i = 0; i < s.rows(); ++i) {
+        if (std::abs(s.time_s(i) - on_s) <= criteria::kQueryWithin_s)
+          most = std::max(most, s.f_onHand_W(i, 2));
+      }
     }
     peaks.push_back(most);
   }
