@@ -40,12 +40,12 @@ class Loader {
       HANDHOLD_ASSIGN(auto value, store::LoadInteractionTrajectory(Path(newest->hash)));
       out_.trajectory = std::make_unique<artefact::InteractionTrajectory>(std::move(value));
       Follow(*newest, &contact, &pose, &skeleton, &surface);
+      HANDHOLD_TRY(Step(newest->hash));
       const artefact::ProvenanceInput* fitted =
           pipeline::FindInput(newest->provenance, "trajectory");
       if (fitted) {  // an assumed one: the fit it was made from belongs to the lineage
         HANDHOLD_TRY(Step(fitted->hash));
       }
-      HANDHOLD_TRY(Step(newest->hash));
     }
     if (contact.empty()) {
       HANDHOLD_ASSIGN(const auto info, Newest("contact_track", "", "fit contact"));

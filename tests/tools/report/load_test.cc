@@ -138,6 +138,8 @@ TEST_F(LoadReportTest, OfAssumedTrajectoriesTheOneWithTheFactorOneIsTaken) {
   const auto loaded = Load();
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->trajectory->assumed[0], 1);
+  EXPECT_EQ(loaded->steps.back().provenance.step, "fit.assume");
+  EXPECT_THAT(loaded->steps.back().provenance.parameters_json, HasSubstr("\"assumed_factor\":1"));
   assume("\"one\"");
   EXPECT_FALSE(Load()) << "a result that is there and cannot be read is an error";
 }
