@@ -155,6 +155,99 @@ double Quantile(std::vector<double>* values, double share) {
   return (*values)[static_cast<size_t>(k)];
 }
 
+// Takes back the breaks that were lateness: a segment that goes on where an earlier one left off,
+// with nothing but late packets between them.
+class LatenessMerger {
+ public:
+  LatenessMerger(std::span<const ClockPair> pairs, const ClockFitOptions& options)
+      : pairs_(pairs), options_(options) {}
+
+  void Run(std::vector<size_t>* starts, std::vector<ClockBreak>* breaks) {
+    std::vector<Stretch> kept;
+    std::vector<ClockBreak> kept_breaks;  // kept_breaks[i] lies before kept[i + 1]
+    for (size_t s = 0; s < starts->size(); ++s) {
+      const size_t last = s + 1 < starts->size() ? (*starts)[s + 1] : pairs_.size();
+      const Stretch next = Measure((*starts)[s], last);
+      size_t into = kept.size();
+      if (s > 0 && !(*breaks)[s - 1].told) {
+        for (size_t j = kept.size(); j > 0; --j) {
+          if (j < kept.size() && kept_breaks[j - 1].told) break;
+          if (GoesOn(kept[j - 1], next)) into = j - 1;
+        }
+      }
+      if (into < kept.size()) {
+        kept.resize(into + 1);
+        kept_breaks.resize(into);
+        kept.back() = Measure(kept.back().first, last);
+      } else {
+        if (s > 0) kept_breaks.push_back((*breaks)[s - 1]);
+        kept.push_back(next);
+      }
+    }
+    starts->clear();
+    for (const Stretch& stretch : kept) starts->push_back(stretch.first);
+    *breaks = std::move(kept_breaks);
+  }
+
+ private:
+  struct Stretch {
+    size_t first = 0, last = 0;  // [first, last)
+    Line line;
+    int64_t span_ns = 0;
+  };
+
+  Stretch Measure(size_t first, size_t last) const {
+    Stretch out{first, last, {PointOf(pairs_[first]), 0.0}, 0};
+    LowerHull hull;
+    double mean = 0.0;
+    for (size_t i = first; i < last; ++i) {
+      hull.Add(PointOf(pairs_[i]));
+      mean += static_cast<double>(pairs_[i].device_ns - pairs_[first].device_ns) /
+              static_cast<double>(last - first);
+    }
+    if (hull.size() < 2) return out;
+    out.line = hull.EdgeAt(static_cast<double>(pairs_[first].device_ns) + mean);
+    out.line.rate_error =
+        std::clamp(out.line.rate_error, -options_.largest_rate_error, options_.largest_rate_error);
+    out.span_ns = pairs_[last - 1].device_ns - pairs_[first].device_ns;
+    return out;
+  }
+
+  double LeastResidual(const Line& line, size_t first, size_t last) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t i = first; i < last; ++i)
+      least = std::min(least, line.Residual(PointOf(pairs_[i])));
+    return least;
+  }
+
+  // Extrapolates the longer of the two, whose rate is known best, over what lies between them.
+  bool GoesOn(const Stretch& before, const Stretch& after) const {
+    const bool forward = before.span_ns >= after.span_ns;
+    const Stretch& known = forward ? before : after;
+    if (known.span_ns == 0) return false;
+    const int64_t end = pairs_[before.last - 1].device_ns, begin = pairs_[after.first].device_ns;
+    const double slack =
+        std::min(options_.largest_rate_error, static_cast<double>(options_.least_step.ns()) /
+                                                  static_cast<double>(known.span_ns));
+    const double tolerance =
+        static_cast<double>(options_.least_step.ns()) + slack * static_cast<double>(begin - end);
+    // The edge of the shorter one, where it is nearest.
+    size_t from = after.first, to = after.first;
+    if (forward) {
+      while (to < after.last && pairs_[to].device_ns - begin <= options_.confirm.ns()) ++to;
+    } else {
+      from = to = before.last;
+      while (from > before.first && end - pairs_[from - 1].device_ns <= options_.confirm.ns())
+        --from;
+    }
+    return std::abs(LeastResidual(known.line, from, to)) <= tolerance &&
+           LeastResidual(known.line, before.last, after.first) >= -tolerance;
+  }
+
+  std::span<const ClockPair> pairs_;
+  const ClockFitOptions& options_;
+};
+
 // One piece: the line, and how well it is known. The gaps that the lower edge leaves in each of
 // sixteen blocks say how densely packets of least delay lie; an edge rests on such packets, so it
 // is uncertain by about one such gap.
@@ -244,7 +337,8 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
                  "fewer than two device times: the clock's rate is not determined"};
   }
   ClockFit fit;
-  const std::vector<size_t> starts = BreakFinder(pairs, options, told_breaks).Run(&fit.breaks);
+  std::vector<size_t> starts = BreakFinder(pairs, options, told_breaks).Run(&fit.breaks);
+  LatenessMerger(pairs, options).Run(&starts, &fit.breaks);
   for (size_t s = 0; s < starts.size(); ++s) {
     const size_t first = starts[s], last = s + 1 < starts.size() ? starts[s + 1] : pairs.size();
     std::span<const ClockPair> stretch = pairs.subspan(first, last - first);

@@ -25,7 +25,10 @@ struct ClockFitOptions {
   /// A lasting shift of the lower edge by more than this is a break of the device's clock.
   Duration least_step = Duration::Microseconds(400);
   /// Lateness must last this long to be a break; shorter, it is a delay (a stall, a burst) and
-  /// moves nothing. Earliness is a break at once: nothing arrives before it was sent.
+  /// moves nothing. Earliness is a break at once: nothing arrives before it was sent. Lateness that
+  /// lasts longer and then ends on the line from before it was a delay all the same (a starved
+  /// machine, a reader that fell behind), unless a source told of a break: a clock that steps
+  /// forward and back by the same amount within least_step is not told from that.
   Duration confirm = Duration::Seconds(2);
   /// No crystal is further off than this: bounds the tolerance while a segment is young.
   double largest_rate_error = 300e-6;

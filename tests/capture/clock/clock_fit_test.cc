@@ -130,6 +130,60 @@ TEST(ClockFitTest, AStallThatEndsInABurstMovesNothing) {
   EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3);
 }
 
+// As on a starved machine: for seconds every packet comes late, by an amount that wanders, and then
+// in time again. The device's clock did nothing of it.
+PlantedArrivals Starved(std::initializer_list<std::pair<double, double>> stretches_s) {
+  PlantedArrivals arrivals = Arrivals(PlantedClock());
+  for (const auto& [begin, end] : stretches_s) {
+    for (ClockPair& pair : arrivals.pairs) {
+      const double t = 1e-9 * static_cast<double>(pair.device_ns);
+      if (begin <= t && t < end)
+        pair.host_ns += 20'000'000 + std::llround(300e6 * std::abs(std::sin(0.7 * (t - begin))));
+    }
+  }
+  return arrivals;
+}
+
+TEST(ClockFitTest, LatenessForSecondsThatEndsOnTheOldLineMovesNothing) {
+  const PlantedArrivals arrivals = Starved({{9, 13}, {21, 33}, {34, 36.5}, {50, 53}});
+  const auto fit = FitClock(arrivals.pairs);
+  ASSERT_TRUE(fit);
+  EXPECT_THAT(fit->breaks, ::testing::IsEmpty());
+  EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, PlantedClock().least_delay_ns)), 50e3);
+}
+
+TEST(ClockFitTest, AStepIsFoundAmongLatenessAndAToldBreakIsNeverTakenBack) {
+  const PlantedClock planted;
+  for (const int64_t step_ns : {int64_t{-2'000'000}, int64_t{2'000'000}, int64_t{40'000'000}}) {
+    PlantedArrivals arrivals = Starved({{9, 13}, {40, 44}});
+    for (size_t i = 12'500; i < arrivals.pairs.size(); ++i) {  // at 25 s
+      arrivals.pairs[i].host_ns += step_ns;
+      arrivals.true_host_ns[i] += step_ns;
+    }
+    const auto fit = FitClock(arrivals.pairs);
+    ASSERT_TRUE(fit);
+    ASSERT_EQ(fit->breaks.size(), 1u) << step_ns;
+    EXPECT_NEAR(static_cast<double>(fit->breaks[0].counter), 12'500, 3) << step_ns;
+    EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3) << step_ns;
+  }
+  // Two steps that do not cancel are two, however late what lies between them looks.
+  PlantedArrivals twice = Arrivals(planted);
+  for (size_t i = 5'000; i < twice.pairs.size(); ++i) {
+    const int64_t step_ns = i < 25'000 ? 5'000'000 : 8'000'000;
+    twice.pairs[i].host_ns += step_ns;
+    twice.true_host_ns[i] += step_ns;
+  }
+  EXPECT_EQ(FitClock(twice.pairs)->breaks.size(), 2u);
+  // A device that says it was restarted was, even when it comes back on the old line.
+  const PlantedArrivals late = Starved({{20, 30}});
+  const int64_t told[] = {15'000};
+  const auto fit = FitClock(late.pairs, {}, told);
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(std::count_if(fit->breaks.begin(), fit->breaks.end(),
+                          [](const ClockBreak& b) { return b.told; }),
+            1);
+}
+
 TEST(ClockFitTest, ALongTakeFollowsACrystalThatWarmsUp) {
   PlantedClock planted;
   planted.seconds = 610;
