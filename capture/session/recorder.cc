@@ -112,6 +112,8 @@ void SessionRecorder::CheckSource(const Feed& feed,
     lines->push_back({name, wanted, false, source.required,
                       "the device does not offer this stream" + DidYouMean(wanted, names)});
   }
+  for (std::string& warning : source.source->Warnings())
+    lines->push_back({name, "", false, false, std::move(warning)});
   std::vector<std::string> sensors;
   for (const recording::ForceSensor& sensor : source.source->ForceSensors())
     sensors.push_back(sensor.name);
@@ -210,6 +212,15 @@ Status SessionRecorder::Start(recording::ClipInfo info) {
   } const keeping{*encoder_};
   info.host_start_ns = begin.ns();
   info.utc_start = UtcNow() - (options_.now() - begin);
+  for (const auto& feed : feeds_) {
+    // What this machine granted, for whoever asks later why something was lost.
+    const SourceHealth health = feed->recorded.source->Health();
+    info.properties["real_time." + feed->name()] = health.real_time ? "granted" : "not granted";
+    if (health.receive_buffer_asked == 0) continue;
+    info.properties["receive_buffer_bytes." + feed->name()] =
+        std::to_string(health.receive_buffer_bytes) + " granted, " +
+        std::to_string(health.receive_buffer_asked) + " asked";
+  }
   HANDHOLD_ASSIGN(auto placed, target_.new_take(std::move(info)));
   store::ClipWriterOptions write;
   write.vfs = options_.vfs;

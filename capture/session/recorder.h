@@ -1,7 +1,7 @@
 /// Records a take: from armed sources to a clip that is safely stored, with nothing lost in
 /// silence.
 ///
-/// sources (a thread each) -> one lock-free ring per source (>= 5 s) -> encoder thread ->
+/// sources (a thread each) -> one lock-free ring per source (15 s) -> encoder thread ->
 /// store::ClipWriter. A source's thread only copies into its ring: when the ring is full the loss
 /// is counted and becomes a Gap of cause kRingOverflow. States go configured -> checked -> armed ->
 /// recording -> stored (-> armed again); a call in the wrong state is kInvalid and changes nothing.
@@ -33,7 +33,9 @@ struct RecordedSource {
 
 struct RecorderOptions {
   HealthLimits limits;
-  Duration ring = Duration::Seconds(5);  ///< at least this much of every stream
+  /// At least this much of every stream: as long as the disk (or the machine) may stand still.
+  /// 9 MB per second of 60 markers at 1 kHz, 24 x 2 kHz and two 7 kHz force sensors.
+  Duration ring = Duration::Seconds(15);
   Duration probe_timeout = Duration::Seconds(5);
   Duration pre_roll;    ///< kept while armed, begins the take
   Duration stop_after;  ///< 0: until Stop

@@ -18,6 +18,9 @@
 namespace handhold::capture {
 namespace {
 
+/// Ends the path of a rig that is no file.
+constexpr std::string_view kBuiltIn = " (built in)";
+
 using geometry::Mat3;
 using geometry::Vec3;
 using text::JsonView;
@@ -263,6 +266,10 @@ Result<Rig> ParseRig(std::string_view toml, const std::string& source_name) {
   return rig;
 }
 
+std::string Rig::Word() const {
+  return path.ends_with(kBuiltIn) ? path.substr(0, path.size() - kBuiltIn.size()) : path;
+}
+
 Result<Rig> ReadRig(const std::string& path) {
   HANDHOLD_ASSIGN(const std::string text, text::ReadTextFile(path, 1 << 20));
   HANDHOLD_ASSIGN(Rig rig, ParseRig(text, path));
@@ -290,7 +297,7 @@ Result<Rig> FindRig(const std::string& path_or_name) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path_or_name, ignored)) return ReadRig(path_or_name);
   const std::string_view built_in = BuiltInRigText(path_or_name);
-  if (!built_in.empty()) return ParseRig(built_in, path_or_name + " (built in)");
+  if (!built_in.empty()) return ParseRig(built_in, path_or_name + std::string(kBuiltIn));
   const std::vector<std::string> names = BuiltInRigNames();
   return Error{ErrorCode::kNotFound, "no rig file '" + path_or_name +
                                          "', and no built-in rig of that name" +

@@ -79,6 +79,8 @@ struct Rig {
   std::optional<geometry::RigidTransform> X_WProp;
   Duration pre_roll, stop_after;  ///< 0: none
 
+  /// What `--rig` says for it: its path, or the name of a built-in one.
+  std::string Word() const;
   const RigSource* Find(std::string_view source) const;  ///< null when there is none
   /// A take's beginning: subject, session, task, prop and where it stands.
   recording::ClipInfo TakeInfo() const;

@@ -14,7 +14,6 @@ constexpr size_t kReserve = 64 << 10;
 constexpr size_t kSlack = 64 << 10;       // announcements, states, the unused end of the ring
 constexpr size_t kFirstRing = 256 << 10;  // before streams are known: states only
 constexpr size_t kLeastRing = 2 << 20;
-constexpr size_t kMostStateText = 512;
 constexpr double kPointsGuessed = 64;
 
 }  // namespace
@@ -55,7 +54,7 @@ int RingSink::OnStreams(std::span<const recording::StreamInfo> streams) {
       larger_.push_back(std::make_unique<RecordRing>(capacity, kReserve));
     }
   }
-  SayMissing(true);
+  SayWaiting(true);
   if (capacity > ring->capacity()) {
     RecordRing* larger = larger_.back().get();
     ring->ContinueIn(larger);
@@ -114,7 +113,7 @@ void RingSink::OnSamples(const SampleView& samples) noexcept {
   state.newest_host_ns.store(samples.clock.host_ns, std::memory_order_relaxed);
   // A stream that misses something goes on only after that has been said.
   RingRecord* record = nullptr;
-  if (waiting_.load(std::memory_order_relaxed) == 0 || SayMissing(false)) {
+  if (waiting_.load(std::memory_order_relaxed) == 0 || SayWaiting(false)) {
     record = ring_.load(std::memory_order_relaxed)
                  ->Reserve(samples.values.size(), 4 * samples.point_counts.size(), false);
   }
@@ -144,7 +143,7 @@ void RingSink::OnSamples(const SampleView& samples) noexcept {
 
 void RingSink::OnGap(int stream, int64_t first, int64_t count, GapCause cause) noexcept {
   if (count <= 0) return;
-  if (waiting_.load(std::memory_order_relaxed) == 0 || SayMissing(false)) {
+  if (waiting_.load(std::memory_order_relaxed) == 0 || SayWaiting(false)) {
     if (WriteGap(stream, {first, first + count, cause})) return;
   }
   Miss(stream, first, count, cause);
@@ -180,48 +179,87 @@ void RingSink::Miss(int stream, int64_t first, int64_t count, GapCause cause) no
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
-bool RingSink::SayMissing(bool at_once) noexcept {
+bool RingSink::SayWaiting(bool at_once) noexcept {
   // Waits for a sixteenth of the ring: a loss is then one gap, not one per packet.
   const RecordRing& ring = *ring_.load(std::memory_order_relaxed);
   if (!at_once && ring.capacity() - ring.held() < kReserve + ring.capacity() / 16) return false;
+  if (waiting_state_.waits) {
+    if (!WriteState(waiting_state_.connected, {waiting_state_.text, waiting_state_.length}))
+      return false;
+    waiting_state_.waits = false;
+    waiting_.fetch_sub(1, std::memory_order_release);
+  }
   for (size_t s = 0; s < states_.size() && waiting_.load(std::memory_order_relaxed) > 0; ++s) {
-    StreamState& state = *states_[s];
-    int said = 0;
-    while (said < state.missing_count && WriteGap(static_cast<int>(s), state.missing[said])) ++said;
-    if (said == 0) {
-      if (state.missing_count > 0) return false;
-      continue;
-    }
-    std::copy(state.missing + said, state.missing + state.missing_count, state.missing);
-    state.missing_count -= said;
-    waiting_.fetch_sub(said, std::memory_order_release);
-    if (state.missing_count > 0) return false;
+    if (!SayWaitingOf(static_cast<int>(s))) return false;
   }
   return true;
 }
 
+bool RingSink::SayWaitingOf(int stream) noexcept {
+  StreamState& state = *states_[static_cast<size_t>(stream)];
+  int said = 0;
+  while (said < state.missing_count && WriteGap(stream, state.missing[said])) ++said;
+  std::copy(state.missing + said, state.missing + state.missing_count, state.missing);
+  state.missing_count -= said;
+  waiting_.fetch_sub(said, std::memory_order_release);
+  if (state.missing_count > 0) return false;
+  if (!state.reset_waits) return true;
+  if (!WriteReset(stream, state.reset_counter)) return false;
+  state.reset_waits = false;
+  waiting_.fetch_sub(1, std::memory_order_release);
+  return true;
+}
+
 void RingSink::OnClockReset(int stream, int64_t first_counter) noexcept {
+  resets_.fetch_add(1, std::memory_order_relaxed);
+  if (waiting_.load(std::memory_order_relaxed) == 0 || SayWaiting(false)) {
+    if (WriteReset(stream, first_counter)) return;
+  }
+  StreamState& state = *states_[static_cast<size_t>(stream)];
+  state.reset_counter = first_counter;
+  if (state.reset_waits) return;
+  state.reset_waits = true;
+  waiting_.fetch_add(1, std::memory_order_release);
+}
+
+bool RingSink::WriteReset(int stream, int64_t first_counter) noexcept {
   RecordRing* ring = ring_.load(std::memory_order_relaxed);
   RingRecord* record = ring->Reserve(0, 0, true);
-  if (record == nullptr) return;  // the fit finds a break that nobody told
+  if (record == nullptr) return false;
   record->kind = RecordKind::kReset;
   record->stream = stream;
   record->first_counter = first_counter;
   record->written_host_ns = HostNow().ns();
   ring->Publish();
+  return true;
 }
 
 void RingSink::OnState(bool connected, std::string_view text) noexcept {
+  text = text.substr(0, kMostStateText);
+  // The newest stands for those that wait.
+  if (!waiting_state_.waits && WriteState(connected, text)) return;
+  waiting_state_.connected = connected;
+  waiting_state_.length = text.size();
+  std::memcpy(waiting_state_.text, text.data(), text.size());
+  if (waiting_state_.waits) {
+    SayWaiting(false);
+    return;
+  }
+  waiting_state_.waits = true;
+  waiting_.fetch_add(1, std::memory_order_release);
+}
+
+bool RingSink::WriteState(bool connected, std::string_view text) noexcept {
   RecordRing* ring = ring_.load(std::memory_order_relaxed);
-  const size_t length = std::min(text.size(), kMostStateText);
-  RingRecord* record = ring->Reserve(0, length, true);
-  if (record == nullptr) return;  // SourceHealth says `connected` too
+  RingRecord* record = ring->Reserve(0, text.size(), true);
+  if (record == nullptr) return false;
   record->kind = RecordKind::kState;
   record->connected = connected;
   record->written_host_ns = HostNow().ns();
-  record->tail_count = static_cast<uint32_t>(length);
-  std::memcpy(record + 1, text.data(), length);
+  record->tail_count = static_cast<uint32_t>(text.size());
+  std::memcpy(record + 1, text.data(), text.size());
   ring->Publish();
+  return true;
 }
 
 }  // namespace handhold::capture

@@ -1,5 +1,6 @@
 /// A source's Sink that writes into a ring: what does not fit is counted, and said as a gap of
-/// cause kRingOverflow as soon as there is room.
+/// cause kRingOverflow as soon as there is room. Nothing but samples is ever lost for want of room:
+/// gaps, clock resets and the newest state wait, and samples go on only behind them.
 #pragma once
 
 #include <atomic>
@@ -45,8 +46,11 @@ class RingSink final : public Sink {
   int64_t newest_host_ns(int stream) const;
   /// Samples that found no room, of all streams, since the beginning.
   int64_t overflowed_samples() const { return overflowed_.load(std::memory_order_relaxed); }
-  /// Gaps that still wait for room: 0 once the ring has said everything.
-  int waiting_gaps() const { return waiting_.load(std::memory_order_acquire); }
+  /// Gaps, resets and states that still wait for room: 0 once the ring has said everything.
+  int waiting() const { return waiting_.load(std::memory_order_acquire); }
+  /// Clock resets of all streams that were told; each arrives, but that resets of a stream without
+  /// a sample between them arrive as the last of them.
+  int64_t resets_told() const { return resets_.load(std::memory_order_relaxed); }
   /// Largest share of the ring unread since the last call, of what samples may use; what is kept as
   /// pre-roll does not count.
   double TakeFullest();
@@ -55,6 +59,7 @@ class RingSink final : public Sink {
 
  private:
   static constexpr int kWaitingGaps = 16;
+  static constexpr size_t kMostStateText = 512;
   struct Missing {
     int64_t first = 0, end = 0;
     recording::GapCause cause = recording::GapCause::kRingOverflow;
@@ -64,13 +69,25 @@ class RingSink final : public Sink {
   struct StreamState {
     Missing missing[kWaitingGaps];
     int missing_count = 0;
+    /// A reset that waits, by its first counter; no sample of any stream is written while one does,
+    /// so that of several only the last bounds samples.
+    int64_t reset_counter = 0;
+    bool reset_waits = false;
     std::atomic<int64_t> newest_host_ns{0};
+  };
+  struct WaitingState {
+    bool waits = false, connected = false;
+    size_t length = 0;
+    char text[kMostStateText];
   };
 
   void Miss(int stream, int64_t first, int64_t count, recording::GapCause cause) noexcept;
-  /// Writes what is missing into the ring; false: some of it still waits for room.
-  bool SayMissing(bool at_once) noexcept;
+  /// Writes what waits into the ring; false: some of it still waits for room.
+  bool SayWaiting(bool at_once) noexcept;
+  bool SayWaitingOf(int stream) noexcept;
   bool WriteGap(int stream, const Missing& gap) noexcept;
+  bool WriteReset(int stream, int64_t first_counter) noexcept;
+  bool WriteState(bool connected, std::string_view text) noexcept;
   void NoteFill() noexcept;
 
   const Duration length_;
@@ -82,8 +99,9 @@ class RingSink final : public Sink {
   std::vector<std::unique_ptr<Announcement>> announcements_;
   std::vector<std::unique_ptr<StreamState>> owned_;
   std::vector<StreamState*> states_;  ///< of the producer: by stream number
+  WaitingState waiting_state_;        ///< of the producer: the newest that found no room
 
-  std::atomic<int64_t> overflowed_{0};
+  std::atomic<int64_t> overflowed_{0}, resets_{0};
   std::atomic<int> waiting_{0};
   std::atomic<uint32_t> fullest_permille_{0};
 };

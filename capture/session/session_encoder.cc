@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "capture/wire/schedule.h"
 #include "database/base/check.h"
 
 namespace handhold::capture {
@@ -55,6 +56,7 @@ void SessionEncoder::Stop() {
 }
 
 void SessionEncoder::EncoderLoop() {
+  wire::AskForRealTime(wire::Urgency::kEncoder);
   while (!stop_) {
     Pass();
     bool trouble = false;
@@ -259,7 +261,7 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
         continue;
       }
       // What found no room is said as soon as there is some: with the next packet.
-      if (status && feed->sink->waiting_gaps() > 0 && HostNow() < give_up && feed->connected) {
+      if (status && feed->sink->waiting() > 0 && HostNow() < give_up && feed->connected) {
         Sleep(kPassPeriod);
         target = feed->sink->end();
         continue;

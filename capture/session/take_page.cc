@@ -67,7 +67,7 @@ std::string ClockLines(const TakePageInput& in) {
 
 std::string GapLines(const TakePageInput& in) {
   const std::vector<Gap>& gaps = in.take->gaps;
-  if (gaps.empty()) return "no gaps\n";
+  if (gaps.empty()) return in.take->closed ? "no gaps\n" : "no gaps in what is on disk\n";
   std::map<GapCause, std::pair<int64_t, int64_t>> by_cause;
   for (const Gap& gap : gaps) {
     ++by_cause[gap.cause].first;
@@ -95,6 +95,32 @@ std::string GapLines(const TakePageInput& in) {
   return out;
 }
 
+std::string SourceLines(const std::string& name, const SourceHealth& health) {
+  std::string out;
+  if (health.kernel_drops + health.bad_packets + health.late_packets + health.duplicates +
+          health.reconnects + health.clock_resets !=
+      0) {
+    out += Format(
+        "%s: %lld datagrams dropped by our kernel, %lld refused, %lld late, %lld "
+        "repeated, %lld reconnections\n",
+        name.c_str(), static_cast<long long>(health.kernel_drops),
+        static_cast<long long>(health.bad_packets), static_cast<long long>(health.late_packets),
+        static_cast<long long>(health.duplicates), static_cast<long long>(health.reconnects));
+  }
+  if (health.clock_resets > 0) {
+    out += Format("%s: was restarted %lld time(s): a zero that it kept (bias) is gone since\n",
+                  name.c_str(), static_cast<long long>(health.clock_resets));
+  }
+  if (health.receive_buffer_bytes < health.receive_buffer_asked) {
+    out += Format(
+        "%s: granted %lld KiB of a receive buffer of %lld KiB: sysctl -w net.core.rmem_max=%lld\n",
+        name.c_str(), static_cast<long long>(health.receive_buffer_bytes >> 10),
+        static_cast<long long>(health.receive_buffer_asked >> 10),
+        static_cast<long long>(health.receive_buffer_asked));
+  }
+  return out;
+}
+
 std::string RedLines(const TakePageInput& in) {
   std::string out;
   for (const QualityItem& item : in.take->quality.items) {
@@ -118,21 +144,10 @@ std::string TakePage(const TakePageInput& in) {
   if (!take.closed) {
     out +=
         "The file is safe as recorded but not yet compacted: free disk space, then "
-        "`handhold library rebuild`.\n";
+        "`handhold library rebuild --finish`.\n";
   }
   out += "\n" + StreamLines(in) + "\n" + GapLines(in) + "\n" + ClockLines(in) + "\n" + RedLines(in);
-  for (const auto& [name, health] : in.sources) {
-    if (health.kernel_drops + health.bad_packets + health.late_packets + health.duplicates +
-            health.reconnects ==
-        0)
-      continue;
-    out += Format(
-        "%s: %lld datagrams dropped by our kernel, %lld refused, %lld late, %lld "
-        "repeated, %lld reconnections\n",
-        name.c_str(), static_cast<long long>(health.kernel_drops),
-        static_cast<long long>(health.bad_packets), static_cast<long long>(health.late_packets),
-        static_cast<long long>(health.duplicates), static_cast<long long>(health.reconnects));
-  }
+  for (const auto& [name, health] : in.sources) out += SourceLines(name, health);
   for (size_t i = 0; i < in.notes.size(); ++i) {
     if (i == kMostNotes) {
       out += Format("and %zu more\n", in.notes.size() - i);

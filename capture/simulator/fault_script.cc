@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "database/base/names.h"
+
 namespace handhold::capture {
 namespace {
 
@@ -94,9 +96,9 @@ Fault ParseFault(Words& words) {
   const auto* known =
       std::find_if(kNames.begin(), kNames.end(), [&](const auto& n) { return n.second == name; });
   if (known == kNames.end()) {
-    words.Fail(
-        "unknown fault '" + std::string(name) +
-        "': one of stall hold lose duplicate restart disconnect occlude swap ghost hide saturate");
+    std::vector<std::string> names;
+    for (const auto& [kind, known_name] : kNames) names.emplace_back(known_name);
+    words.Fail("unknown fault '" + std::string(name) + "'" + DidYouMean(std::string(name), names));
     return fault;
   }
   fault.kind = known->first;

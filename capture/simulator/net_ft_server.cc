@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capture/simulator/rdt_codec.h"
+#include "capture/wire/schedule.h"
 #include "database/base/check.h"
 
 namespace handhold::capture {
@@ -20,7 +21,10 @@ using namespace wire::rdt;  // protocol constants
 /// How long a thread may sleep before it looks whether it should stop.
 constexpr Duration kStopPeriod = Duration::Milliseconds(20);
 
-void BeExact() { ::prctl(PR_SET_TIMERSLACK, 1); }
+void BeExact() {
+  ::prctl(PR_SET_TIMERSLACK, 1);
+  wire::AskForRealTime(wire::Urgency::kDevice);
+}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "capture/simulator/vicon_requests.h"
+#include "capture/wire/schedule.h"
 #include "database/base/check.h"
 #include "database/base/units.h"
 
@@ -138,6 +139,7 @@ void ViconServer::Accept() {
 
 void ViconServer::Serve(Session& session) {
   ::prctl(PR_SET_TIMERSLACK, 1);
+  wire::AskForRealTime(wire::Urgency::kDevice);
   session.values.resize(3 * marker_count_);
   Link link(options_.link);
   ViconRequestReader reader;

@@ -11,6 +11,8 @@
 
 #include "capture/source/net_ft_config.h"
 #include "capture/source/rdt_decoder.h"
+#include "capture/wire/claim.h"
+#include "capture/wire/schedule.h"
 #include "database/base/check.h"
 #include "database/recording/clip.h"
 
@@ -40,6 +42,7 @@ class NetFtSource : public Source {
 
  private:
   Result<NetFtConfig> Discover(Timestamp deadline);
+  Status TakeClaim();
   Status OpenSocket();
   std::vector<StreamInfo> Streams(const NetFtConfig& config) const;
   void Run();
@@ -53,7 +56,8 @@ class NetFtSource : public Source {
   void Say(bool connected, const std::string& text);
 
   const NetFtSourceOptions options_;
-  mutable std::mutex config_mutex_;  ///< guards config_; never taken on the sample path
+  mutable std::mutex config_mutex_;  ///< guards config_, claim_; never taken on the sample path
+  wire::Claim claim_;                ///< from the first question to Stop
   NetFtConfig config_;
   bool configured_ = false;
 
@@ -80,13 +84,30 @@ class NetFtSource : public Source {
       saturated_{0};
   std::atomic<int64_t> resets_{0}, reconnects_{0}, last_host_ns_{0}, granted_{0};
   std::atomic<uint32_t> device_status_{0};
+  std::atomic<bool> real_time_{false};
 };
+
+// Two programs that ask take the stream from each other: before anything is asked of the device.
+Status NetFtSource::TakeClaim() {
+  const std::lock_guard lock(config_mutex_);
+  if (claim_.held()) return {};
+  auto claim = wire::Claim::Take("net_ft " + rdt_.ToString());
+  if (!claim) {
+    Error error =
+        claim.error().Within("force sensor '" + options_.name + "' at " + rdt_.ToString());
+    error.message += ": end that first, or watch the take there";
+    return error;
+  }
+  claim_ = *std::move(claim);
+  return {};
+}
 
 Result<NetFtConfig> NetFtSource::Discover(Timestamp deadline) {
   const auto resolved = wire::Resolve(options_.host, options_.rdt_port);
   if (!resolved) return resolved.error().Within("force sensor '" + options_.name + "'");
   rdt_ = *resolved;
   http_ = {rdt_.ipv4, options_.http_port};
+  HANDHOLD_TRY(TakeClaim());
   if (options_.rate_hz > 0) {
     const std::string path = std::string(wire::rdt::kCommPath) +
                              "?comrdtrate=" + std::to_string(std::llround(options_.rate_hz));
@@ -166,6 +187,8 @@ Status NetFtSource::Start(Sink* sink) {
 void NetFtSource::Stop() {
   stop_ = true;
   if (thread_.joinable()) thread_.join();
+  const std::lock_guard lock(config_mutex_);
+  claim_.Release();
 }
 
 SourceHealth NetFtSource::Health() const {
@@ -183,6 +206,8 @@ SourceHealth NetFtSource::Health() const {
   health.last_packet_host = Timestamp::FromNanoseconds(last_host_ns_);
   health.device_status = device_status_;
   health.receive_buffer_bytes = granted_;
+  health.receive_buffer_asked = options_.receive_buffer_bytes;
+  health.real_time = real_time_;
   return health;
 }
 
@@ -198,6 +223,7 @@ void NetFtSource::WaitABit(Duration time) {
 }
 
 void NetFtSource::Run() {
+  real_time_ = wire::AskForRealTime(wire::Urgency::kSource);
   while (!stop_) {
     if (!Connect()) {
       WaitABit(Duration::Milliseconds(100));

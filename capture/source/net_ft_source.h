@@ -27,7 +27,7 @@ struct NetFtSourceOptions {
                                ///< then
   double rate_hz = 0.0;        ///< sets the device's output rate before streaming; 0: leave it
   double internal_rate_hz = wire::rdt::kInternalRate_Hz;  ///< steps of ft_sequence per second
-  int64_t receive_buffer_bytes = 2 << 20;                 ///< asked; health says what was granted
+  int64_t receive_buffer_bytes = 8 << 20;  ///< asked: about 2 s of 7 kHz; health says the grant
   Duration silence = Duration::Milliseconds(400);  ///< without a packet: the device is taken for
                                                    ///< away and asked again
   double sign = 1.0;  ///< ForceSensor::sign: -1 when the device reports the reaction

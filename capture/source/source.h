@@ -70,6 +70,8 @@ struct SourceHealth {
   Timestamp last_packet_host;
   uint32_t device_status = 0;        ///< as the device encodes it; 0 healthy
   int64_t receive_buffer_bytes = 0;  ///< granted SO_RCVBUF; 0 where not applicable
+  int64_t receive_buffer_asked = 0;  ///< asked of it
+  bool real_time = false;  ///< its thread has real-time scheduling; false: as other programs
 };
 
 class Source {
@@ -79,6 +81,8 @@ class Source {
   /// Looks for the device and learns its streams and calibration, without streaming. Bounded by
   /// `timeout`. The error says what was tried, at which address, and what to do.
   virtual Result<std::vector<recording::StreamInfo>> Probe(Duration timeout) = 0;
+  /// What Probe found that a person should know and change though recording is possible.
+  virtual std::vector<std::string> Warnings() const { return {}; }
   /// Calibrations learnt from the device, after Probe or the first announcement; X_WS and normal
   /// come from the rig.
   virtual std::vector<recording::ForceSensor> ForceSensors() const = 0;

@@ -12,6 +12,7 @@
 
 #include "capture/source/frame_sequencer.h"
 #include "capture/source/vicon_client.h"
+#include "capture/wire/schedule.h"
 #include "capture/wire/socket.h"
 #include "capture/wire/vicon_stream.h"
 #include "database/base/check.h"
@@ -36,6 +37,7 @@ class ViconSource : public Source {
   const std::string& name() const override { return options_.name; }
   Result<std::vector<StreamInfo>> Probe(Duration timeout) override;
   std::vector<recording::ForceSensor> ForceSensors() const override;
+  std::vector<std::string> Warnings() const override;
   Status Start(Sink* sink) override;
   void Stop() override;
   SourceHealth Health() const override;
@@ -54,6 +56,7 @@ class ViconSource : public Source {
   int stream_count() const;
   int SamplesPerFrame(int stream) const;
   void Say(bool connected, const std::string& text);
+  std::vector<std::string> WarningsOf(const ViconLayout& layout) const;
   std::string Who() const { return "Vicon '" + options_.name + "'"; }
 
   const ViconSourceOptions options_;
@@ -79,7 +82,7 @@ class ViconSource : public Source {
   int64_t latency_ns_ = 0;
   std::string said_;
 
-  std::atomic<bool> connected_{false};
+  std::atomic<bool> connected_{false}, real_time_{false};
   std::atomic<int64_t> frames_{0}, lost_{0}, bad_{0}, duplicates_{0}, resets_{0}, reconnects_{0},
       last_host_ns_{0};
 };
@@ -90,7 +93,11 @@ Result<std::string> ViconSource::FindServer(Timestamp deadline) const {
   const auto stream = wire::TcpStream::Connect(*address, deadline);
   if (!stream) {
     Error error = stream.error().Within(Who());
-    error.message += ". Is Vicon running there with its DataStream on (port 801)?";
+    if (!error.message.ends_with('?')) error.message += '.';
+    error.message += address->port == wire::vicon::kDefaultPort
+                         ? " Is Vicon running there, live and with its DataStream on?"
+                         : " Is Vicon running there, live and with its DataStream on? As installed "
+                           "it listens on port 801.";
     return error;
   }
   return address->ToString();
@@ -109,6 +116,21 @@ Result<std::vector<StreamInfo>> ViconSource::Probe(Duration timeout) {
   const std::lock_guard lock(layout_mutex_);
   layout_ = std::move(layout);
   return ViconStreams(options_.name, layout_);
+}
+
+std::vector<std::string> ViconSource::Warnings() const {
+  const std::lock_guard lock(layout_mutex_);
+  return WarningsOf(layout_);
+}
+
+std::vector<std::string> ViconSource::WarningsOf(const ViconLayout& layout) const {
+  std::vector<std::string> out;
+  for (const std::string& name : layout.unreachable) {
+    out.push_back(Who() + " has more than one " + name +
+                  ": the vendor's library answers by name, so only the first can be recorded; "
+                  "rename the others");
+  }
+  return out;
 }
 
 std::vector<recording::ForceSensor> ViconSource::ForceSensors() const {
@@ -152,6 +174,7 @@ SourceHealth ViconSource::Health() const {
   health.clock_resets = resets_;
   health.reconnects = reconnects_;
   health.last_packet_host = Timestamp::FromNanoseconds(last_host_ns_);
+  health.real_time = real_time_;
   return health;
 }
 
@@ -177,6 +200,8 @@ void ViconSource::Watch() {
 
 void ViconSource::Run() {
   const boost::this_thread::disable_interruption uninterrupted;
+  // The SDK's own threads, started from here, inherit it.
+  real_time_ = wire::AskForRealTime(wire::Urgency::kSource);
   bool was_connected = false;
   while (!stop_) {
     if (auto connected = Connect(); !connected) {
@@ -294,11 +319,7 @@ bool ViconSource::TakeFrame(bool first_of_connection, Duration busy) {
 }
 
 void ViconSource::Announce(ViconLayout layout) {
-  for (const std::string& name : layout.unreachable) {
-    Say(true, Who() + " has more than one " + name +
-                  ": the vendor's library answers by name, so only the first can be recorded; "
-                  "rename the others");
-  }
+  for (const std::string& warning : WarningsOf(layout)) Say(true, warning);
   if (client_->YUp() && options_.z == ViconAxis::kUp && options_.y == ViconAxis::kLeft) {
     Say(true, Who() +
                   " is set to Y up: positions are mapped to Z up by the SDK's axis mapping; check "

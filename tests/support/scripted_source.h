@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "capture/source/source.h"
+#include "capture/wire/schedule.h"
 #include "database/recording/clip.h"
 
 namespace handhold::testing {
@@ -143,6 +144,7 @@ class PacedSource : public HandSource {
 
  private:
   void Run() {
+    capture::wire::AskForRealTime(capture::wire::Urgency::kDevice);  // as punctual as a device
     Announce();
     sink->OnState(true, name() + " streams");
     const Timestamp begin = options_.begin.ns() == 0 ? HostNow() : options_.begin;

@@ -17,6 +17,8 @@ Verb LiveCheckVerb() {
                        .fallback = "5s"}},
           .details = "Nothing is recorded. Exit code 1 when something required is missing.",
           .run = [](Context& context) -> Outcome {
+            if (const Status times = NotNegative(context.arguments, {"--timeout"}); !times)
+              return Outcome::Usage(times.error().message);
             HANDHOLD_ASSIGN(const capture::Rig rig,
                             capture::FindRig(context.arguments.Text("--rig")));
             HANDHOLD_ASSIGN(

@@ -45,7 +45,10 @@ Json StoredJson(const live::StoredTake& stored, bool rehearsal) {
                             {"catalogued", stored.not_catalogued.empty()},
                             {"gaps", std::move(gaps)}});
   if (rehearsal) json.Set("injected_gaps_reported_exactly", stored.gap_differences.empty());
-  if (stored.clocks) json.Set("alignment_p99_s", stored.clocks->between_p99_s);
+  if (stored.clocks) {
+    json.Set("alignment_p99_s", stored.clocks->between_p99_s);
+    json.Set("alignment_net_p99_s", stored.clocks->between_net_p99_s);
+  }
   return json;
 }
 
@@ -146,6 +149,8 @@ Outcome Record(Context& context, LiveView& view, live::Session& session, bool ar
 
 Outcome RunRecord(Context& context) {
   const Arguments& given = context.arguments;
+  if (const Status times = NotNegative(given, {"--seconds", "--pre-roll", "--lead"}); !times)
+    return Outcome::Usage(times.error().message);
   HANDHOLD_ASSIGN(const capture::Rig rig, capture::FindRig(given.Text("--rig")));
   live::SessionOptions options{.notes = NotesOf(given), .library = given.Text("--library")};
   if (context.dry_run) {
@@ -224,7 +229,8 @@ Verb LiveRecordVerb() {
                    .help = "wait for the key r; several takes until q",
                    .kind = ValueKind::kFlag},
                   {.name = "--control",
-                   .help = "wishes as lines on stdin: mark TEXT, acknowledge, record, stop, quit",
+                   .help = "wishes as lines on stdin: mark TEXT, event KIND TEXT, acknowledge, "
+                           "record, stop, quit",
                    .kind = ValueKind::kFlag},
                   {.name = "--simulate",
                    .value_name = "FEED",
@@ -254,7 +260,9 @@ Verb LiveRecordVerb() {
           "leaves a gap\n"
           "with its cause and no time shift. Exit code 3: stored, but samples are missing. With "
           "--format ndjson\n"
-          "objects of type check, said, health (5 per second) and stored.",
+          "objects of type check, said, health (5 per second, as far as the reader keeps up) and "
+          "stored. A terminal\nthat hangs up ends and stores the take, as Ctrl-C does; under nohup "
+          "it goes on.",
       .run = RunRecord};
 }
 

@@ -1,5 +1,7 @@
 #include "tools/handhold/live_view.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -19,6 +21,15 @@ int Columns() {
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     return std::clamp<int>(size.ws_col - 1, 20, 200);
   return 79;
+}
+
+/// Room for a screen or a line of health: a terminal that is not stopped, a pipe at most half full.
+bool CanWrite(int descriptor) {
+  pollfd ready{descriptor, POLLOUT, 0};
+  if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return false;
+  int held = 0;
+  const int capacity = fcntl(descriptor, F_GETPIPE_SZ);
+  return capacity <= 0 || ioctl(descriptor, FIONREAD, &held) != 0 || 2 * held <= capacity;
 }
 
 bool WantsColour(int descriptor) {
@@ -78,8 +89,11 @@ void LiveView::Tell(const text::Json& object) {
   (void)context_.printer.Finish().has_value();  // at once: somebody watches
 }
 
+// A reader that does not read (a pager, a stopped terminal) costs it figures, never the operator
+// his keys or a mark its time: what cannot be written at once is left out.
 void LiveView::Watch(const capture::HealthSnapshot& health) {
-  Tell(live::HealthJson(health));
+  if (ndjson() && CanWrite(STDOUT_FILENO)) Tell(live::HealthJson(health));
+  if (!CanWrite(STDERR_FILENO)) return;
   if (screen_) {
     Erase();
     last_ = live::Screen(health, {.columns = Columns(), .colour = colour_, .keys = keys_});
@@ -137,6 +151,16 @@ Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine
   return {ErrorCode::kNotFound,
           "required and missing: " + names +
               (advice.empty() ? "; the red lines say why and what to do" : "; " + advice)};
+}
+
+Status NotNegative(const Arguments& given, std::initializer_list<std::string_view> options) {
+  for (const std::string_view option : options) {
+    const std::string text = given.Text(option);
+    if (text.starts_with('-'))
+      return Error{ErrorCode::kInvalid,
+                   std::string(option) + ": must not be negative, found '" + text + "'"};
+  }
+  return {};
 }
 
 Option RigOption() {

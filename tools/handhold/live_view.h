@@ -2,7 +2,9 @@
 /// objects for programs with --format ndjson; and the operator's keys. Shared by them, no verb.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/handhold/verb.h"
@@ -46,6 +48,9 @@ class LiveView {
 void PrintCheck(Context& context, const std::vector<capture::CheckLine>& lines);
 /// The error of a check that misses what is required: names it.
 Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine>& lines);
+
+/// Times and counts of these options must not be negative; the usage error names the first that is.
+Status NotNegative(const Arguments& given, std::initializer_list<std::string_view> options);
 
 Option RigOption();
 

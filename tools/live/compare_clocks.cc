@@ -69,10 +69,15 @@ Result<ClockAgreement> Rehearsal::CompareClocks(const recording::ClipSource& cli
     late_s.push_back(std::move(errors));
   }
   if (late_s.size() == 2) {
-    std::vector<double> between;
-    for (size_t i = 0; i < late_s[0].size(); ++i)
-      between.push_back(std::abs(late_s[0][i] - late_s[1][i]));
-    out.between_p99_s = Quantile(std::move(between), 0.99);
+    std::vector<double> between, sizes, net;
+    for (size_t i = 0; i < late_s[0].size(); ++i) {
+      between.push_back(late_s[0][i] - late_s[1][i]);
+      sizes.push_back(std::abs(between.back()));
+    }
+    const double constant = Quantile(between, 0.5);
+    for (const double b : between) net.push_back(std::abs(b - constant));
+    out.between_p99_s = Quantile(std::move(sizes), 0.99);
+    out.between_net_p99_s = Quantile(std::move(net), 0.99);
   }
   return out;
 }

@@ -57,6 +57,11 @@ Wish WishOfLine(std::string_view line) {
   const std::string_view word = line.substr(0, line.find(' '));
   const std::string_view rest = word.size() < line.size() ? line.substr(word.size() + 1) : "";
   if (word == "mark") return {Wish::kMark, std::string(rest)};
+  if (word == "event" && !rest.empty() && rest.front() != ' ') {
+    const std::string_view kind = rest.substr(0, rest.find(' '));
+    const std::string_view text = kind.size() < rest.size() ? rest.substr(kind.size() + 1) : "";
+    return {Wish::kMark, std::string(text), std::string(kind)};
+  }
   if (word == "acknowledge") return {Wish::kAcknowledge, ""};
   if (word == "record") return {Wish::kRecord, ""};
   if (word == "stop") return {Wish::kStop, ""};

@@ -13,8 +13,9 @@ namespace handhold::live {
 /// Restore, put it back as it was. One at a time.
 ///
 /// Keys: space or Enter a mark, a acknowledge, r record, s stop the take, q or Escape stop and
-/// leave. When `lines` (and stdin is no terminal): one wish per line, `mark [TEXT]`, `acknowledge`,
-/// `record`, `stop`, `quit`; a line that is none of these is ignored, the end of stdin is no wish.
+/// leave. When `lines` (and stdin is no terminal): one wish per line, `mark [TEXT]`,
+/// `event KIND [TEXT]`, `acknowledge`, `record`, `stop`, `quit`; a line that is none of these is
+/// ignored, the end of stdin is no wish.
 class Keyboard {
  public:
   explicit Keyboard(bool lines);

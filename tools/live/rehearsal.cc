@@ -68,7 +68,7 @@ Result<capture::wire::Address> ListenAt(const Rig& rig, const RigSource& source,
                  where + "its host " + source.host +
                      " is another machine; simulators serve on this one: simulate with --rig demo, "
                      "or rehearse this rig with `handhold live record --rig " +
-                     rig.path + " --simulate pattern`"};
+                     rig.Word() + " --simulate pattern`"};
   }
   return address;
 }

@@ -107,6 +107,9 @@ struct ClockAgreement {
   };
   std::vector<OfDevice> devices;
   double between_p99_s = 0.0;  ///< of the difference of the two devices: the alignment
+  /// The same net of the difference's median: what the fit itself leaves. The median is the
+  /// constant that no fit can see, what the wire takes at least beyond what the rig states.
+  double between_net_p99_s = 0.0;
 };
 
 struct RehearsalOptions {

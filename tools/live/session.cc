@@ -107,9 +107,8 @@ std::string Session::Advice(const capture::Rig& rig) {
     if (source.kind == capture::RigSource::Kind::kPlayback) continue;
     if (!source.host.starts_with("127.") && source.host != "localhost") return "";
   }
-  const bool built_in = !capture::BuiltInRigText(rig.name).empty() && rig.path.ends_with("in)");
-  return "its devices are on this machine: start `handhold live simulate --rig " +
-         (built_in ? rig.name : rig.path) + "` in a second terminal, and leave it running";
+  return "its devices are on this machine: start `handhold live simulate --rig " + rig.Word() +
+         "` in a second terminal, and leave it running";
 }
 
 bool Session::Missing(const std::vector<capture::CheckLine>& lines) {
@@ -159,14 +158,15 @@ Wish::Kind Session::Tick(const Operator& op) {
   if (op.interrupted && op.interrupted()) return Wish::kQuit;
   const Wish wish = op.wish ? op.wish() : Wish();
   if (wish.kind == Wish::kAcknowledge) recorder_->Acknowledge();
-  if (wish.kind == Wish::kMark && told_.state == capture::SessionState::kRecording) {
+  if (wish.kind == Wish::kMark && recording_) {
     recording::Event event;
-    event.kind = "mark";
+    event.kind = wish.event;
     event.origin = "operator";
     event.text = wish.text;
     if (const Status marked = recorder_->Mark(std::move(event), HostNow()); op.say) {
       ++marks_;
-      op.say(marked ? "mark " + std::to_string(marks_) + (wish.text.empty() ? "" : ": " + wish.text)
+      op.say(marked ? wish.event + " " + std::to_string(marks_) +
+                          (wish.text.empty() ? "" : ": " + wish.text)
                     : "no mark: " + marked.error().message);
     }
   }
@@ -272,8 +272,10 @@ Result<StoredTake> Session::RecordTake(const Operator& op) {
   next_event_ = 0;
   marks_ = 0;
   HANDHOLD_TRY(StartFlowing(op));
+  recording_ = true;
   if (op.say) op.say("RECORDING");
   RunTake(op);
+  recording_ = false;
   if (op.say) op.say("storing");
   StoredTake stored;
   HANDHOLD_ASSIGN(stored.take, recorder_->Stop());

@@ -40,7 +40,8 @@ struct Wish {
     kStop,         ///< end the take
     kQuit,         ///< end the take and leave
   } kind = kNothing;
-  std::string text;  ///< of kMark
+  std::string text = {};       ///< of kMark
+  std::string event = "mark";  ///< of kMark: the event's kind
 };
 
 /// Who watches and steers. Every function may be empty.
@@ -130,6 +131,7 @@ class Session {
   Timestamp next_watch_;
   capture::HealthSnapshot told_;       ///< the last snapshot whose changes were told
   std::set<std::string> seen_, gone_;  ///< sources that were connected; of these, those away
+  bool recording_ = false;             ///< a take runs: wishes to mark hold
   int marks_ = 0;
 };
 

@@ -131,10 +131,10 @@ TEST(RingSinkTest, WhatFindsNoRoomBecomesOneGapInItsPlace) {
     const int64_t lost_before = sink.overflowed_samples();
     while (sink.overflowed_samples() < lost_before + 500) sender.Send(counter++);
     EXPECT_EQ(sink.TakeFullest(), 1.0);
-    EXPECT_EQ(sink.waiting_gaps(), 1);
+    EXPECT_EQ(sink.waiting(), 1);
     Read(sink, at, &seen);
     sender.Send(counter++);
-    EXPECT_EQ(sink.waiting_gaps(), 0);
+    EXPECT_EQ(sink.waiting(), 0);
     Read(sink, at, &seen);
   }
   ASSERT_EQ(seen.gaps.size(), 3u);
@@ -174,6 +174,57 @@ TEST(RingSinkTest, ADeviceGapDuringAnOverflowKeepsItsCause) {
   EXPECT_EQ(seen.causes, (std::vector{GapCause::kRingOverflow, GapCause::kDeviceSkipped,
                                       GapCause::kRingOverflow}));
   EXPECT_EQ(seen.gaps[2], std::pair(device + 7, device + 12));
+}
+
+// The reserve for what is not samples fills too, when a device restarts and skips for as long as
+// the encoder stalls: nothing of it is lost.
+TEST(RingSinkTest, AResetAndAStateThatFindNoRoomWaitAndArriveBeforeTheirSamples) {
+  RingSink sink(Duration::Milliseconds(100));
+  Sender sender(sink, ForceStream("plate/wrench", 1000));
+  int64_t counter = 0;
+  while (sink.overflowed_samples() < 10) sender.Send(counter++);
+  int states = 0;
+  for (; states < 100'000 && sink.waiting() < 2; ++states) sink.OnState(true, "filling");
+  ASSERT_EQ(sink.waiting(), 2) << "the reserve is full: a gap and a state wait";
+  sink.OnState(false, "gone");
+  const int64_t first_reset = counter;
+  sink.OnClockReset(sender.base(), first_reset);
+  sender.Send(counter++);
+  const int64_t last_reset = counter;
+  sink.OnClockReset(sender.base(), last_reset);
+  for (int k = 0; k < 5; ++k) sender.Send(counter++);
+  sink.OnState(true, "back");
+  EXPECT_EQ(sink.waiting(), 3);
+  EXPECT_EQ(sink.resets_told(), 2);
+
+  std::vector<int64_t> resets, after_reset;
+  std::string newest_state;
+  Seen seen;
+  RecordRing::Position at = sink.begin();
+  for (int round = 0; round < 2; ++round) {
+    while (const RingRecord* record = RecordRing::At(at)) {
+      if (record->kind == RecordKind::kReset) resets.push_back(record->first_counter);
+      if (record->kind == RecordKind::kState) newest_state = record->text();
+      if (record->kind == RecordKind::kGap)
+        seen.gaps.emplace_back(record->first_counter, record->first_counter + record->gap_count);
+      if (record->kind == RecordKind::kSamples && !resets.empty())
+        after_reset.push_back(record->first_counter);
+      RecordRing::Advance(at, *record);
+    }
+    RecordRing::Release(at);
+    if (round == 0) {
+      EXPECT_THAT(resets, ::testing::IsEmpty());
+      EXPECT_EQ(newest_state, "filling");
+      sender.Send(counter);
+    }
+  }
+  // Between the two resets no sample found room: the last one is where samples go on behind.
+  EXPECT_THAT(resets, ::testing::ElementsAre(last_reset));
+  EXPECT_THAT(after_reset, ::testing::ElementsAre(counter));
+  ASSERT_EQ(seen.gaps.size(), 1u);
+  EXPECT_EQ(seen.gaps[0].second, counter) << "and what lies before them is missing, as said";
+  EXPECT_EQ(newest_state, "back");
+  EXPECT_EQ(sink.waiting(), 0);
 }
 
 TEST(RingSinkTest, HoldsWhatItWasAskedToHold) {

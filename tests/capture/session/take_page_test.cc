@@ -79,6 +79,22 @@ TEST(TakePageTest, WhatWasRedIsExplained) {
   EXPECT_THAT(Page(take), Not(HasSubstr("nothing was red")));
 }
 
+TEST(TakePageTest, ARestartAndABufferThatWasNotGrantedAreSaidWithTheFix) {
+  const TakeResult take = Take();
+  TakePageInput input;
+  input.take = &take;
+  SourceHealth health;
+  health.receive_buffer_asked = 8 << 20;
+  health.receive_buffer_bytes = 16 << 20;
+  input.sources = {{"plate", health}};
+  EXPECT_THAT(TakePage(input), Not(HasSubstr("plate:")));
+  input.sources[0].second.receive_buffer_bytes = 425'984;
+  input.sources[0].second.clock_resets = 1;
+  EXPECT_THAT(TakePage(input), HasSubstr("plate: granted 416 KiB of a receive buffer of 8192 KiB: "
+                                         "sysctl -w net.core.rmem_max=8388608"));
+  EXPECT_THAT(TakePage(input), HasSubstr("plate: was restarted 1 time(s)"));
+}
+
 TEST(JudgeTakeTest, KeepsWhatIsGoodAndSaysWhyNot) {
   StreamFigures good;
   good.stream = "vicon/markers";

@@ -1,5 +1,8 @@
 #include "capture/source/net_ft_source.h"
 
+#include <unistd.h>
+
+#include <atomic>
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -108,6 +111,93 @@ TEST(NetFtSource, DeliversEverySampleOnceInOrder) {
     EXPECT_GT(source->Health().receive_buffer_bytes, 0);
     EXPECT_EQ(wrench.pairs[1].counter, buffered ? 10 : 1);
     EXPECT_EQ(wrench.pairs[1].latency_ns, buffered ? 9'000'000 : 0);
+  }
+}
+
+/// Does not come back for 300 ms, once: our kernel's buffer fills.
+struct StallingSink : CaptureSink {
+  void OnSamples(const SampleView& view) noexcept override {
+    CaptureSink::OnSamples(view);
+    if (stall.exchange(false)) usleep(300'000);
+  }
+  std::atomic<bool> stall{false};
+};
+
+TEST(NetFtSource, WhatOurKernelDroppedIsCountedApartAndExactly) {
+  const PatternFeed feed(Slow());
+  auto server = *NetFtServer::Start(feed, {});
+  NetFtSourceOptions options;
+  options.name = "plate";
+  options.host = "127.0.0.1";
+  options.rdt_port = server->udp_address().port;
+  options.http_port = server->http_address().port;
+  options.receive_buffer_bytes = 4096;
+  auto source = MakeNetFtSource(options);
+  StallingSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") >= 100; }));
+  sink.stall = true;
+  ASSERT_TRUE(WaitUntil([&] { return source->Health().kernel_drops > 0; }));
+  const size_t then = sink.Count("plate/wrench");
+  ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") >= then + 100; }));
+  source->Stop();
+  const auto streams = sink.streams();
+  int64_t missing = 0;
+  for (const auto& gap : streams[0].gaps) {
+    EXPECT_EQ(gap.cause, recording::GapCause::kNetworkLoss);
+    missing += gap.count;
+  }
+  EXPECT_GE(missing, 100);
+  EXPECT_EQ(missing, source->Health().kernel_drops);
+  EXPECT_EQ(missing, source->Health().lost_samples);
+  ExpectFaithful(streams[0], feed, FirstIndex(streams[0], *server));
+}
+
+TEST(NetFtSource, TheSecondSourceAtOneSensorIsRefusedAndTheFirstLosesNothing) {
+  const PatternFeed feed(Slow());
+  auto server = *NetFtServer::Start(feed, {});
+  auto first = SourceFor(*server);
+  CaptureSink sink;
+  ASSERT_TRUE(first->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") >= 100; }));
+  auto second = SourceFor(*server);
+  const auto refused = second->Probe(Duration::Seconds(20));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kBusy);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("serves one at a time"));
+  const size_t then = sink.Count("plate/wrench");
+  ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") >= then + 500; }));
+  first->Stop();
+  EXPECT_TRUE(sink.streams()[0].gaps.empty());
+  EXPECT_TRUE(second->Probe(Duration::Seconds(20))) << "free after Stop";
+}
+
+TEST(NetFtSource, BiasTakesTheLoadAtTheStartAsZero) {
+  const PatternFeed feed(Slow());  // no channel is below 1 N
+  for (const bool bias : {false, true}) {
+    auto server = *NetFtServer::Start(feed, {});
+    NetFtSourceOptions options;
+    options.name = "plate";
+    options.host = "127.0.0.1";
+    options.rdt_port = server->udp_address().port;
+    options.http_port = server->http_address().port;
+    options.bias_on_start = bias;
+    auto source = MakeNetFtSource(options);
+    CaptureSink sink;
+    ASSERT_TRUE(source->Start(&sink));
+    ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") >= 1200; }));
+    source->Stop();
+    const auto streams = sink.streams();
+    const auto& wrench = streams[0];
+    double least = 1e9;
+    for (const auto& sample : wrench.samples) least = std::min(least, sample[0] * 1e-6);
+    // The pattern swings by 1 N: between -1 and 1 N about wherever the bias met it.
+    if (bias) {
+      EXPECT_LT(least, 0.01);
+      EXPECT_GT(least, -1.01);
+    } else {
+      EXPECT_GE(least, 0.99);
+    }
   }
 }
 

@@ -94,6 +94,39 @@ TEST_F(Vicon, ProbeLearnsTheStreams) {
   EXPECT_EQ(source->ForceSensors()[0].name, "Plate");
 }
 
+// By the vendor's library the second of a name cannot be reached: it is never mistaken for the
+// first.
+TEST_F(Vicon, TwoDevicesOfOneNameAreOneStreamAndAWarningThatNamesThem) {
+  PatternOptions options = Rig();
+  options.devices = {
+      {.name = "EMG", .channel_names = {"A"}, .unit = "volt", .samples_per_frame = 4},
+      {.name = "EMG", .channel_names = {"A"}, .unit = "volt", .samples_per_frame = 4}};
+  const PatternFeed feed(options);
+  auto server = Serve(feed, {}, Duration());
+  auto source = SourceFor(*server);
+  const auto streams = source->Probe(Duration::Seconds(20));
+  ASSERT_TRUE(streams) << streams.error().message;
+  EXPECT_EQ(std::count_if(streams->begin(), streams->end(),
+                          [](const auto& stream) { return stream.name == "vicon/EMG"; }),
+            1);
+  ASSERT_EQ(source->Warnings().size(), 1u);
+  EXPECT_THAT(source->Warnings()[0],
+              testing::AllOf(HasSubstr("more than one device 'EMG'"), HasSubstr("rename")));
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.LastCounter("vicon/EMG") >= 40; }));
+  source->Stop();
+  const auto emg = ByName(sink).at("vicon/EMG");
+  const auto truth = [&](int64_t sample) { return static_cast<double>(sample * 7 % 1000) / 100; };
+  const int64_t first = emg.counters.front();
+  // The pattern counts over the whole run: found once, then every sample follows.
+  int64_t at = 0;
+  while (at < 1000 && std::abs(emg.samples[0][0] - truth(at)) > 1e-9) ++at;
+  ASSERT_LT(at, 1000);
+  for (size_t i = 0; i < emg.counters.size(); ++i)
+    ASSERT_NEAR(emg.samples[i][0], truth(at + emg.counters[i] - first), 1e-9) << i;
+}
+
 TEST_F(Vicon, ProbeOfNobodySaysWhereAndWhatToDo) {
   ViconSourceOptions options;
   options.name = "vicon";
@@ -326,6 +359,27 @@ TEST_F(Vicon, AChangeOfSubjectsOpensANewEpoch) {
   EXPECT_EQ(epochs[2].info.channels, epochs[0].info.channels);
   EXPECT_EQ(epochs[2].counters.front(), 80);
   for (const auto& epoch : epochs) EXPECT_TRUE(epoch.gaps.empty());
+}
+
+// The largest rig: the server keeps up with 120 markers at 2 kHz, and the driver loses none.
+TEST_F(Vicon, Reads120MarkersAt2kHzWithoutALoss) {
+  PatternOptions options;
+  options.marker_rate_hz = 2000;
+  options.marker_count = 120;
+  const PatternFeed feed(options);
+  auto server = Serve(feed, {});
+  auto source = SourceFor(*server);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.Count("vicon/markers") >= 4000; }));
+  source->Stop();
+  const auto markers = ByName(sink).at("vicon/markers");
+  EXPECT_EQ(markers.info.channel_count(), 360);
+  EXPECT_TRUE(markers.gaps.empty());
+  for (size_t i = 1; i < markers.counters.size(); ++i)
+    ASSERT_EQ(markers.counters[i], markers.counters[i - 1] + 1);
+  const auto frame = static_cast<int64_t>(std::llround(markers.samples[0][2] * 1e5));
+  ExpectFaithful(markers, feed, markers.counters[0] - frame);
 }
 
 TEST_F(Vicon, WrapsTheFrameNumber) {

@@ -14,6 +14,8 @@
 #include "database/store/clip_reader.h"
 #include "database/text/json.h"
 #include "tests/tools/handhold/run_binary.h"
+#include "tools/lab/session_begin.h"
+#include "tools/lab/subject.h"
 #include "tools/live/rehearsal.h"
 
 namespace handhold::testing {
@@ -29,9 +31,16 @@ constexpr Duration kPatience = Duration::Seconds(60);  // a loaded machine, with
 /// `handhold` in the background: its lines as they come, its stdin, its signals.
 class Running {
  public:
-  explicit Running(const std::vector<std::string>& words) {
+  enum class Stdin { kPipe, kTerminal };
+  explicit Running(const std::vector<std::string>& words, Stdin stdin_kind = Stdin::kPipe) {
     int in[2], out[2];
-    EXPECT_EQ(pipe2(in, O_CLOEXEC), 0);
+    if (stdin_kind == Stdin::kPipe) {
+      EXPECT_EQ(pipe2(in, O_CLOEXEC), 0);
+    } else {
+      in[1] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+      EXPECT_EQ(grantpt(in[1]) | unlockpt(in[1]), 0);
+      in[0] = open(ptsname(in[1]), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    }
     EXPECT_EQ(pipe2(out, O_CLOEXEC), 0);
     pid_ = fork();
     if (pid_ == 0) {
@@ -55,7 +64,7 @@ class Running {
       waitpid(pid_, nullptr, 0);
     }
     close(in_);
-    close(out_);
+    if (out_ >= 0) close(out_);
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
@@ -76,6 +85,23 @@ class Running {
     EXPECT_EQ(write(in_, line.data(), line.size()), static_cast<ssize_t>(line.size()));
   }
   void Signal(int signal) const { kill(pid_, signal); }
+  /// Nobody reads its results from here on, and its writes fail.
+  void CloseOutput() {
+    close(out_);
+    out_ = -1;
+  }
+  /// Its end while nobody reads: -1 when it does not come.
+  int WaitUnread() {
+    int status = 0;
+    for (const Timestamp end = HostNow() + kPatience; HostNow() < end; usleep(20'000)) {
+      if (waitpid(pid_, &status, WNOHANG) != pid_) continue;
+      pid_ = -1;
+      while (out_ >= 0 && ReadSome()) {
+      }
+      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    return -1;
+  }
   /// Waits for its end; the exit code, 128 + signal when it died of one.
   int Wait() {
     while (ReadSome()) {
@@ -234,8 +260,19 @@ TEST_F(Live, InjectedGapsAreTheReportedGaps) {
   const auto stored = LastOf(record.out, "stored");
   ASSERT_TRUE(stored) << record.out;
   EXPECT_TRUE(*stored->Find("injected_gaps_reported_exactly")->boolean()) << record.out;
-  EXPECT_LT(*stored->Find("alignment_p99_s")->number(), 2e-3)
-      << "less than a frame: the two clocks are the planted ones, not their neighbours";
+  // Truth against the fitted maps, not against arrivals: what a busy machine delays does not count.
+  const double alignment_s = *stored->Find("alignment_p99_s")->number();
+  const double net_s = *stored->Find("alignment_net_p99_s")->number();
+  std::printf("alignment of two devices on the wire: p99 %.1f us, %.1f us net of the constant\n",
+              1e6 * alignment_s, 1e6 * net_s);
+  EXPECT_LE(net_s, 50e-6);
+  // The constant: what the vendor's library takes at least, 0.05 +- 0.03 ms by the rig. Sanitizers
+  // make our half of that three times as slow.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  EXPECT_LE(alignment_s, 300e-6);
+#else
+  EXPECT_LE(alignment_s, 50e-6) << "net of the delays that the rig states";
+#endif
 
   // The same from the files, as anybody can; and the comparison is no formality.
   auto gaps = live::ReadInjectedGaps(injected);
@@ -265,6 +302,8 @@ TEST_F(Live, UnpluggedDuringATakeItIsSaidAndTheTakeGoesOn) {
   ASSERT_TRUE(record.WaitFor("BACK: ")) << record.output();
   record.Send("mark it was me\n");
   ASSERT_TRUE(record.WaitFor("mark 1: it was me")) << record.output();
+  record.Send("event stroke upwards\n");
+  ASSERT_TRUE(record.WaitFor("stroke 2: upwards")) << record.output();
   record.Send("stop\n");
   EXPECT_EQ(record.Wait(), 3) << record.output();
   const auto stored = LastOf(record.output(), "stored");
@@ -280,10 +319,13 @@ TEST_F(Live, UnpluggedDuringATakeItIsSaidAndTheTakeGoesOn) {
           gap.stream_id == streams.front()->id && gap.cause == recording::GapCause::kDisconnected;
     EXPECT_GE(away, 1) << name << ": the absence is an explicit gap";
   }
-  int marks = 0;
-  for (const recording::Event& event : (*clip)->events())
-    marks += event.kind == "mark" && event.text == "it was me" && event.origin == "operator";
-  EXPECT_EQ(marks, 1);
+  const auto& events = (*clip)->events();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, "mark");
+  EXPECT_EQ(events[0].text, "it was me");
+  EXPECT_EQ(events[0].origin, "operator");
+  EXPECT_EQ(events[1].kind, "stroke");
+  EXPECT_EQ(events[1].text, "upwards");
 }
 
 TEST_F(Live, ADeviceThatNeverComesBackIsALoss) {
@@ -301,14 +343,168 @@ TEST_F(Live, ADeviceThatNeverComesBackIsALoss) {
   EXPECT_EQ(RunHandhold({"library", "check", "--library", library_}).exit_code, 0);
 }
 
-TEST_F(Live, CtrlCStoresTheTake) {
-  Running record({"live", "record", "--library", library_, "--simulate", "pattern"});
-  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
-  record.Signal(SIGINT);
-  EXPECT_EQ(record.Wait(), 0) << record.output();
-  EXPECT_THAT(record.output(), HasSubstr("stroke_001"));
+TEST_F(Live, CtrlCAKillAndAClosedTerminalStoreTheTake) {
+  int takes = 0;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Running record({"live", "record", "--library", library_, "--simulate", "pattern"});
+    ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+    record.Signal(signal);
+    EXPECT_EQ(record.Wait(), 0) << record.output();
+    const std::string name = "stroke_00" + std::to_string(++takes);
+    EXPECT_THAT(record.output(), HasSubstr("KEEP  " + name));
+    const RunResult list =
+        RunHandhold({"clip", "list", "--library", library_, "--format", "ndjson"});
+    EXPECT_THAT(list.out, HasSubstr("\"name\":\"" + name + "\""));
+  }
+}
+
+// The recorder is a process of its own: what watches it cannot end or hurt a take.
+TEST_F(Live, AReaderThatStopsOrGoesAwayEndsNoTake) {
+  {
+    Running stopped({"live", "record", "--library", library_, "--simulate", "pattern", "--seconds",
+                     "5", "--format", "ndjson"});
+    EXPECT_EQ(stopped.WaitUnread(), 0) << "a full pipe keeps the recorder from its end";
+    const auto stored = LastOf(stopped.output(), "stored");
+    ASSERT_TRUE(stored) << stopped.output();
+    EXPECT_TRUE(stored->Find("gaps")->elements().empty());
+  }
+  Running gone({"live", "record", "--library", library_, "--simulate", "pattern", "--seconds", "2",
+                "--format", "ndjson"});
+  ASSERT_TRUE(gone.WaitFor("RECORDING")) << gone.output();
+  gone.CloseOutput();
+  EXPECT_NE(gone.WaitUnread(), -1);
   const RunResult list = RunHandhold({"clip", "list", "--library", library_, "--format", "ndjson"});
-  EXPECT_THAT(list.out, HasSubstr("\"name\":\"stroke_001\""));
+  EXPECT_THAT(list.out,
+              AllOf(HasSubstr("\"name\":\"stroke_001\""), HasSubstr("\"name\":\"stroke_002\"")));
+}
+
+TEST_F(Live, AMonitorBesideATakeIsToldAndTakesNothingFromIt) {
+  const std::string rig = WriteRig();
+  Running simulate({"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  ASSERT_TRUE(simulate.WaitFor("In a second terminal:")) << simulate.output();
+  Running record(
+      {"live", "record", "--rig", rig, "--library", library_, "--control", "--format", "ndjson"});
+  ASSERT_TRUE(record.WaitFor("\"state\":\"recording\"")) << record.output();
+  for (const char* verb : {"monitor", "check"}) {
+    const RunResult beside = RunHandhold({"live", verb, "--rig", rig});
+    EXPECT_EQ(beside.exit_code, 1) << beside.err;
+    EXPECT_THAT(beside.out, AllOf(HasSubstr("RED    plate"), HasSubstr("live record"),
+                                  HasSubstr("serves one at a time: end that first")));
+  }
+  record.Send("stop\n");
+  EXPECT_EQ(record.Wait(), 0) << record.output();
+  const auto stored = LastOf(record.output(), "stored");
+  ASSERT_TRUE(stored);
+  EXPECT_TRUE(stored->Find("gaps")->elements().empty()) << record.output();
+  EXPECT_EQ(RunHandhold({"live", "check", "--rig", rig}).exit_code, 0) << "free again";
+}
+
+/// Two quiet seconds of a subject with two events, as `handhold lab make` writes sessions.
+std::string WriteShortFeed(const std::filesystem::path& folder) {
+  lab::SensorFeed::Data data;
+  data.subject = "finger4";
+  data.marker_names = {"A", "B"};
+  data.markers_m.assign(2 * 3 * 1000, 0.1F);
+  data.wrench_S.assign(6 * 14'000, 0.25F);
+  data.sensor.name = "plate";
+  data.sensor.calibration = Eigen::MatrixXd::Identity(6, 6) * 1e-6;
+  data.sensor.bias = Eigen::VectorXd::Zero(6);
+  data.events = {{0.4, 0.0, "beat", "one"}, {1.2, 0.5, "stroke", "upwards"}};
+  const std::string path = (folder / "session.feed").string();
+  const Status written = lab::WriteFeed(lab::SensorFeed(std::move(data)), path);
+  EXPECT_TRUE(written) << written.error().message;
+  return path;
+}
+
+TEST_F(Live, TheEventsOfARehearsedSubjectAreInTheTakeAtTheirTimes) {
+  const std::string feed = WriteShortFeed(folder_);
+  const RunResult record = RunHandhold({"live", "record", "--simulate", feed, "--library", library_,
+                                        "--lead", "4s", "--format", "ndjson"});
+  ASSERT_EQ(record.exit_code, 0) << record.out << record.err;
+  auto clip = store::ClipReader::Open(*LastOf(record.out, "stored")->Find("path")->string());
+  ASSERT_TRUE(clip) << clip.error().message;
+  const auto& events = (*clip)->events();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, "beat");
+  EXPECT_EQ(events[1].text, "upwards");
+  EXPECT_EQ(events[1].length, Duration::Milliseconds(500));
+  EXPECT_NEAR((events[1].clip_time - events[0].clip_time).seconds(), 0.8, 1e-6);
+  const auto begin = (*clip)->info().properties.find(lab::kSessionBeginProperty);
+  ASSERT_NE(begin, (*clip)->info().properties.end());
+  EXPECT_NEAR(1e-9 * static_cast<double>(std::stoll(begin->second) - (*clip)->info().host_start_ns),
+              events[0].clip_time.seconds() - 0.4, 1e-6);
+}
+
+TEST_F(Live, ASessionThatBeganBeforeTheRecorderIsRefusedWithTheOptionThatHelps) {
+  const std::string feed = WriteShortFeed(folder_);
+  Running record({"live", "record", "--simulate", feed, "--library", library_, "--lead", "0s",
+                  "--arm", "--control"});
+  ASSERT_TRUE(record.WaitFor("armed")) << record.output();
+  usleep(700'000);  // the session began 0.3 s after the fork
+  record.Send("record\n");
+  EXPECT_EQ(record.Wait(), 1) << record.output();
+  EXPECT_THAT(record.output(), AllOf(HasSubstr("the rehearsal's session began"),
+                                     HasSubstr("give it more time, as with --lead 15s")));
+  EXPECT_THAT(RunHandhold({"clip", "list", "--library", library_, "--format", "ndjson"}).out,
+              Not(HasSubstr("stroke_001")));
+  for (const char* option : {"--lead", "--seconds", "--pre-roll"}) {
+    const RunResult negative =
+        RunHandhold({"live", "record", "--simulate", feed, "--library", library_, option,
+                     std::string(option) == "--lead" ? "-1s" : "-1"});
+    EXPECT_EQ(negative.exit_code, 2) << option;
+    EXPECT_THAT(negative.err, HasSubstr(std::string(option) + ": must not be negative"));
+  }
+}
+
+// Events of an operator at real devices: keys of a terminal here, lines of a program below.
+TEST_F(Live, KeysOfATerminalMarkAcknowledgeAndEndATake) {
+  const std::string rig = WriteRig();
+  Running simulate({"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  ASSERT_TRUE(simulate.WaitFor("In a second terminal:")) << simulate.output();
+  Running record({"live", "record", "--rig", rig, "--library", library_, "--arm"},
+                 Running::Stdin::kTerminal);
+  ASSERT_TRUE(record.WaitFor("armed")) << record.output();
+  record.Send("r");
+  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+  const Timestamp pressed = HostNow();
+  record.Send(" ");
+  ASSERT_TRUE(record.WaitFor("mark 1")) << record.output();
+  const Timestamp answered = HostNow();
+  record.Send("\x1b[A");  // an arrow key is no Escape
+  record.Send("a\n");
+  ASSERT_TRUE(record.WaitFor("mark 2")) << record.output();
+  record.Send("s");
+  ASSERT_TRUE(record.WaitFor("touch_001")) << record.output();
+  record.Send("q");
+  EXPECT_EQ(record.Wait(), 0) << record.output();
+  const RunResult list = RunHandhold({"clip", "list", "--library", library_, "--format", "ndjson"});
+  const Result<Json> row = text::ParseJson(list.out.substr(0, list.out.find('\n')));
+  ASSERT_TRUE(row) << list.out;
+  auto clip = store::ClipReader::Open(library_ + "/clips/" + *row->Find("id")->string() + ".clip");
+  ASSERT_TRUE(clip) << clip.error().message;
+  const auto& events = (*clip)->events();
+  ASSERT_EQ(events.size(), 2u);
+  const Timestamp at = Timestamp::FromNanoseconds((*clip)->info().host_start_ns) +
+                       (events[0].clip_time - Timestamp());
+  EXPECT_GE(at, pressed);
+  EXPECT_LE(at, answered);
+  EXPECT_EQ((*clip)->info().properties.count("receive_buffer_bytes.plate"), 1u);
+  EXPECT_EQ((*clip)->info().properties.count("real_time.vicon"), 1u);
+}
+
+// A limit on file sizes stands for the full disk: the verb, from the operator's side.
+TEST_F(Live, ADiskThatTakesNoMoreIsSaidAndWhatWasStoredCanBeFinished) {
+  const RunResult record = RunHandhold(
+      {"live", "record", "--library", library_, "--simulate", "pattern", "--seconds", "15"},
+      {.file_limit_bytes = 3'000'000});
+  EXPECT_EQ(record.exit_code, 3) << record.out << record.err;
+  EXPECT_THAT(record.err, HasSubstr("RED: "));
+  EXPECT_THAT(record.out,
+              AllOf(HasSubstr("DO NOT RELY ON"), HasSubstr("could not be written"),
+                    HasSubstr("free disk space, then `handhold library rebuild --finish`")));
+  EXPECT_EQ(RunHandhold({"library", "rebuild", "--finish", "--library", library_}).exit_code, 0);
+  EXPECT_EQ(RunHandhold({"library", "check", "--library", library_}).exit_code, 0);
+  EXPECT_THAT(RunHandhold({"clip", "list", "--library", library_}).out, HasSubstr("stroke_001"));
 }
 
 TEST_F(Live, SeveralTakesWhileArmed) {

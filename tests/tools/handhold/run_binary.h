@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@ struct RunOptions {
   std::vector<std::string> environment = {};  ///< "NAME=value", added to ours
   bool close_out = false;                     ///< stdout is a pipe whose reader has gone
   std::string out_file = {};                  ///< stdout goes there instead: "/dev/full"
+  int64_t file_limit_bytes = 0;               ///< > 0: writing a file beyond this fails
 };
 
 /// Runs HANDHOLD_BINARY with these words. Needs HANDHOLD_BINARY defined by the test's CMakeLists.
@@ -36,6 +39,12 @@ inline RunResult RunHandhold(const std::vector<std::string>& words,
          STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     for (const int fd : {out[0], out[1], err[0], err[1]}) close(fd);
+    if (options.file_limit_bytes > 0) {
+      const auto limit = static_cast<rlim_t>(options.file_limit_bytes);
+      const rlimit both{limit, limit};
+      setrlimit(RLIMIT_FSIZE, &both);
+      signal(SIGXFSZ, SIG_IGN);  // it fails instead of dying
+    }
     for (const std::string& entry : options.environment) {
       const size_t equals = entry.find('=');
       setenv(entry.substr(0, equals).c_str(), entry.substr(equals + 1).c_str(), 1);

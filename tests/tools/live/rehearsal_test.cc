@@ -190,6 +190,9 @@ TEST(Rehearsal, RefusesWhatItCannotPlay) {
   away.sources[0].host = "192.168.1.10";
   EXPECT_THAT(Rehearsal::Start(away, feed, {.rig_ports = true}).error().message,
               HasSubstr("192.168.1.10 is another machine"));
+  // The advice is a command as it stands.
+  EXPECT_THAT(Rehearsal::Start(*capture::FindRig("lab"), feed, {.rig_ports = true}).error().message,
+              HasSubstr("`handhold live record --rig lab --simulate pattern`"));
 }
 
 TEST(Session, SaysHowToStartTheSimulators) {

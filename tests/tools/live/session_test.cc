@@ -1,0 +1,123 @@
+// A session with all its threads, as the verbs run it, at what the thread sanitizer can see whole:
+// a simulated force sensor and a played clip, no vendor library.
+#include "tools/live/session.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "capture/simulator/pattern_feed.h"
+#include "database/store/clip_reader.h"
+#include "tools/live/screen.h"
+
+namespace handhold::live {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class SessionTest : public ::testing::Test {
+ protected:
+  SessionTest()
+      : folder_(std::filesystem::path(::testing::TempDir()) /
+                ("session_test_" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~SessionTest() override { std::filesystem::remove_all(folder_); }
+
+  static capture::Rig ForceRig() {
+    capture::Rig rig = capture::FindRig("demo").value();
+    std::erase_if(rig.sources, [](const capture::RigSource& source) {
+      return source.kind != capture::RigSource::Kind::kNetFt;
+    });
+    return rig;
+  }
+  /// Records while another thread looks and steers as a screen and a program would; the wishes come
+  /// one per quarter of a second.
+  StoredTake Record(const capture::Rig& rig, const Rehearsal* rehearsal) {
+    SessionOptions options;
+    options.library = (folder_ / "lib").string();
+    options.rehearsal = rehearsal;
+    options.notes.task = "touch";
+    auto session = Session::Open(rig, std::move(options));
+    EXPECT_TRUE(session) << session.error().message;
+    const auto lines = (*session)->Check();
+    EXPECT_TRUE(lines);
+    for (const capture::CheckLine& line : *lines) EXPECT_TRUE(line.ok) << line.text;
+    std::vector<std::string> said;
+    int watched = 0;
+    Timestamp next = HostNow() + Duration::Milliseconds(250);
+    std::vector<Wish> wishes = {{Wish::kRecord, ""},      {Wish::kMark, "one"},
+                                {Wish::kAcknowledge, ""}, {Wish::kMark, "two"},
+                                {Wish::kNothing, ""},     {Wish::kStop, ""}};
+    Operator op;
+    op.say = [&](std::string_view text) { said.emplace_back(text); };
+    op.watch = [&](const capture::HealthSnapshot& health) {
+      EXPECT_FALSE(Screen(health, {}).empty());
+      ++watched;
+    };
+    op.wish = [&] {
+      const bool recording = std::find(said.begin(), said.end(), "RECORDING") != said.end();
+      if (HostNow() < next || wishes.empty() || (!recording && wishes.size() < 6)) return Wish();
+      next = HostNow() + Duration::Milliseconds(250);
+      const Wish wish = wishes.front();
+      wishes.erase(wishes.begin());
+      return wish;
+    };
+    const Status armed = (*session)->Arm(op);
+    EXPECT_TRUE(armed) << armed.error().message;
+    EXPECT_TRUE((*session)->AwaitRecord(op));
+    auto stored = (*session)->RecordTake(op);
+    EXPECT_TRUE(stored) << stored.error().message;
+    EXPECT_GT(watched, 2);
+    EXPECT_TRUE((*session)->Disarm());
+    return *std::move(stored);
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(SessionTest, RecordsMarksStoresAndPlaysBackBesideALiveSensor) {
+  capture::PatternOptions pattern;
+  pattern.marker_rate_hz = 100;
+  pattern.marker_count = 2;
+  pattern.force_rate_hz = 1000;
+  const capture::PatternFeed feed(pattern);
+  RehearsalOptions options;
+  options.lead = Duration::Milliseconds(100);
+  options.loop = true;
+  const capture::Rig rig = ForceRig();
+  auto rehearsal = Rehearsal::Start(rig, feed, std::move(options));
+  ASSERT_TRUE(rehearsal) << rehearsal.error().message;
+
+  const StoredTake first = Record(rig, rehearsal->get());
+  EXPECT_EQ(first.take.info.name, "touch_001");
+  EXPECT_THAT(first.take.gaps, IsEmpty()) << first.take.page;
+  auto clip = store::ClipReader::Open(first.take.path);
+  ASSERT_TRUE(clip) << clip.error().message;
+  ASSERT_THAT((*clip)->events(), SizeIs(2));
+  EXPECT_EQ((*clip)->events()[1].text, "two");
+  EXPECT_LT((*clip)->events()[0].clip_time, (*clip)->events()[1].clip_time);
+
+  capture::Rig both = (*rehearsal)->rig();
+  capture::RigSource played;
+  played.name = "past";
+  played.kind = capture::RigSource::Kind::kPlayback;
+  played.clip = first.take.path;
+  played.loop = true;
+  both.sources.push_back(played);
+  const StoredTake second = Record(both, nullptr);
+  EXPECT_EQ(second.take.info.name, "touch_002");
+  EXPECT_THAT(second.take.gaps, IsEmpty()) << second.take.page;
+  auto again = store::ClipReader::Open(second.take.path);
+  ASSERT_TRUE(again) << again.error().message;
+  // One stream of the sensor and its like of the clip, apart though they have one name.
+  EXPECT_GE((*again)->streams().size(), 4u) << second.take.page;
+}
+
+}  // namespace
+}  // namespace handhold::live
