@@ -4,6 +4,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 namespace handhold::live {
@@ -69,6 +70,14 @@ Wish WishOfLine(std::string_view line) {
   return {};
 }
 
+/// Of what a key beyond letters sends, Escape first: "\x1b[A", "\x1b[15~", "\x1bOP", "\x1bx".
+static size_t LengthOfSequence(std::string_view keys) {
+  if (keys[1] != '[' && keys[1] != 'O') return 2;
+  size_t end = 2;
+  while (end < keys.size() && (keys[end] < '@' || keys[end] > '~')) ++end;
+  return std::min(end + 1, keys.size());
+}
+
 Wish Keyboard::Next() {
   if (!raw_ && !lines_) return {};
   pollfd ready{STDIN_FILENO, POLLIN, 0};
@@ -80,9 +89,9 @@ Wish Keyboard::Next() {
   if (pending_.empty()) return {};
   if (raw_) {
     const char key = pending_.front();
-    // An arrow key begins as Escape does, and is no wish to leave.
+    // An arrow key begins as Escape does, and is no wish to leave; keys after it are.
     if (key == '\x1b' && pending_.size() > 1) {
-      pending_.clear();
+      pending_.erase(0, LengthOfSequence(pending_));
       return {};
     }
     pending_.erase(0, 1);

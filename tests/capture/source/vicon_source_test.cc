@@ -121,10 +121,10 @@ TEST_F(Vicon, TwoDevicesOfOneNameAreOneStreamAndAWarningThatNamesThem) {
   const int64_t first = emg.counters.front();
   // The pattern counts over the whole run: found once, then every sample follows.
   int64_t at = 0;
-  while (at < 1000 && std::abs(emg.samples[0][0] - truth(at)) > 1e-9) ++at;
+  while (at < 1000 && std::abs(emg.samples[0][0] - truth(at)) > 1e-3) ++at;
   ASSERT_LT(at, 1000);
   for (size_t i = 0; i < emg.counters.size(); ++i)
-    ASSERT_NEAR(emg.samples[i][0], truth(at + emg.counters[i] - first), 1e-9) << i;
+    ASSERT_NEAR(emg.samples[i][0], truth(at + emg.counters[i] - first), 1e-5) << i;
 }
 
 TEST_F(Vicon, ProbeOfNobodySaysWhereAndWhatToDo) {

@@ -112,6 +112,10 @@ TEST(Lines, AreWishes) {
   EXPECT_EQ(WishOfLine("mark second grip").kind, Wish::kMark);
   EXPECT_EQ(WishOfLine("mark second grip").text, "second grip");
   EXPECT_EQ(WishOfLine("mark").text, "");
+  EXPECT_EQ(WishOfLine("mark").event, "mark");
+  EXPECT_EQ(WishOfLine("event stroke up and down").event, "stroke");
+  EXPECT_EQ(WishOfLine("event stroke up and down").text, "up and down");
+  EXPECT_EQ(WishOfLine("event").kind, Wish::kNothing);
   EXPECT_EQ(WishOfLine("stop\r").kind, Wish::kStop);
   EXPECT_EQ(WishOfLine("quit").kind, Wish::kQuit);
   EXPECT_EQ(WishOfLine("acknowledge").kind, Wish::kAcknowledge);
