@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 namespace handhold::store {
 namespace {
@@ -37,7 +38,7 @@ class SensorWalk {
   }
 
   void Finish(ClipIndex& index) {
-    if (in_contact_) Release(last_);
+    if (in_contact_) Release(parted_.value_or(last_));
     double contact_s = 0.0;
     for (const Event& event : events_) contact_s += event.length.seconds();
     const auto add = [&](const std::string& channel, const char* name, double value, Timestamp at) {
@@ -56,17 +57,19 @@ class SensorWalk {
  private:
   void Follow(Timestamp t, double normal_N) {
     if (std::isnan(normal_N)) return;
-    if (!in_contact_ && normal_N >= options_.contact_on_N) {
+    if (parted_ && t - *parted_ >= IndexerOptions::kBounce) Release(*parted_);
+    if (normal_N >= options_.contact_on_N) {
+      if (!in_contact_) began_ = t, peak_N_ = normal_N;
       in_contact_ = true;
-      began_ = t;
-      peak_N_ = normal_N;
-    } else if (in_contact_ && normal_N < options_.contact_off_N) {
-      Release(t);
+      parted_.reset();
+    } else if (in_contact_ && !parted_ && normal_N < options_.contact_off_N) {
+      parted_ = t;
     }
-    if (in_contact_) peak_N_ = std::max(peak_N_, normal_N);
+    if (in_contact_ && !parted_) peak_N_ = std::max(peak_N_, normal_N);
   }
   void Release(Timestamp t) {
     in_contact_ = false;
+    parted_.reset();
     events_.push_back(
         {began_, t - began_, "contact_on", "indexer", sensor_.stream_id, peak_N_, sensor_.name});
     events_.push_back(
@@ -83,6 +86,7 @@ class SensorWalk {
   Extreme extremes_[kSensorZones];
   bool in_contact_ = false;
   Timestamp began_, last_;
+  std::optional<Timestamp> parted_;  ///< below contact_off_N since then: a release, or a bounce
   double peak_N_ = 0.0;
   std::vector<Event> events_;
 };

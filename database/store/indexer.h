@@ -12,9 +12,12 @@ namespace handhold::store {
 /// How contacts are found in normal_force: a threshold with hysteresis. Stored in the catalogue;
 /// another value is another index.
 struct IndexerOptions {
-  double contact_on_N = 0.5;          ///< contact begins at the first sample at or above this ...
-  double contact_off_N = 0.25;        ///< ... and ends at the first one below this
-  static constexpr int kVersion = 1;  ///< raised when the same clip would be indexed differently
+  double contact_on_N = 0.5;    ///< contact begins at the first sample at or above this ...
+  double contact_off_N = 0.25;  ///< ... and ends at the first one below this ...
+  /// ... unless it reaches contact_on_N again within this: a fingertip bounces once or twice as it
+  /// lands, and that is one touch. No hand lets go and presses again so fast.
+  static constexpr Duration kBounce = Duration::Milliseconds(20);
+  static constexpr int kVersion = 2;  ///< raised when the same clip would be indexed differently
   bool operator==(const IndexerOptions&) const = default;
 };
 

@@ -34,7 +34,8 @@ recording::Clip Presses(recording::ClipInfo info) {
   for (int i = 0; i < block.count; ++i) {
     const double t = i * 3.0 / 7000.0;
     double normal_N = 0.0;
-    if (t >= 0.5 && t < 0.8) normal_N = 2.0;
+    // Lands, bounces off for 6 ms, and stays: one contact.
+    if (t >= 0.5 && t < 0.8) normal_N = t > 0.509 && t < 0.515 ? 0.0 : 2.0;
     if (t >= 1.0 && t < 1.1) normal_N = 0.4;  // below contact_on
     if (t >= 1.5 && t < 1.7)
       normal_N = t > 1.55 && t < 1.56 ? 0.3 : 4.0;  // dips, but stays above contact_off
@@ -128,8 +129,9 @@ TEST(Library, ContactsAreFoundWithHysteresis) {
     lengths.push_back(static_cast<double>(row.Integer(3)) * 1e-9);
     return {};
   }));
-  ASSERT_EQ(events.size(), 4u)
-      << "0.4 N does not reach contact_on; the dip to 0.3 N does not reach contact_off";
+  ASSERT_EQ(events.size(), 4u) << "0.4 N does not reach contact_on; the dip to 0.3 N does not "
+                                  "reach contact_off; a bounce of "
+                                  "6 ms is no release";
   const double tick = 3.0 / 7000;
   EXPECT_EQ(events[0].first, "contact_on");
   EXPECT_NEAR(events[0].second, 0.5, tick);
