@@ -59,6 +59,7 @@ const InteractionStepper::Memory* InteractionStepper::Remember(int feature) cons
 void InteractionStepper::Reset() {
   root_offset_W_.setZero();
   memory_.clear();
+  bend_before_.resize(0);
 }
 
 void InteractionStepper::Assemble(const HandStep& hand, const ContactSet& contacts,
@@ -213,11 +214,15 @@ Result<StepResult> InteractionStepper::Step(const HandStep& hand, const ContactS
   } else {
     f_ = f_last;
   }
-  // theta_err of eq. 7 for the quasi-static form, at the contacts of now.
+  // theta_err of eq. 7 at the contacts of now, with the damper's share: the last step solved the
+  // same balance with the Jacobian of the posture before.
+  const Eigen::VectorXd bend = skeleton_.Difference(hand.q_reference, hand.q);
+  const Eigen::VectorXd bend_before = bend_before_.size() == bend.size() ? bend_before_ : bend;
   const Eigen::VectorXd off_balance =
-      skeleton_.Difference(hand.q_reference, hand.q) -
+      bend + (hand.time_constant_s / options_.step_s) * (bend - bend_before) -
       hand.compliance_rad_per_Nm.cwiseProduct(J_.transpose() * f_last);
-  result.equilibrium_residual_rad = hand.time_constant_s > 0.0 ? 0.0 : off_balance.norm();
+  result.equilibrium_residual_rad = off_balance.norm();
+  bend_before_ = bend;
 
   const Eigen::VectorXd motion = u_ + G_ * f_;  // of the hand's points against the objects', over
                                                 // the step

@@ -64,8 +64,9 @@ struct StepResult {
   Eigen::VectorXd q;                 ///< theta^{k+1}
   std::vector<ContactForce> forces;  ///< one per contact given
   /// |theta_err| of eq. 7 at the start of the step: how far theta^k was from balance under the last
-  /// forces at these contacts. The step feeds it back (section 7.1.3, last paragraph), so it does
-  /// not accumulate.
+  /// forces at these contacts, both taken anew at theta^k; with a time constant, theta - theta_r +
+  /// T (theta' - theta_r') - C J^T f. The step feeds it back (section 7.1.3, last paragraph), so it
+  /// does not accumulate.
   double equilibrium_residual_rad = 0.0;
   LcpSummary lcp;
 };
@@ -103,6 +104,7 @@ class InteractionStepper {
   };
   const Memory* Remember(int feature) const;
   std::vector<Memory> memory_;
+  Eigen::VectorXd bend_before_;  ///< theta^{k-1} - theta_r^{k-1}; empty before the first step
   // Of the step in progress: stacked 3 rows per contact.
   Eigen::MatrixXd J_;  ///< block column of J_i (eq. 4)
   Eigen::VectorXd effective_compliance_, q_target_, dq_;

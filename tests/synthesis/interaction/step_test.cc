@@ -116,6 +116,32 @@ TEST(StepTest, TheDampedFormIsTheImplicitStepOfASpringAndDamper) {
   EXPECT_NEAR(kLength * q, 1e-4, 1e-10);
 }
 
+// The balance is taken anew at the next step: it holds while the contact stays where it was, and is
+// off by C dJ^T f when the contact has moved.
+TEST(StepTest, TheDampedFormsResidualSeesAContactThatMoved) {
+  const model::Skeleton hand = testing::ChainHand({kLength}, 0.006);
+  StepOptions options;
+  options.root_compliance_m_per_N = 0.0;
+  for (const double moved : {0.0, 0.03}) {
+    InteractionStepper stepper(hand, options);
+    HandStep step = At(One(0), One(0.004), One(0.02), One(0.5));
+    step.time_constant_s = 0.014;
+    Contact floor = Floor(1e-4, 0.0);
+    floor.feature = 1;
+    // From rest at the reference: the first step finds what is off itself.
+    step.q = One(0.004);
+    const auto first = stepper.Step(step, {floor}, {});
+    EXPECT_NEAR(first->equilibrium_residual_rad, 0.0, 1e-12);
+    const double f = first->forces[0].f_onHand_W.z();
+    ASSERT_GT(f, 0.01);
+    step.q = first->q;
+    step.q_reference = step.q_reference_next;
+    floor.p_W.x() -= moved;
+    const auto second = stepper.Step(step, {floor}, {});
+    EXPECT_NEAR(second->equilibrium_residual_rad, 0.5 * moved * f, 1e-10) << moved;
+  }
+}
+
 // s' as the paper writes it, with the error of eq. 7 added to dtheta_r, gives the forces the
 // absolute form gives.
 TEST(StepTest, TheAbsoluteFormIsThePapers) {
