@@ -224,6 +224,56 @@ TEST(Sensors, NoiseHasTheSizeAsked) {
               2e-6);
 }
 
+TEST(Sensors, SkinSlipDragsTheEndSegmentsMarkersWithTheForce) {
+  SubjectOptions options = Noiseless();
+  options.sensor.skin_slip_m_per_N = 5e-4;
+  const Subject slipping = MakeSubject(options).value();
+  const TruthRun& run = *Clean().truth.FindRun("captured");
+  const TruthStroke& stroke = FirstTouching(Clean().truth);
+  const TruthSeries& series = run.strokes[static_cast<size_t>(stroke.index)];
+  const auto& markers = Clean().truth.skeleton->markers();
+  const int tip_body = Clean().truth.skeleton->body_count() - 1;
+  std::vector<double> still(27), moved(27);
+  int pressed = 0;
+  for (int64_t i = 0; i < Clean().feed.frame_count(); i += 5) {
+    const double t = static_cast<double>(i) / 500.0;
+    const bool within = t > series.begin_s + 0.002 && t < series.end_s() - 0.002;
+    const Vec3 f = within ? Vec3(Interpolate(series, series.f_onHand_W, t)) : Vec3(0, 0, 0);
+    Clean().feed.Markers(i, still);
+    slipping.feed.Markers(i, moved);
+    for (size_t m = 0; m < markers.size(); ++m) {
+      const Vec3 d(moved[3 * m] - still[3 * m], moved[3 * m + 1] - still[3 * m + 1],
+                   moved[3 * m + 2] - still[3 * m + 2]);
+      // The plate pushes the skin as it pushes the hand.
+      const Vec3 expected = markers[m].body == tip_body ? Vec3(5e-4 * f) : Vec3(0, 0, 0);
+      EXPECT_LT((d - expected).norm(), 2e-5) << t << " " << markers[m].name;
+    }
+    pressed += f.norm() > 0.5;
+  }
+  EXPECT_GT(pressed, 20);
+}
+
+TEST(Sensors, DriftMovesOnlyTheNormalForcesZeroAndByWhatIsAsked) {
+  SubjectOptions options = Noiseless();
+  options.sensor.force_drift_N = 0.2;
+  const Subject drifting = MakeSubject(options).value();
+  const auto &clean = Clean().feed.data().wrench_S, &drifted = drifting.feed.data().wrench_S;
+  ASSERT_EQ(clean.size(), drifted.size());
+  double lowest = 0, highest = 0;
+  for (size_t i = 0; i < clean.size(); ++i) {
+    const double d = drifted[i] - clean[i];
+    if (i % 6 != 2) {
+      EXPECT_EQ(d, 0.0) << i;
+    } else {
+      lowest = std::min(lowest, d), highest = std::max(highest, d);
+    }
+  }
+  EXPECT_NEAR(drifted[drifted.size() - 4] - clean[clean.size() - 4] - (drifted[2] - clean[2]), 0.2,
+              0.05);
+  EXPECT_NEAR(highest - lowest, 0.2, 0.05);
+  EXPECT_EQ(drifting.feed.data().markers_m, Clean().feed.data().markers_m);
+}
+
 TEST(Sensors, ClocksThatRunFastSampleEarlier) {
   SubjectOptions options = Noiseless();
   options.sensor.marker_clock_ppm = 500;
