@@ -117,11 +117,14 @@ Status CopyTables(const Database& from, const ClipTables& tables, Database& to) 
       [&](Statement& row) { return put.Bind(1, row.Text(0)).Bind(2, row.Blob(1)).Run(); });
 }
 
-Status CopyChunks(const Database& from, const recording::StreamInfo& info, bool lossless,
-                  Duration length, Database& to) {
+Status CopyChunks(const Database& from, const recording::StreamInfo& info, Duration length,
+                  Database& to) {
   HANDHOLD_ASSIGN(std::vector<ChunkEntry> entries, GetChunkEntries(from, info.id));
   HANDHOLD_ASSIGN(Statement insert, to.Prepare(kInsertChunk));
-  const ChunkLayout layout = ChunkLayout::Of(info, true, lossless);
+  // Every bit is kept, whatever the clip's mode: values on the grid stay counts, and a column that
+  // had to be stored exactly for one value's sake is not quantised where a chunk's end parts it
+  // from that value.
+  const ChunkLayout layout = ChunkLayout::Of(info, true, true);
   ChunkEncoder encoder;
   ClipCursor cursor(from, info, std::move(entries));
   ChunkSamples piece, waiting(static_cast<int>(layout.quanta.size()));
@@ -338,7 +341,7 @@ Status MakeCompacted(const std::string& path, const std::string& part,
   HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(to));
   HANDHOLD_TRY(CopyTables(from, tables, to));
   for (const recording::StreamInfo& info : tables.streams) {
-    HANDHOLD_TRY(CopyChunks(from, info, tables.lossless, options.compacted_chunk, to));
+    HANDHOLD_TRY(CopyChunks(from, info, options.compacted_chunk, to));
   }
   HANDHOLD_TRY(transaction.Commit());
   return Seal(to, &from, recovered);

@@ -364,7 +364,8 @@ TEST(Fault, WhatIsRecordedIsWhatIsRead) {
     if (::testing::Test::HasFatalFailure()) return;
     ASSERT_TRUE(writer->Commit(true));
     same("while recording");
-    ASSERT_TRUE(writer->Close());
+    const Status closed = writer->Close();
+    ASSERT_TRUE(closed) << "stream " << t << ": " << closed.error().message;
     same("closed");
     if (::testing::Test::HasFatalFailure()) return;
   }

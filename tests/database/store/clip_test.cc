@@ -288,6 +288,38 @@ TEST(Clip, DocumentsAndUntrustedOpens) {
   EXPECT_EQ(reader->Document("motion").error().code, ErrorCode::kNotFound);
 }
 
+// A chunk of 0.1 s with an infinity is stored exactly, off the grid; the end of a chunk of 2 s may
+// lie between that value and its neighbours.
+TEST(Clip, WhatWasStoredExactlyStaysSoWhenCompacted) {
+  const TempDir dir;
+  for (const double odd : {HUGE_VAL, -0.0, 1e300}) {
+    for (const int at : {661, 667, 690}) {  // 2 s end at 667, the chunk is 660 to 692
+      const std::string path = dir / "a.clip";
+      std::filesystem::remove(path);
+      recording::StreamInfo info;
+      info.name = "any";
+      info.kind = recording::StreamKind::kAnalog;
+      info.rate = {1000, 3};
+      info.channels = {{"c", "V", 0.25}};
+      auto writer = ClipWriter::Create(path, {}, {}).value();
+      ASSERT_TRUE(writer->AddStream(info));
+      for (int first = 0; first < 1320; first += 33) {
+        recording::SampleBlock block;
+        block.stream_id = 1;
+        block.first_index = block.first_counter = first;
+        block.count = 33;
+        for (int i = first; i < first + 33; ++i)
+          block.values.push_back(i == at ? odd : i == at - 1 ? HUGE_VAL : 0.1 * i);
+        ASSERT_TRUE(writer->Append(block));
+      }
+      const SampleWindow before = ClipReader::Open(path).value()->ReadAll(1).value();
+      const Status closed = writer->Close();
+      ASSERT_TRUE(closed) << odd << " at " << at << ": " << closed.error().message;
+      ExpectSameWindow(before, ClipReader::Open(path).value()->ReadAll(1).value(), {});
+    }
+  }
+}
+
 TEST(Clip, ForeignAndNewerFilesAreRefusedAndUntouched) {
   const TempDir dir;
   ASSERT_TRUE(WriteClip(MakeClip(17), dir / "good.clip", {}));
