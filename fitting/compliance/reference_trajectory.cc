@@ -8,6 +8,7 @@
 
 #include "database/model/dynamics.h"
 #include "fitting/compliance/deviation.h"
+#include "fitting/compliance/smooth_pose.h"
 #include "fitting/signal/polynomial.h"
 
 namespace handhold::fitting {
@@ -44,6 +45,8 @@ class TrajectoryMaker {
     SpreadOverFrames();
     Equation1();
     if (dynamic_) Dynamic();
+    HANDHOLD_TRY(Smooth(&t.q_reference));
+    if (dynamic_) HANDHOLD_TRY(Smooth(&t.q_reference_dynamic));
     Check();
     return std::move(out_);
   }
@@ -188,6 +191,31 @@ class TrajectoryMaker {
       }
       t.q_reference_dynamic.col(k) = skeleton_.Integrate(pose_.q.col(k), -stepper.deviation());
     }
+  }
+
+  /// Markers' noise in theta is no intention, and a replay on another surface would chatter with
+  /// it. Where a joint is refused theta_r stays theta.
+  Status Smooth(Eigen::MatrixXd* q) const {
+    if (options_.cutoff_Hz <= 0 || frames_ < 3) return {};
+    std::vector<int64_t> steps;
+    for (size_t k = 1; k < pose_.times.size(); ++k)
+      steps.push_back((pose_.times[k] - pose_.times[k - 1]).ns());
+    std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
+                     steps.end());
+    const double rate_Hz = 1e9 / static_cast<double>(steps[steps.size() / 2]);
+    artefact::PoseTrack track;
+    track.times = pose_.times;
+    track.q = *q;
+    HANDHOLD_ASSIGN(const SmoothPoses smooth,
+                    SmoothPoseTrack(skeleton_, track, std::min(options_.cutoff_Hz, 0.4 * rate_Hz)));
+    for (Eigen::Index k = 0; k < frames_; ++k) {
+      Eigen::VectorXd change = skeleton_.Difference(q->col(k), smooth.q.col(k));
+      for (int j = 0; j < nv_; ++j) {
+        if (std::isnan(out_.trajectory.compliance_rad_per_Nm(j, k))) change[j] = 0.0;
+      }
+      q->col(k) = skeleton_.Integrate(q->col(k), change);
+    }
+    return {};
   }
 
   /// Torque at the instant a share `u` of the way from frame k - 1 to k, the force's fitted

@@ -20,7 +20,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kReferenceTrajectoryVersion = 1;
+inline constexpr int kReferenceTrajectoryVersion = 2;
 
 struct ReferenceTrajectoryOptions {
   std::string estimator = "dynamic";  ///< whose compliances are used: "dynamic" or "paper"
@@ -35,6 +35,9 @@ struct ReferenceTrajectoryOptions {
                                                              ///< this long before it
   Duration settle = Duration::Milliseconds(150);  ///< the dynamic deviation is followed this long
                                                   ///< after a release
+  /// Zero-phase low-pass of both references, once theta and torque have been put together; 0: none.
+  /// No hand means more than this; the markers' noise does.
+  double cutoff_Hz = 50.0;
 };
 
 struct ReferenceTrajectorySummary {

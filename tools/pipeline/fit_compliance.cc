@@ -106,6 +106,7 @@ Result<fitting::ReferenceTrajectoryOptions> ReferenceOptionsOf(
   HANDHOLD_ASSIGN(const int64_t extrapolation, view.Get<int64_t>("extrapolation_ns"));
   HANDHOLD_ASSIGN(const int64_t from, view.Get<int64_t>("extrapolation_from_ns"));
   HANDHOLD_ASSIGN(const int64_t settle, view.Get<int64_t>("settle_ns"));
+  HANDHOLD_ASSIGN(o.cutoff_Hz, view.GetOr<double>("cutoff_Hz", 0.0));  // older ones: none
   o.extrapolation = Duration::Nanoseconds(extrapolation);
   o.extrapolation_from = Duration::Nanoseconds(from);
   o.settle = Duration::Nanoseconds(settle);

@@ -231,7 +231,8 @@ Json ToJson(const fitting::ReferenceTrajectoryOptions& o) {
                        {"assumed_factor", o.assumed_factor},
                        {"extrapolation_ns", o.extrapolation.ns()},
                        {"extrapolation_from_ns", o.extrapolation_from.ns()},
-                       {"settle_ns", o.settle.ns()}});
+                       {"settle_ns", o.settle.ns()},
+                       {"cutoff_Hz", o.cutoff_Hz}});
 }
 
 Json ToJson(const fitting::ReferenceTrajectorySummary& s) {
