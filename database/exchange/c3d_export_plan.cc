@@ -197,15 +197,7 @@ class Planner {
       const ForceSensor* sensor =
           stream->kind == StreamKind::kForceTorque ? SensorOf(stream->id) : nullptr;
       if (sensor != nullptr) {
-        static constexpr const char* kNames[] = {".Fx", ".Fy", ".Fz", ".Mx", ".My", ".Mz"};
-        for (int k = 0; k < 6; ++k)
-          plan_.analog.push_back({stream->id, k, sensor, Unique(labels, sensor->name + kNames[k]),
-                                  k < 3 ? "N" : "Nmm", 1.0f});
-        plan_.platforms.push_back(sensor);
-        issues_.push_back(
-            {stream->name, Severity::kNote,
-             "its raw channels become the calibrated reaction on the hand, a platform "
-             "of type 2; the size of its surface is not known: 100 mm are written"});
+        PlanSensor(*stream, *sensor, labels);
         continue;
       }
       for (int c = 0; c < stream->channel_count(); ++c) {
@@ -214,6 +206,32 @@ class Planner {
             {stream->id, c, nullptr, Unique(labels, channel.name), channel.unit, 1.0f});
       }
     }
+  }
+
+  /// A platform of the calibrated components, and its counts beside them, which no program can make
+  /// of the former without the calibration.
+  void PlanSensor(const StreamInfo& stream, const ForceSensor& sensor,
+                  std::set<std::string>& labels) {
+    static constexpr const char* kNames[] = {".Fx", ".Fy", ".Fz", ".Mx", ".My", ".Mz"};
+    for (int k = 0; k < 6; ++k)
+      plan_.analog.push_back({stream.id, k, &sensor, Unique(labels, sensor.name + kNames[k]),
+                              k < 3 ? "N" : "Nmm", 1.0f});
+    plan_.platforms.push_back(&sensor);
+    int counts = 0;
+    for (int c = 0; c < stream.channel_count(); ++c) {
+      const recording::Channel& channel = stream.channels[static_cast<size_t>(c)];
+      if (channel.unit != "count") continue;
+      ++counts;
+      plan_.analog.push_back({stream.id, c, nullptr,
+                              Unique(labels, sensor.name + ".raw." + channel.name), channel.unit,
+                              1.0f});
+    }
+    std::string what =
+        "its channels become the calibrated reaction on the hand, a platform of type 2";
+    if (counts > 0) what += "; its counts are kept as analog channels";
+    issues_.push_back({stream.name, Severity::kNote,
+                       what + "; the calibration itself is not in the file, and the size of the "
+                              "surface is not known: 100 mm are written"});
   }
 
   void PlanBodies() {

@@ -17,6 +17,8 @@ constexpr OutputKind kOutputKinds[] = {
     {"ANGLES", "ANGLE_UNITS"}, {"FORCES", "FORCE_UNITS"},   {"MOMENTS", "MOMENT_UNITS"},
     {"POWERS", "POWER_UNITS"}, {"SCALARS", "SCALAR_UNITS"}, {"REACTIONS", "REACTION_UNITS"}};
 
+constexpr size_t kNamedLabels = 20;  // in a message
+
 int CountOf(const C3dParameters& parameters, const char* group, const char* name, int fallback) {
   const C3dParameter* parameter = parameters.Find(group, name);
   const double number = parameter == nullptr ? fallback : parameter->Number(fallback, true);
@@ -35,17 +37,19 @@ std::vector<std::string> UniqueLabels(std::vector<std::string> labels, int count
                           " have no label; they are numbered"});
   labels.resize(wanted);
   std::set<std::string> taken;
+  std::map<std::string, int> next;  // number for the next one of a name: thousands may be equal
   std::string repeated;
   for (size_t i = 0; i < wanted; ++i) {
     std::string& label = labels[i];
     if (label.empty()) label = std::string(letter) + std::to_string(i + 1);
-    if (!taken.insert(label).second) {
-      int k = 2;
-      while (!taken.insert(label + "#" + std::to_string(k)).second) ++k;
-      repeated += (repeated.empty() ? "" : ", ") + label;
-      label += "#" + std::to_string(k);
-    }
+    if (taken.insert(label).second) continue;
+    int& k = next.try_emplace(label, 2).first->second;
+    if (k == 2 && next.size() <= kNamedLabels) repeated += (next.size() > 1 ? ", " : "") + label;
+    while (!taken.insert(label + "#" + std::to_string(k)).second) ++k;
+    label += "#" + std::to_string(k++);
   }
+  if (next.size() > kNamedLabels)
+    repeated += " and " + std::to_string(next.size() - kNamedLabels) + " more";
   if (!repeated.empty())
     issues.push_back({where, Severity::kWarning,
                       "occur more than once; the later ones got a number: " + repeated});

@@ -290,14 +290,17 @@ class C3dExport {
     if (!options_.as_integers) return {};
     double largest_mm = 0;
     std::vector<double> largest(plan_.analog.size(), 0.0);
+    std::vector<bool> whole(plan_.analog.size(), true);  // counts: as they are, when they fit
     FrameReader reader(clip_, plan_);
     HANDHOLD_TRY(reader.ForEach([&](const FrameReader::Frame& frame) -> Status {
       for (const double v : frame.points) {
         if (std::isfinite(v)) largest_mm = std::max(largest_mm, std::fabs(v));
       }
       for (size_t i = 0; i < frame.analog.size(); ++i) {
+        if (!std::isfinite(frame.analog[i])) continue;
         double& most = largest[i % largest.size()];
-        if (std::isfinite(frame.analog[i])) most = std::max(most, std::fabs(frame.analog[i]));
+        most = std::max(most, std::fabs(frame.analog[i]));
+        if (frame.analog[i] != std::round(frame.analog[i])) whole[i % largest.size()] = false;
       }
       return {};
     }));
@@ -305,8 +308,10 @@ class C3dExport {
     if (largest_mm / static_cast<double>(plan_.scale) > 32'767 ||
         clip_.info().properties.count("c3d.point_scale_mm") == 0)
       plan_.scale = static_cast<float>(std::max(1e-6, largest_mm / 32'000));
-    for (size_t c = 0; c < largest.size(); ++c)
-      plan_.analog[c].scale = static_cast<float>(largest[c] > 0 ? largest[c] / 32'000 : 1.0);
+    for (size_t c = 0; c < largest.size(); ++c) {
+      const bool fits = largest[c] == 0 || (whole[c] && largest[c] <= 32'767);
+      plan_.analog[c].scale = fits ? 1.0f : static_cast<float>(largest[c] / 32'000);
+    }
     return {};
   }
 
@@ -383,7 +388,10 @@ class C3dExport {
     for (size_t i = 0; i < frame.analog.size(); ++i) {
       const double value = std::isfinite(frame.analog[i]) ? frame.analog[i] : 0.0;
       if (!std::isfinite(frame.analog[i])) ++missing_;
-      Put(value, plan_.analog[i % plan_.analog.size()].scale, out, analog_error_);
+      const AnalogPlan& channel = plan_.analog[i % plan_.analog.size()];
+      const int64_t before = rounded_;
+      Put(value, channel.scale, out, analog_error_);
+      if (channel.unit == "count") counts_rounded_ += rounded_ - before;
     }
   }
 
@@ -424,6 +432,12 @@ class C3dExport {
       issues_.push_back({"values", Severity::kLoss,
                          "are whole counts: positions at most " + Text(point_error_mm_) +
                              " mm off, analog values at most " + Text(analog_error_)});
+    if (counts_rounded_ > 0)
+      issues_.push_back(
+          {"counts", Severity::kLoss,
+           std::to_string(counts_rounded_) +
+               " are larger than the 24 bits that C3D's numbers hold exactly, and are "
+               "rounded"});
     if (rounded_ > 0)
       issues_.push_back(
           {"values", Severity::kNote,
@@ -436,7 +450,7 @@ class C3dExport {
   const C3dWriteOptions& options_;
   Issues& issues_;
   double point_error_mm_ = 0, analog_error_ = 0;
-  int64_t rounded_ = 0, missing_ = 0;
+  int64_t rounded_ = 0, counts_rounded_ = 0, missing_ = 0;
 };
 
 }  // namespace

@@ -3,10 +3,11 @@
 /// C3D knows one rate of points, one integer multiple of it for everything analog, and one time
 /// axis. Marker streams of one rate become points (residual and, from a stream "c3d/cameras", the
 /// camera mask kept), force transducers become platforms of type 2 (calibrated, the reaction on the
-/// hand, as C3D has it), analog channels and pressure cells analog channels, rigid bodies the
-/// ROTATION group, events the EVENT group. Samples are placed on the points' time axis by the
-/// nearest sample; a device whose clock drifts against it is repeated or dropped a sample here and
-/// there, which is counted. Whatever C3D cannot hold is an issue; kLoss when it is data.
+/// hand, as C3D has it) and, where they were recorded as counts, those too as analog channels
+/// "<sensor>.raw.<channel>"; analog channels and pressure cells become analog channels, rigid
+/// bodies the ROTATION group, events the EVENT group. Samples are placed on the points' time axis
+/// by the nearest sample; a device whose clock drifts against it is repeated or dropped a sample
+/// here and there, which is counted. Whatever C3D cannot hold is an issue; kLoss when it is data.
 #pragma once
 
 #include <string>

@@ -1,12 +1,28 @@
 // The C3D reader on arbitrary bytes: no crash, no hang, bounded memory; what it refuses it names;
-// what it reads has the shape it promised, within the file's length; and what it read can be
-// written and read again.
+// what it reads has the shape it promised, within the file's length; and a small recording, however
+// odd, can be exported again (as C3D and CSV, into nowhere) or is refused by name.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
 #include "database/exchange/c3d_reader.h"
+#include "database/exchange/c3d_writer.h"
+#include "database/exchange/csv_writer.h"
+
+namespace {
+
+void Export(handhold::exchange::ImportSource& source, bool as_integers) {
+  using namespace handhold;
+  const auto clip = exchange::ReadWhole(source);
+  if (!clip) std::abort();
+  const auto c3d = exchange::WriteC3d(*clip, "", {.as_integers = as_integers, .dry_run = true});
+  if (!c3d && c3d.error().message.empty()) std::abort();
+  const auto csv = exchange::WriteCsv(*clip, "", {.dry_run = true});
+  if (!csv && csv.error().message.empty()) std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace handhold;
@@ -43,5 +59,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         (*source)->streams()[static_cast<size_t>(sensor.stream_id) - 1].channel_count())
       std::abort();
   }
+  if (raw > 0 && raw < 20'000 && size < 20'000) Export(**source, data[size - 1] % 4 == 0);
   return 0;
 }

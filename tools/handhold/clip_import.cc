@@ -129,7 +129,7 @@ Verb ClipImportVerb() {
                    .fallback = "auto"},
                   {.name = "--jobs",
                    .value_name = "N",
-                   .help = "files read at once; 0: one per core",
+                   .help = "files read at once; 0: one per core, and one more",
                    .kind = ValueKind::kInteger,
                    .fallback = "0"}},
       .writes = true,

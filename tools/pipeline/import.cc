@@ -180,9 +180,10 @@ Result<std::vector<ImportedFile>> ImportFiles(store::Library* library,
   };
   // ezc3d runs in a forked child: no other thread may be in the middle of an allocation then.
   const bool forks = options.use_ezc3d || options.cross_check;
-  const size_t cores = forks ? 1 : std::max(1u, std::thread::hardware_concurrency());
-  const size_t jobs = std::min(
-      paths.size(), options.jobs > 0 && !forks ? static_cast<size_t>(options.jobs) : cores);
+  // One more than cores: one of them waits for the disk at any time.
+  const size_t usual = std::max(1u, std::thread::hardware_concurrency()) + 1;
+  const size_t wanted = options.jobs > 0 ? static_cast<size_t>(options.jobs) : usual;
+  const size_t jobs = std::min(paths.size(), forks ? size_t{1} : wanted);
   std::vector<std::thread> threads;
   for (size_t t = 0; t < jobs; ++t) threads.emplace_back(worker);
 

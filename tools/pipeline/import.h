@@ -2,8 +2,8 @@
 /// listed.
 ///
 /// Files are read forward in bounded memory (exchange::ImportSource), written as final chunks
-/// (store's already_complete) and catalogued. Several files go in parallel, one thread per core;
-/// the library itself is touched by the calling thread only. A file that fails leaves nothing
+/// (store's already_complete) and catalogued. Several files go in parallel, a thread per core and
+/// one more; the library itself is touched by the calling thread only. A file that fails leaves nothing
 /// behind and does not stop the others.
 #pragma once
 
@@ -32,7 +32,7 @@ struct ImportOptions {
   std::string task = {};
   std::string prop = {};
   bool dry_run = false;  ///< read everything, write nothing
-  int jobs = 0;          ///< files at once; 0: one per core
+  int jobs = 0;          ///< files at once; 0: one per core, and one more
 };
 
 struct ImportedFile {

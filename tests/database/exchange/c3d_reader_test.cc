@@ -7,33 +7,18 @@
 
 #include "database/exchange/c3d_contents.h"
 #include "tests/database/exchange/c3d_bytes.h"
+#include "tests/database/exchange/fixtures.h"
 
 namespace handhold::exchange {
 namespace {
 
+using testing::All;
 using testing::C3dBytes;
 using ::testing::HasSubstr;
-
-std::string All(const Issues& issues) {
-  std::string text;
-  for (const Issue& i : issues)
-    text += std::string(SeverityName(i.severity)) + ": " + i.where + ": " + i.what + "\n";
-  return text;
-}
-
-struct ReadFile {
-  recording::Clip clip{recording::ClipInfo{}};
-  Issues issues;
-  std::vector<recording::StreamInfo> streams;
-};
+using testing::ReadFile;
 
 ReadFile Read(const std::vector<uint8_t>& bytes, const C3dReadOptions& options = {}) {
-  auto source = OpenC3d(bytes, "made.c3d", options);
-  EXPECT_TRUE(source.has_value()) << source.error().message;
-  if (!source) return {};
-  auto clip = ReadWhole(**source);
-  EXPECT_TRUE(clip.has_value()) << clip.error().message;
-  return {*std::move(clip), (*source)->issues(), (*source)->streams()};
+  return testing::ReadAll(OpenC3d(bytes, "made.c3d", options));
 }
 
 std::string Refusal(const std::vector<uint8_t>& bytes) {
@@ -42,10 +27,7 @@ std::string Refusal(const std::vector<uint8_t>& bytes) {
 }
 
 recording::SampleWindow Stream(const ReadFile& file, std::string_view name) {
-  const auto found = file.clip.FindStreams(name);
-  EXPECT_EQ(found.size(), 1u) << name;
-  if (found.empty()) return {};
-  return file.clip.ReadAll(found[0]->id).value();
+  return testing::Stream(file.clip, name);
 }
 
 /// Every value a C3dBytes means, computed here from its functions.

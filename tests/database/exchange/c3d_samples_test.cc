@@ -8,35 +8,20 @@
 #include <map>
 
 #include "database/exchange/c3d_reader.h"
+#include "tests/database/exchange/fixtures.h"
 
 namespace handhold::exchange {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::All;
 using ::testing::HasSubstr;
 
 const std::string kFolder = HANDHOLD_SHARED_DATA_DIR "/c3d/";
 
-struct Loaded {
-  recording::Clip clip{recording::ClipInfo{}};
-  Issues issues;
-};
+using Loaded = testing::ReadFile;
 
-Loaded Load(const std::string& name) {
-  auto source = OpenC3d(kFolder + name);
-  EXPECT_TRUE(source.has_value()) << source.error().message;
-  if (!source) return {};
-  auto clip = ReadWhole(**source);
-  EXPECT_TRUE(clip.has_value()) << clip.error().message;
-  return {*std::move(clip), (*source)->issues()};
-}
-
-std::string All(const Issues& issues) {
-  std::string text;
-  for (const Issue& i : issues)
-    text += std::string(SeverityName(i.severity)) + ": " + i.where + ": " + i.what + "\n";
-  return text;
-}
+Loaded Load(const std::string& name) { return testing::ReadAll(OpenC3d(kFolder + name)); }
 
 /// Bit for bit, NaN equal to NaN; whatever is not samples too.
 void ExpectSame(const recording::Clip& a, const recording::Clip& b) {

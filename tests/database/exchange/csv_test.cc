@@ -8,31 +8,17 @@
 #include "database/exchange/csv_writer.h"
 #include "database/exchange/lines.h"
 #include "tests/database/exchange/clips.h"
+#include "tests/database/exchange/fixtures.h"
 
 namespace handhold::exchange {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::Bytes;
 using testing::ExpectSameSamples;
 using ::testing::HasSubstr;
 
-class Csv : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ =
-        fs::path(::testing::TempDir()) /
-        ("csv_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-  fs::path folder_;
-};
-
-std::span<const uint8_t> Bytes(const std::string& text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
+using Csv = testing::ScratchFolder;
 
 Result<recording::Clip> ReadText(const std::string& text, Issues* issues = nullptr) {
   HANDHOLD_ASSIGN(const auto source, OpenCsv(Bytes(text), "made.csv"));
@@ -199,6 +185,50 @@ TEST_F(Csv, ForeignTableWithUnitsAndTime) {
   ASSERT_EQ(clip.gaps().size(), 1u) << "the missing rows";
   EXPECT_EQ(clip.gaps()[0].count, 2);
   EXPECT_EQ(issues.size(), 1u);
+}
+
+TEST_F(Csv, UnitsRowOrFirstSamples) {
+  const auto shape = [](const std::string& text) {
+    const auto clip = ReadText(text);
+    if (!clip) return clip.error().message;
+    return clip->streams()[0].channels[0].unit + " " +
+           std::to_string(clip->ReadAll(1).value().count());
+  };
+  EXPECT_EQ(shape("time,b\ns,N\n0,4\n0.01,5\n"), "N 2");
+  EXPECT_EQ(shape("time,b,c\n,N,1\n0,4,1\n0.01,5,1\n"), "N 2") << "a time without its unit";
+  EXPECT_EQ(shape("time,b\n0,4\n0.01,5\n"), "1 2");
+  EXPECT_EQ(shape("time,b\n0,\n0.01,5\n"), "1 2") << "a missing value";
+  EXPECT_EQ(shape("time,b\n0,nan\n0.01,NaN\n"), "1 2");
+  // A row of samples with a bad cell is no row of units: it is named, not skipped.
+  EXPECT_THAT(shape("time,b\n0,n/a\n0.01,5\n"), HasSubstr("made.csv:2: 'n/a' is no number"));
+  EXPECT_EQ(OpenCsv(Bytes("a,b\nN,1\n3,4\n5,6\n"), "made.csv", {.rate_Hz = 10})
+                .value()
+                ->streams()[0]
+                .channels[0]
+                .unit,
+            "N");
+}
+
+TEST_F(Csv, DecimalCommasAreRefusedWithTheFix) {
+  for (const char* text : {"time;b\n0,00;4,5\n0,01;4,5\n", "time;b\ns;N\n0,00;4,5\n0,01;4,5\n",
+                           "time\tb\n0\t4,5\n1\t4,5\n"}) {
+    EXPECT_THAT(Message(text), HasSubstr("write decimals with a point, not a comma")) << text;
+  }
+  EXPECT_THAT(Message("time,b\n0,00,4,5\n0,01,4,5\n"),
+              HasSubstr("if its numbers have decimal commas, write points"));
+}
+
+TEST_F(Csv, EndsOfLinesMarksAndOtherEncodings) {
+  const std::string plain = "time,b\ns,N\n0,4\n0.01,5\n";
+  std::string windows = "\xEF\xBB\xBF";
+  for (const char c : plain) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  const auto a = ReadText(plain).value(), b = ReadText(windows).value();
+  EXPECT_EQ(a.streams()[0].channels, b.streams()[0].channels);
+  ExpectSameSamples(a.ReadAll(1).value(), b.ReadAll(1).value(), 0);
+  EXPECT_THAT(Message("\xFF\xFEt\0i\0"), HasSubstr("UTF-16 text; save it as UTF-8"));
+  std::string wide = "time";
+  for (int c = 0; c < 70'000; ++c) wide += ",x";
+  EXPECT_THAT(Message(wide + "\n"), HasSubstr("70001 columns; at most 65536"));
 }
 
 TEST_F(Csv, ForeignTablesThatAreRefused) {

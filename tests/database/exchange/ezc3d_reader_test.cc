@@ -6,17 +6,20 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <new>
 
 #include "tests/database/exchange/c3d_bytes.h"
+#include "tests/database/exchange/fixtures.h"
 
 namespace handhold::exchange {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::All;
 using ::testing::AnyOf;
 using testing::C3dBytes;
 using ::testing::HasSubstr;
@@ -31,13 +34,6 @@ std::string PutFile(const std::string& name, const std::vector<uint8_t>& bytes) 
   out.write(reinterpret_cast<const char*>(bytes.data()),
             static_cast<std::streamsize>(bytes.size()));
   return path;
-}
-
-std::string All(const Issues& issues) {
-  std::string text;
-  for (const Issue& i : issues)
-    text += std::string(SeverityName(i.severity)) + ": " + i.where + ": " + i.what + "\n";
-  return text;
 }
 
 std::string Check(const std::string& path) { return All(CrossCheckC3d(path, {}, kLimits)); }
@@ -113,6 +109,33 @@ TEST(Ezc3dFigures, SwapsResidualAndMask) {
   EXPECT_THAT(said, HasSubstr("known to swap"));
 }
 
+TEST(Ezc3dFigures, ReadsNothingWhereEveryPointIsMarkedInvalid) {
+  C3dBytes made;
+  made.word = [](int, int) { return -1; };
+  const std::string path = PutFile("invalid.c3d", made.Build());
+  const testing::ReadFile theirs = testing::ReadAll(OpenWithEzc3d(path, {}, kLimits));
+  const testing::ReadFile ours = testing::ReadAll(OpenC3d(path));
+  const auto a = testing::Column(theirs.clip, "c3d/markers", "P2.x"),
+             b = testing::Column(ours.clip, "c3d/markers", "P2.x");
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_TRUE(std::isnan(a[i])) << "a better ezc3d: decide again";
+    EXPECT_TRUE(std::isfinite(b[i]));
+  }
+}
+
+TEST(Ezc3dFigures, MakesGhostFramesOfPaddingBeyond65535) {
+  C3dBytes made;
+  made.frames = 66'001;
+  made.with_trial = true;
+  made.points = 1;
+  made.channels = 0;
+  made.ratio = 0;
+  made.word = [](int, int) { return 0; };
+  made.coordinate = [](int f, int, int k) { return 1 + (f + k) % 30'000; };
+  EXPECT_THAT(Check(PutFile("long.c3d", made.Build())), HasSubstr("samples, this reader 66001"));
+}
+
 TEST(Ezc3dFigures, RefusesMips) {
   C3dBytes made;
   made.processor = C3dBytes::kMips;
@@ -164,6 +187,7 @@ TEST(Ezc3dFigures, ValidDescriptionsOf255CharactersAreFatal) {
   EXPECT_EQ(All((*ours)->issues()), "");
   auto theirs = OpenWithEzc3d(path, {}, {int64_t{1} << 30, Duration::Seconds(10)});
   ASSERT_FALSE(theirs.has_value()) << "a better ezc3d: decide again";
+  EXPECT_THAT(Check(path), HasSubstr("warning: ezc3d: cannot be compared: "));
 }
 
 class Ezc3dSamples : public ::testing::Test {

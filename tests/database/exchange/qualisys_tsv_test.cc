@@ -5,14 +5,13 @@
 #include <cmath>
 #include <filesystem>
 
+#include "tests/database/exchange/fixtures.h"
+
 namespace handhold::exchange {
 namespace {
 
+using testing::Bytes;
 using ::testing::HasSubstr;
-
-std::span<const uint8_t> Bytes(const std::string& text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
 
 const std::string kHead =
     "NO_OF_FRAMES\t3\r\nNO_OF_MARKERS\t2\r\nFREQUENCY\t100\r\nTIME_STAMP\t2021-08-26, "

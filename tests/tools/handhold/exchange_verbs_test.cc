@@ -98,6 +98,21 @@ TEST_F(ExchangeVerbs, LossEndsWithThreeAndIsListed) {
   EXPECT_THAT(lossy.out, HasSubstr("are whole counts"));
 }
 
+TEST_F(ExchangeVerbs, CrossCheckListsWhereEzc3dDiffers) {
+  C3dBytes made;
+  made.word = [](int, int) { return 15888; };  // residual byte 16, mask 62, which ezc3d swaps
+  const RunResult run = Ask({"clip", "import", PutFile("x.c3d", made.Build()), "--cross-check"});
+  EXPECT_EQ(run.exit_code, 0) << "the import itself lost nothing: " << run.err;
+  const std::string all = run.out;
+  EXPECT_THAT(all, HasSubstr("ezc3d agrees in all 180 values"));
+  EXPECT_THAT(all, HasSubstr("ezc3d differs in 60 of 60 values"));
+  EXPECT_THAT(all, HasSubstr("c3d/markers residuals"));
+  EXPECT_EQ(Clips(), 1);
+  made.processor = C3dBytes::kMips;
+  EXPECT_THAT(Ask({"clip", "import", PutFile("m.c3d", made.Build()), "--cross-check"}).out,
+              HasSubstr("cannot be compared"));
+}
+
 TEST_F(ExchangeVerbs, OneBadFileDoesNotStopTheOthers) {
   std::vector<std::string> words = {"clip", "import"};
   for (int i = 0; i < 5; ++i)
