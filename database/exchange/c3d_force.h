@@ -3,8 +3,8 @@
 ///
 /// Sign. C3D holds what the plate does to the subject, in the plate's axes (z down): standing on
 /// one reads a negative Fz in every file at hand (17 with platforms, 6 makers). Handhold stores the
-/// force of the hand on the object, so ForceSensor::sign is -1; force_platform_test.cc pins it on
-/// real files: the subject presses on the plate.
+/// force of the hand on the object, so ForceSensor::sign is -1. c3d_samples_test.cc pins the sign
+/// on real files (the subject presses on the plate), force_platform_test.cc every type by statics.
 #pragma once
 
 #include <optional>

@@ -252,24 +252,45 @@ const C3dParameter* C3dParameters::Find(std::string_view group, std::string_view
   return found == nullptr ? nullptr : found->Find(parameter);
 }
 
+namespace {
+
+/// NAME, NAME2, NAME3, ... as far as they go. A part is looked for from where the last one stood:
+/// files hold thousands of them, in order.
+template <typename Take>
+void ForEachPart(const C3dGroup* group, std::string_view name, const Take& take) {
+  if (group == nullptr) return;
+  const std::vector<C3dParameter>& all = group->parameters;
+  size_t begin = 0;
+  for (int k = 1;; ++k) {
+    const std::string wanted = Numbered(name, k);
+    size_t looked = 0;
+    while (looked < all.size() && !SameName(all[(begin + looked) % all.size()].name, wanted))
+      ++looked;
+    if (looked == all.size()) return;
+    const size_t found = (begin + looked) % all.size();
+    take(all[found]);
+    begin = found + 1;
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> C3dParameters::AllTexts(std::string_view group,
                                                  std::string_view parameter) const {
   std::vector<std::string> all;
-  for (int k = 1;; ++k) {
-    const C3dParameter* part = Find(group, Numbered(parameter, k));
-    if (part == nullptr) return all;
-    for (std::string& text : part->Texts()) all.push_back(std::move(text));
-  }
+  ForEachPart(FindGroup(group), parameter, [&](const C3dParameter& part) {
+    for (std::string& text : part.Texts()) all.push_back(std::move(text));
+  });
+  return all;
 }
 
 std::vector<double> C3dParameters::AllNumbers(std::string_view group, std::string_view parameter,
                                               bool is_unsigned) const {
   std::vector<double> all;
-  for (int k = 1;; ++k) {
-    const C3dParameter* part = Find(group, Numbered(parameter, k));
-    if (part == nullptr) return all;
-    for (const double number : part->Numbers(is_unsigned)) all.push_back(number);
-  }
+  ForEachPart(FindGroup(group), parameter, [&](const C3dParameter& part) {
+    for (const double number : part.Numbers(is_unsigned)) all.push_back(number);
+  });
+  return all;
 }
 
 C3dGroup& C3dParameters::Group(std::string_view group) {

@@ -1,7 +1,7 @@
 // C3D: decoding on one core, importing 20 files of 57 MB, memory whatever the file's length. The
-// file is formats.md's: 500 Hz, 60 s, 60 markers and 24 analog channels at 10x, floats. Peers in the
-// same run: ezc3d reading that file; plain copies of the 20 files, each synced, which say what the
-// disk can do.
+// file is formats.md's: 500 Hz, 60 s, 60 markers and 24 analog channels at 10x, floats. Peers in
+// the same run: ezc3d reading that file; plain copies of the 20 files, each synced, which say what
+// the disk can do.
 #include <ezc3d/ezc3d_all.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -115,10 +115,9 @@ void Import(Reporter& reporter, const std::vector<std::string>& files, const fs:
   };
   const auto [speed, copied] = RepeatBoth(5, import, copy);
   reporter.Note("import: stored " + std::to_string(stored / bytes) + " of the files' bytes");
-  reporter.Report("exchange.c3d_import", {.value = speed,
-                                          .unit = "MB/s",
-                                          .better = Better::kHigher,
-                                          .goal = Goal::SpeedAtLeast(150)});
+  reporter.Report(
+      "exchange.c3d_import",
+      {.value = speed, .unit = "MB/s", .better = Better::kHigher, .goal = Goal::SpeedAtLeast(150)});
   reporter.Report("exchange.c3d_import.copy",
                   {.value = speed,
                    .unit = "MB/s",

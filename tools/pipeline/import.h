@@ -3,8 +3,8 @@
 ///
 /// Files are read forward in bounded memory (exchange::ImportSource), written as final chunks
 /// (store's already_complete) and catalogued. Several files go in parallel, a thread per core and
-/// one more; the library itself is touched by the calling thread only. A file that fails leaves nothing
-/// behind and does not stop the others.
+/// one more; the library itself is touched by the calling thread only. A file that fails leaves
+/// nothing behind and does not stop the others.
 #pragma once
 
 #include <map>
