@@ -127,6 +127,12 @@ class FrameReader {
       issues.push_back(
           {"residuals", Severity::kLoss,
            std::to_string(residuals_limited_) + " exceed what C3D's byte holds and are limited"});
+    if (residuals_unknown_ > 0)
+      issues.push_back(
+          {"residuals", Severity::kNote,
+           std::to_string(residuals_unknown_) +
+               " positions have none; C3D has no mark for that: they are 0, which also "
+               "means interpolated"});
     if (residual_error_mm_ > 1e-6)
       issues.push_back({"residuals", Severity::kNote,
                         "are whole steps of " + Text(static_cast<double>(plan_.scale)) +
@@ -174,7 +180,8 @@ class FrameReader {
         xyz[0] = std::numeric_limits<double>::quiet_NaN();
         continue;
       }
-      const double residual_m = p.residual >= 0 ? window.value(p.residual, at) : 0.0;
+      const double residual_m =
+          p.residual >= 0 ? window.value(p.residual, at) : std::numeric_limits<double>::quiet_NaN();
       int mask = 0;
       if (p.camera_stream != 0 && indices.at(p.camera_stream) >= 0) {
         const double value =
@@ -186,7 +193,10 @@ class FrameReader {
   }
 
   int ResidualByte(double residual_m) {
-    if (!std::isfinite(residual_m) || residual_m < 0) return 0;
+    if (!std::isfinite(residual_m) || residual_m < 0) {
+      ++residuals_unknown_;
+      return 0;
+    }
     const double mm = MetresToMillimetres(residual_m), scale = static_cast<double>(plan_.scale);
     const double steps = std::round(mm / scale);
     if (steps > 255) {
@@ -275,7 +285,7 @@ class FrameReader {
   std::vector<int> point_streams_, analog_streams_;
   Eigen::VectorXd raw_;
   geometry::Vec6 wrench_;
-  int64_t residuals_limited_ = 0;
+  int64_t residuals_limited_ = 0, residuals_unknown_ = 0;
   double residual_error_mm_ = 0;
 };
 

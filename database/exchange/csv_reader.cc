@@ -45,6 +45,9 @@ Result<std::unique_ptr<ImportSource>> Open(std::unique_ptr<ByteSource> bytes,
     own = first && *first == kCsvMagic;
     if (first && (first->starts_with("\xFF\xFE") || first->starts_with("\xFE\xFF")))
       return Error{ErrorCode::kUnsupported, name + ": is UTF-16 text; save it as UTF-8"};
+    if (first && first->find('\r') != std::string_view::npos)
+      return Error{ErrorCode::kUnsupported,
+                   name + ": its lines end with a carriage return alone; save it with line feeds"};
     if (first && first->starts_with("#handhold-csv ") && !own)
       return Error{ErrorCode::kVersion,
                    name + ": is '" + std::string(first->substr(0, 40)) + "', of a later program"};

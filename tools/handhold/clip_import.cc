@@ -113,7 +113,7 @@ Verb ClipImportVerb() {
                   {.name = "--prop", .value_name = "PROP", .help = "with which object"},
                   {.name = "--rate",
                    .value_name = "HZ",
-                   .help = "of C3D files that give no rate",
+                   .help = "of C3D files that give no rate, and of tables without times",
                    .kind = ValueKind::kNumber},
                   {.name = "--unit",
                    .value_name = "UNIT",

@@ -226,6 +226,7 @@ TEST_F(Csv, EndsOfLinesMarksAndOtherEncodings) {
   EXPECT_EQ(a.streams()[0].channels, b.streams()[0].channels);
   ExpectSameSamples(a.ReadAll(1).value(), b.ReadAll(1).value(), 0);
   EXPECT_THAT(Message("\xFF\xFEt\0i\0"), HasSubstr("UTF-16 text; save it as UTF-8"));
+  EXPECT_THAT(Message("time,b\r0,4\r1,5\r"), HasSubstr("a carriage return alone"));
   std::string wide = "time";
   for (int c = 0; c < 70'000; ++c) wide += ",x";
   EXPECT_THAT(Message(wide + "\n"), HasSubstr("70001 columns; at most 65536"));
