@@ -1,9 +1,10 @@
 /// Reads CSV: our own (schemas/exchange/csv.md), exactly; anybody's, when it has a row of names,
 /// rows of numbers and a column of times.
 ///
-/// Of a foreign file: separator ',', ';' or tab; an optional row of units under the names; the time
-/// column is the one called "time" or "t", with "_s", "_ms", "_us", "_ns", "(s)" ... or a unit
-/// below it (else seconds). Its rate must be even: a missing row becomes a gap, an uneven one
+/// Of a foreign file: UTF-8; separator ',', ';' or tab; decimal points, no commas; an optional row
+/// of units under the names (a row whose time is no number); the time column is the one called
+/// "time" or "t", with "_s", "_ms", "_us", "_ns", "(s)" ... or a unit below it (else seconds). An
+/// empty cell and "nan" are missing values; any other cell that is no number refuses the file. Its rate must be even: a missing row becomes a gap, an uneven one
 /// refuses the file. Other columns become one analog stream, "csv/data".
 #pragma once
 
