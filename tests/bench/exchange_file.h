@@ -24,20 +24,28 @@ inline void MakeC3d(const std::string& path, int frames, bool as_floats, unsigne
   const auto number = [](C3dGroup& group, const char* name, double value) {
     group.parameters.push_back(C3dParameter::OfFloats(name, {}, std::span(&value, 1)));
   };
+  const auto count = [](C3dGroup& group, const char* name, int value) {
+    group.parameters.push_back(C3dParameter::OfInts(name, {}, std::span(&value, 1)));
+  };
   const auto labels = [](const char* letter, int count) {
     std::vector<std::string> all;
     for (int i = 0; i < count; ++i) all.push_back(letter + std::to_string(i + 1));
     return all;
   };
   C3dGroup& point = parameters.Group("POINT");
-  number(point, "USED", kMarkers);
+  count(point, "USED", kMarkers);
   number(point, "SCALE", as_floats ? -kScale : kScale);
   number(point, "RATE", 500);
-  number(point, "FRAMES", frames);
+  // ezc3d, a peer, reads whole numbers only; beyond 16 bits a float is what the guide wants.
+  if (frames < 32'768) {
+    count(point, "FRAMES", frames);
+  } else {
+    number(point, "FRAMES", frames);
+  }
   point.parameters.push_back(C3dParameter::OfTexts("UNITS", {"mm"}));
   point.parameters.push_back(C3dParameter::OfTexts("LABELS", labels("M", kMarkers)));
   C3dGroup& analog = parameters.Group("ANALOG");
-  number(analog, "USED", kChannels);
+  count(analog, "USED", kChannels);
   number(analog, "RATE", 500 * kRatio);
   number(analog, "GEN_SCALE", 1);
   const std::vector<double> scales(kChannels, as_floats ? 1.0 : 0.001);
