@@ -4,8 +4,9 @@
 /// Of a foreign file: UTF-8; separator ',', ';' or tab; decimal points, no commas; an optional row
 /// of units under the names (a row whose time is no number); the time column is the one called
 /// "time" or "t", with "_s", "_ms", "_us", "_ns", "(s)" ... or a unit below it (else seconds). An
-/// empty cell and "nan" are missing values; any other cell that is no number refuses the file. Its rate must be even: a missing row becomes a gap, an uneven one
-/// refuses the file. Other columns become one analog stream, "csv/data".
+/// empty cell and "nan" are missing values; any other cell that is no number refuses the file. Its
+/// rate must be even: a missing row becomes a gap, an uneven one refuses the file. Other columns
+/// become one analog stream, "csv/data".
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ inline void MakeC3d(const std::string& path, int frames, bool as_floats, unsigne
   const auto number = [](C3dGroup& group, const char* name, double value) {
     group.parameters.push_back(C3dParameter::OfFloats(name, {}, std::span(&value, 1)));
   };
-  const auto count = [](C3dGroup& group, const char* name, int value) {
+  const auto whole = [](C3dGroup& group, const char* name, int value) {
     group.parameters.push_back(C3dParameter::OfInts(name, {}, std::span(&value, 1)));
   };
   const auto labels = [](const char* letter, int count) {
@@ -33,19 +33,19 @@ inline void MakeC3d(const std::string& path, int frames, bool as_floats, unsigne
     return all;
   };
   C3dGroup& point = parameters.Group("POINT");
-  count(point, "USED", kMarkers);
+  whole(point, "USED", kMarkers);
   number(point, "SCALE", as_floats ? -kScale : kScale);
   number(point, "RATE", 500);
   // ezc3d, a peer, reads whole numbers only; beyond 16 bits a float is what the guide wants.
   if (frames < 32'768) {
-    count(point, "FRAMES", frames);
+    whole(point, "FRAMES", frames);
   } else {
     number(point, "FRAMES", frames);
   }
   point.parameters.push_back(C3dParameter::OfTexts("UNITS", {"mm"}));
   point.parameters.push_back(C3dParameter::OfTexts("LABELS", labels("M", kMarkers)));
   C3dGroup& analog = parameters.Group("ANALOG");
-  count(analog, "USED", kChannels);
+  whole(analog, "USED", kChannels);
   number(analog, "RATE", 500 * kRatio);
   number(analog, "GEN_SCALE", 1);
   const std::vector<double> scales(kChannels, as_floats ? 1.0 : 0.001);
