@@ -192,14 +192,18 @@ void GatherReferences(const lab::Truth& truth, const ChainResults& r, Evidence* 
 }
 
 /// Where the planted normal force sets a contact_on, as schemas/README.md defines it: at 0.5 N, and
-/// again after it fell below 0.25 N. A finger that bounces sets two.
+/// again after it fell below 0.25 N for more than the 20 ms of a bounce.
 std::vector<double> ContactOns(const lab::TruthSeries& s) {
+  constexpr double kBounce_s = 0.020;
   std::vector<double> on_s;
   bool on = false;
+  double off_s = -1.0;
   for (int64_t i = 0; i < s.rows(); ++i) {
-    const double force_N = s.f_onHand_W(i, 2);
-    if (!on && force_N >= 0.5) on_s.push_back(s.time_s(i));
-    on = on ? force_N >= 0.25 : force_N >= 0.5;
+    const double force_N = s.f_onHand_W(i, 2), t = s.time_s(i);
+    const bool now_on = force_N >= (on ? 0.25 : 0.5);
+    if (now_on && !on && (on_s.empty() || t - off_s > kBounce_s)) on_s.push_back(t);
+    if (on && !now_on) off_s = t;
+    on = now_on;
   }
   return on_s;
 }
