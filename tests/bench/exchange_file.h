@@ -36,7 +36,7 @@ inline void MakeC3d(const std::string& path, int frames, bool as_floats, unsigne
   whole(point, "USED", kMarkers);
   number(point, "SCALE", as_floats ? -kScale : kScale);
   number(point, "RATE", 500);
-  // ezc3d, a peer, reads whole numbers only; beyond 16 bits a float is what the guide wants.
+  // Beyond 16 bits a float is what the guide wants.
   if (frames < 32'768) {
     whole(point, "FRAMES", frames);
   } else {
