@@ -226,8 +226,9 @@ TEST(JsonFile, IsReplacedWholeAndReadBack) {
   ASSERT_FALSE(WriteJsonFile(path, Json(std::nan(""))));
   EXPECT_EQ(*ReadJsonFile(path), json);
   EXPECT_EQ(ReadJsonFile("/nonexistent/x.json").error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(WriteJsonFile("/nonexistent/x.json", json).error().message,
-              HasSubstr("/nonexistent/x.json: cannot create"));
+  // Inside a file there is no folder, whatever the machine holds and whoever runs this.
+  const std::string nowhere = path / "x.json";
+  EXPECT_THAT(WriteJsonFile(nowhere, json).error().message, HasSubstr(nowhere + ": cannot create"));
   EXPECT_THAT(ReadJsonFile("/dev/zero", {.max_bytes = 1000}).error().message,
               HasSubstr("longer than the limit of 1000"));
 }
