@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -42,6 +43,20 @@ Status CheckReach(const Prop& prop, const Vec3& p, const std::string& what) {
   if (!(p.norm() > 5.0)) return {};
   return Invalid(prop, what + " is " + std::to_string(p.norm()) +
                            " m away, beyond 5 m: is this in mm? lengths are in m");
+}
+
+/// No side of what a hand holds or presses is longer, and nothing rubs harder.
+constexpr double kLongestSide_m = 5.0;
+constexpr double kHighestFriction = 10.0;
+
+Status CheckSize(const Prop& prop, const PropShape& shape) {
+  const geometry::Bounds bounds = geometry::BoundsOf(shape.shape);
+  const double longest = (bounds.max - bounds.min).maxCoeff();
+  if (longest <= kLongestSide_m) return {};
+  char length[32];
+  std::snprintf(length, sizeof length, "%.6g", longest);
+  return Invalid(prop, "shape '" + shape.name + "' is " + length +
+                           " m long, more than 5 m: is this in mm or cm? lengths are in m");
 }
 
 Status ReadShapesAndMass(const JsonView& root, const std::filesystem::path& folder, Prop* prop) {
@@ -105,12 +120,13 @@ Status CheckProp(const Prop& prop) {
       return Invalid(prop, "the pose of shape '" + shape.name + "' is not a rigid transform");
     }
     HANDHOLD_TRY(CheckReach(prop, shape.X_PS.p, "shape '" + shape.name + "'"));
+    HANDHOLD_TRY(CheckSize(prop, shape));
   }
   if (prop.mass.mass_kg != 0) {
     if (Status s = geometry::CheckMass(prop.mass); !s) return Invalid(prop, s.error().message);
   }
-  if (!(prop.friction >= 0) || !std::isfinite(prop.friction)) {
-    return Invalid(prop, "friction must be finite and >= 0");
+  if (!(prop.friction >= 0) || !(prop.friction <= kHighestFriction)) {
+    return Invalid(prop, "friction must be from 0 to 10");
   }
   if (!(prop.surface_compliance_m_per_N >= 0) || !std::isfinite(prop.surface_compliance_m_per_N)) {
     return Invalid(prop, "surface_compliance_m_per_N must be finite and >= 0");

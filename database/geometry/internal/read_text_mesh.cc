@@ -31,13 +31,18 @@ bool ParseObjFace(std::string_view rest, std::size_t vertices_so_far,
   return true;
 }
 
-/// The next statement: a line, and while it ends in a backslash the one after it, too. `joined`
-/// holds what had to be put together. Returns the lines taken, 0 at the end.
+/// The next statement: a line, and while it ends in a backslash the one after it, too. Only those
+/// that are read can be continued, and not in a comment: a path at the end of a comment or a name
+/// ("# from C:\models\") must not swallow a vertex. `joined` holds what had to be put together.
+/// Returns the lines taken, 0 at the end.
 std::size_t NextStatement(std::string_view& text, std::string_view& statement,
                           std::string& joined) {
   if (!NextLine(text, statement)) return 0;
   std::size_t lines = 1;
   if (!statement.ends_with('\\')) return lines;
+  std::string_view rest = statement;
+  const std::string_view keyword = NextToken(rest);
+  if ((keyword != "v" && keyword != "f") || rest.find('#') != rest.npos) return lines;
   joined.clear();
   std::string_view line = statement;
   bool more = true;

@@ -168,12 +168,13 @@ TEST(ReadMesh, ABackslashContinuesALineOfAnObj) {
   for (const std::string end : {"\n", "\r\n", "\r"}) {
     const std::string with = "v 0 \\" + end + " 0 0" + end + "v 1 0 0" + end + "v 0 1 0" + end +
                              "v 0 0 1" + end + "f 1\\" + end + "3 \\" + end + "\\" + end + "2" +
-                             end + "f 1 2 4" + end + "f 2 3 4" + end + "# nothing \\" + end +
-                             "v 9 9 9" + end + "f 3 1 4" + end;
+                             end + "# from C:\\models\\" + end + "f 1 2 4" + end + "g C:\\" + end +
+                             "f 2 3 4 # \\" + end + "f 3 1 4" + end;
     const auto file = Read(with, "x.obj");
     ASSERT_TRUE(file) << file.error().message;
     EXPECT_TRUE(file->report.watertight()) << file->report.Summary();
-    EXPECT_EQ(file->mesh.vertices.size(), 4u);  // a comment is continued, too
+    EXPECT_EQ(file->mesh.vertices.size(), 4u);
+    EXPECT_EQ(file->mesh.triangles.size(), 4u);  // comments and names are not continued
     EXPECT_THAT(file->issues, ::testing::IsEmpty());
   }
   // Lines are counted as an editor counts them, and a backslash at the end of the file ends it.

@@ -136,12 +136,21 @@ TEST_F(PropFile, NamesMustDifferAndNumbersBePhysical) {
        "grasp region 'g' is 30.000000 m away, beyond 5 m: is this in mm?"},
       {R"({"name": "a", "kind": "sphere", "radius_m": 0.1, "pose": {"p_m": [0, 0, 25]}})", "",
        "shape 'a' is 25.000000 m away, beyond 5 m: is this in mm?"},
+      {R"({"name": "a", "kind": "box", "size_m": [30, 50, 70]})", "",
+       "shape 'a' is 70 m long, more than 5 m: is this in mm or cm?"},
+      {R"({"name": "a", "kind": "box", "size_m": [3, 5, 7]})", "", "shape 'a' is 7 m long"},
+      {R"({"name": "a", "kind": "sphere", "radius_m": 1e300})", "", "m long, more than 5 m"},
   };
   for (const auto& c : cases) {
     const auto prop = Load(With(c.shapes, c.rest));
     ASSERT_FALSE(prop) << c.shapes << c.rest;
     EXPECT_THAT(prop.error().message, HasSubstr(c.says));
   }
+  std::string rough = With(ball);
+  rough.replace(rough.find("0.5"), 3, "1e308");
+  const auto prop = Load(rough);
+  ASSERT_FALSE(prop);
+  EXPECT_THAT(prop.error().message, HasSubstr("friction must be from 0 to 10"));
 }
 
 TEST_F(PropFile, MassFromShapesIsThatOfTheSolid) {
@@ -282,6 +291,18 @@ TEST(PropFromMesh, ADamagedFileIsNoProp) {
   EXPECT_EQ(prop.error().code, ErrorCode::kCorrupt);
   EXPECT_THAT(prop.error().message, HasSubstr("handhold_damaged.obj: this mesh file is damaged"));
   EXPECT_THAT(prop.error().message, HasSubstr("vertices that are not there (line 7"));
+}
+
+TEST(PropFromMesh, AMeshInAnotherUnitIsRefused) {
+  const std::string path = (std::filesystem::temp_directory_path() / "handhold_mm.obj").string();
+  std::ofstream(path)
+      << "v 0 0 0\nv 50 0 0\nv 0 50 0\nv 0 0 50\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+  const auto in_metres = PropFromMesh(path, 1.0);
+  const auto in_mm = PropFromMesh(path, 1e-3);
+  std::filesystem::remove(path);
+  EXPECT_TRUE(in_mm);
+  ASSERT_FALSE(in_metres);
+  EXPECT_THAT(in_metres.error().message, HasSubstr("shape 'mesh' is 50 m long, more than 5 m"));
 }
 
 TEST(PropLibrary, HasWhatItPromises) {
