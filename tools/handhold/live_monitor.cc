@@ -18,7 +18,8 @@ Verb LiveMonitorVerb() {
           .handles_interrupt = true,
           .details = "Keys: a acknowledge what is red, q leave.",
           .run = [](Context& context) -> Outcome {
-            if (const Status times = NotNegative(context.arguments, {"--seconds"}); !times)
+            if (const Status times = TimesWithin(context.arguments, {{"--seconds", kLongest_s}});
+                !times)
               return Outcome::Usage(times.error().message);
             HANDHOLD_ASSIGN(const capture::Rig rig,
                             capture::FindRig(context.arguments.Text("--rig")));

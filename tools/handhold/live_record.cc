@@ -90,8 +90,9 @@ void Report(Context& context, LiveView& view, const live::Session& session,
     }
   }
   const std::string library = " --library " + session.library_path();
-  if (!stored.not_catalogued.empty()) {
-    out.Prose("\nNext:\n  handhold library rebuild" + library + "\n");
+  if (!stored.not_catalogued.empty() || !stored.take.closed) {
+    const std::string finish = stored.take.closed ? "" : " --finish";
+    out.Prose("\nNext:\n  handhold library rebuild" + finish + library + "\n");
     return;
   }
   out.Prose("\nNext:\n  handhold clip show " + info.name + library +
@@ -106,7 +107,10 @@ std::string LossOf(const live::StoredTake& stored) {
            " but not in the catalogue: " + stored.not_catalogued +
            "\nhandhold library rebuild will put it there";
   }
-  if (!stored.take.closed) return name + " is safe as recorded, but not yet compacted";
+  if (!stored.take.closed)
+    return name +
+           " is safe as recorded, but not yet compacted; "
+           "`handhold library rebuild --finish` will do that";
   if (stored.take.gaps.empty()) return name + " is stored. " + stored.take.quality.advice;
   int64_t lost = 0;
   for (const recording::Gap& gap : stored.take.gaps) lost += gap.count;
@@ -149,7 +153,9 @@ Outcome Record(Context& context, LiveView& view, live::Session& session, bool ar
 
 Outcome RunRecord(Context& context) {
   const Arguments& given = context.arguments;
-  if (const Status times = NotNegative(given, {"--seconds", "--pre-roll", "--lead"}); !times)
+  if (const Status times = TimesWithin(
+          given, {{"--seconds", kLongest_s}, {"--pre-roll", 60}, {"--lead", kLongestWait_s}});
+      !times)
     return Outcome::Usage(times.error().message);
   HANDHOLD_ASSIGN(const capture::Rig rig, capture::FindRig(given.Text("--rig")));
   live::SessionOptions options{.notes = NotesOf(given), .library = given.Text("--library")};

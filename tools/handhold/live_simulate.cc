@@ -35,7 +35,7 @@ Verb LiveSimulateVerb() {
           "come once, times counted\nfrom the session's begin.",
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
-        if (const Status times = NotNegative(given, {"--seconds"}); !times)
+        if (const Status times = TimesWithin(given, {{"--seconds", kLongest_s}}); !times)
           return Outcome::Usage(times.error().message);
         HANDHOLD_ASSIGN(const capture::Rig rig, capture::FindRig(given.Text("--rig")));
         if (!given.Has("--feed")) context.progress.Note("making a simulated subject ...");

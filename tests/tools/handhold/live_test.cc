@@ -349,6 +349,8 @@ TEST_F(Live, CtrlCAKillAndAClosedTerminalStoreTheTake) {
     Running record({"live", "record", "--library", library_, "--simulate", "pattern"});
     ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
     record.Signal(signal);
+    ASSERT_TRUE(record.WaitFor("storing")) << record.output();
+    record.Signal(signal);  // a window that closes, timeout and impatience send two
     EXPECT_EQ(record.Wait(), 0) << record.output();
     const std::string name = "stroke_00" + std::to_string(++takes);
     EXPECT_THAT(record.output(), HasSubstr("KEEP  " + name));
@@ -501,7 +503,9 @@ TEST_F(Live, ADiskThatTakesNoMoreIsSaidAndWhatWasStoredCanBeFinished) {
   EXPECT_THAT(record.err, HasSubstr("RED: "));
   EXPECT_THAT(record.out,
               AllOf(HasSubstr("DO NOT RELY ON"), HasSubstr("could not be written"),
-                    HasSubstr("free disk space, then `handhold library rebuild --finish`")));
+                    HasSubstr("free disk space, then `handhold library rebuild --finish`"),
+                    HasSubstr("Next:\n  handhold library rebuild --finish --library " + library_),
+                    Not(HasSubstr("handhold clip show"))));
   EXPECT_EQ(RunHandhold({"library", "rebuild", "--finish", "--library", library_}).exit_code, 0);
   EXPECT_EQ(RunHandhold({"library", "check", "--library", library_}).exit_code, 0);
   EXPECT_THAT(RunHandhold({"clip", "list", "--library", library_}).out, HasSubstr("stroke_001"));
@@ -539,6 +543,30 @@ TEST_F(Live, ABusyCatalogueCostsTheCatalogueEntryNotTheTake) {
   close(catalogue);
   EXPECT_EQ(RunHandhold({"library", "rebuild", "--library", library_}).exit_code, 0);
   EXPECT_THAT(RunHandhold({"clip", "list", "--library", library_}).out, HasSubstr("stroke_001"));
+}
+
+TEST_F(Live, TimesBeyondReasonAreUsageErrorsThatSayTheRange) {
+  struct Wrong {
+    std::vector<std::string> words;
+    std::string said;
+  };
+  for (const Wrong& wrong : std::vector<Wrong>{
+           {{"record", "--seconds", "1e12"}, "--seconds: at most 604800 s, found '1e12'"},
+           {{"record", "--arm", "--pre-roll", "1e12"}, "--pre-roll: at most 60 s"},
+           {{"record", "--arm", "--pre-roll", "60.5"}, "--pre-roll: at most 60 s, found '60.5'"},
+           {{"record", "--seconds", "604801"}, "--seconds: at most 604800 s"},
+           {{"record", "--simulate", "pattern", "--lead", "9e9s"}, "--lead: at most 3600 s"},
+           {{"simulate", "--feed", "pattern", "--seconds", "1e11"}, "--seconds: at most 604800 s"},
+           {{"monitor", "--seconds", "1e300"}, "--seconds: at most 604800 s"},
+           {{"check", "--timeout", "9e9s"}, "--timeout: at most 3600 s"}}) {
+    std::vector<std::string> words = {"live"};
+    words.insert(words.end(), wrong.words.begin(), wrong.words.end());
+    if (words[1] == "record") words.insert(words.end(), {"--library", library_});
+    const RunResult refused = RunHandhold(words);
+    EXPECT_EQ(refused.exit_code, 2) << wrong.said << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr(wrong.said));
+  }
+  EXPECT_FALSE(std::filesystem::exists(library_));
 }
 
 TEST_F(Live, WhatIsWrongIsSaidAndLeavesNothingBehind) {

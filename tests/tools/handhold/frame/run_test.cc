@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "database/base/log.h"
+#include "database/base/time.h"
 #include "tests/tools/handhold/frame/sample_verbs.h"
 #include "tools/handhold/frame/interrupt.h"
 
@@ -170,6 +171,7 @@ int StatusAfterSignal(bool handles, int signal_number, const std::function<Outco
   EXPECT_EQ(pipe(ready), 0);
   const pid_t child = fork();
   if (child == 0) {
+    signal(SIGHUP, SIG_DFL);  // also under nohup
     Verb verb{.noun = "wait", .summary = "wait", .handles_interrupt = handles};
     verb.run = [&](Context& context) {
       EXPECT_EQ(write(ready[1], "r", 1), 1);
@@ -196,6 +198,37 @@ TEST(Interrupt, AVerbThatHandlesItEndsInOrder) {
   const int stored = StatusAfterSignal(true, SIGTERM, [] { return Outcome::Done(); });
   ASSERT_TRUE(WIFEXITED(stored));
   EXPECT_EQ(WEXITSTATUS(stored), 0) << "Ctrl-C is how a recording is stopped: the take is stored";
+}
+
+TEST(Interrupt, WhatComesTwiceWhileItStoresDoesNotKill) {
+  for (const int number : {SIGHUP, SIGTERM, SIGINT}) {
+    const int status = StatusAfterSignal(true, number, [number] {
+      raise(number);  // as the kernel and the shell of a closed window, timeout, a double press
+      raise(number);
+      raise(SIGTERM);
+      return Outcome::Done();
+    });
+    ASSERT_TRUE(WIFEXITED(status)) << number;
+    EXPECT_EQ(WEXITSTATUS(status), 0) << number;
+  }
+}
+
+TEST(Interrupt, CtrlCPressedOnAndOnEndsItAfterAWarning) {
+  const auto press = [](int further) {
+    return [further] {
+      for (int i = 0; i < further; ++i) {
+        // The handler's second passes by the clock that it reads.
+        for (const Timestamp end = HostNow() + Duration::Milliseconds(1050); HostNow() < end;)
+          usleep(10'000);
+        raise(SIGINT);
+      }
+      return Outcome::Done();
+    };
+  };
+  EXPECT_TRUE(WIFEXITED(StatusAfterSignal(true, SIGINT, press(1)))) << "only said";
+  const int status = StatusAfterSignal(true, SIGINT, press(2));
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
 }
 
 TEST(Interrupt, AnyOtherVerbDiesOfIt) {
