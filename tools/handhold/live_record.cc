@@ -43,6 +43,8 @@ Json StoredJson(const live::StoredTake& stored, bool rehearsal) {
                             {"keep", stored.take.quality.keep},
                             {"advice", stored.take.quality.advice},
                             {"catalogued", stored.not_catalogued.empty()},
+                            {"noted", stored.not_noted.empty()},
+                            {"not_noted", stored.not_noted},
                             {"gaps", std::move(gaps)}});
   if (rehearsal) json.Set("injected_gaps_reported_exactly", stored.gap_differences.empty());
   if (stored.clocks) {
@@ -111,6 +113,8 @@ std::string LossOf(const live::StoredTake& stored) {
     return name +
            " is safe as recorded, but not yet compacted; "
            "`handhold library rebuild --finish` will do that";
+  if (!stored.not_noted.empty() && stored.take.gaps.empty() && stored.take.quality.keep)
+    return name + " is stored; not in the ledger: " + stored.not_noted;
   if (stored.take.gaps.empty()) return name + " is stored. " + stored.take.quality.advice;
   int64_t lost = 0;
   for (const recording::Gap& gap : stored.take.gaps) lost += gap.count;
@@ -139,13 +143,16 @@ Outcome Record(Context& context, LiveView& view, live::Session& session, bool ar
       return stored.error();
     }
     first = false;
-    if (!armed_by_key || context.interrupted()) view.Close();
+    const bool last = !armed_by_key || stored->leave || context.interrupted();
+    if (last) view.Close();
     Report(context, view, session, *stored, rehearsal);
-    if (const Status shown = context.printer.Finish(); !shown) return shown.error();
-    if (!stored->not_noted.empty())
-      view.Say("note, tags and rating are lost: " + stored->not_noted);
+    if (!context.printer.Finish()) {
+      view.Say(stored->take.info.name + " is stored at " + stored->take.path +
+               ", though its report could not be written");
+    }
+    if (!stored->not_noted.empty()) view.Say("not in the ledger: " + stored->not_noted);
     if (stored->lost()) outcome = Outcome::Loss(LossOf(*stored));
-    if (!armed_by_key || context.interrupted()) break;
+    if (last) break;
   }
   view.Close();
   return outcome;
@@ -159,6 +166,12 @@ Outcome RunRecord(Context& context) {
     return Outcome::Usage(times.error().message);
   HANDHOLD_ASSIGN(const capture::Rig rig, capture::FindRig(given.Text("--rig")));
   live::SessionOptions options{.notes = NotesOf(given), .library = given.Text("--library")};
+  if (const Status notes = live::CheckNotes(options.notes); !notes)
+    return Outcome::Usage(notes.error().message);
+  if (options.notes.pre_roll.value_or(Duration()) > Duration() && !given.Flag("--arm")) {
+    return Outcome::Usage(
+        "--pre-roll goes with --arm: without it nothing flows before the take begins");
+  }
   if (context.dry_run) {
     context.printer.PrintRecord({{{.name = "rig"}, rig.name},
                                  {{.name = "library"}, options.library},
@@ -218,7 +231,8 @@ Verb LiveRecordVerb() {
                   Text("--task", "TASK", "takes are called TASK_001, TASK_002, ..."),
                   Text("--prop", "PROP", "what is touched"),
                   Seconds("--seconds", "end the take after this time; else q or Ctrl-C does"),
-                  Seconds("--pre-roll", "begin the take this long before its start"),
+                  Seconds("--pre-roll",
+                          "with --arm: begin the take this long before its start, at most 60"),
                   Text("--note", "TEXT", "kept in the library's ledger"),
                   {.name = "--tag", .value_name = "TAG", .help = "tag the take", .repeated = true},
                   {.name = "--rating",

@@ -15,6 +15,9 @@
 namespace handhold::cli {
 namespace {
 
+/// Of the message of a claim (capture/wire/claim.cc) that another program has.
+constexpr std::string_view kHeld = "uses it, and it serves one at a time";
+
 constexpr Duration kLinePeriod = Duration::Seconds(5);
 
 int Columns() {
@@ -148,7 +151,10 @@ Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine
     if (("," + names + ",").find("," + name + ",") == std::string::npos)
       names += (names.empty() ? "" : ",") + name;
   }
-  const std::string advice = live::Session::Advice(rig);
+  std::string advice = live::Session::Advice(rig);
+  // A device that another program holds is there: what the claim says of it is the advice.
+  for (const capture::CheckLine& line : lines)
+    if (!line.ok && line.required && line.text.find(kHeld) != std::string::npos) advice = line.text;
   return {ErrorCode::kNotFound,
           "required and missing: " + names +
               (advice.empty() ? "; the red lines say why and what to do" : "; " + advice)};

@@ -1,6 +1,7 @@
 /// Single keys of the terminal, without Enter, and lines of a program at the other end of stdin.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ namespace handhold::live {
 /// Keys: space or Enter a mark, a acknowledge, r record, s stop the take, q or Escape stop and
 /// leave. When `lines` (and stdin is no terminal): one wish per line, `mark [TEXT]`,
 /// `event KIND [TEXT]`, `acknowledge`, `record`, `stop`, `quit`; a line that is none of these is
-/// ignored, the end of stdin is no wish.
+/// kRefused, an empty one no wish, the end of stdin no wish but the end of its last line.
 class Keyboard {
  public:
   explicit Keyboard(bool lines);
@@ -24,12 +25,18 @@ class Keyboard {
   Keyboard& operator=(const Keyboard&) = delete;
 
   bool terminal() const { return terminal_; }
-  Wish Next();     ///< never waits
+  /// The oldest wish not yet given, with the time its bytes were read; never waits.
+  Wish Next();
   void Restore();  ///< before long work, so that a second Ctrl-C leaves a usable terminal
 
  private:
   bool terminal_ = false, lines_ = false, raw_ = false;
-  std::string pending_;
+  void Read();
+  void Take(Timestamp at, bool ended);
+
+  bool ended_ = false;
+  std::string pending_;  ///< read, not yet a wish
+  std::deque<Wish> wishes_;
   struct State;
   std::unique_ptr<State> saved_;
 };

@@ -7,6 +7,7 @@
 #include "capture/session/make_sources.h"
 #include "capture/wire/socket.h"
 #include "database/base/check.h"
+#include "database/base/utf8.h"
 #include "database/store/clip_reader.h"
 #include "tools/lab/session_begin.h"
 
@@ -40,6 +41,48 @@ std::string OrElse(const std::string& given, const std::string& fallback) {
 }
 
 }  // namespace
+
+bool IsUtf8(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = Utf8Length(text, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+Status CheckName(std::string_view what, std::string_view name) {
+  constexpr size_t kMostBytes = 100;
+  const auto wrong = [&](const char* why) {
+    return Error{ErrorCode::kInvalid, std::string(what) + ": " + why};
+  };
+  if (name.size() > kMostBytes) return wrong("longer than 100 bytes");
+  if (!IsUtf8(name)) return wrong("not UTF-8");
+  for (const char c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      return wrong("holds a control character");
+  return {};
+}
+
+Status CheckNotes(const TakeNotes& notes) {
+  HANDHOLD_TRY(CheckName("--subject", notes.subject));
+  HANDHOLD_TRY(CheckName("--session", notes.session));
+  HANDHOLD_TRY(CheckName("--task", notes.task));
+  HANDHOLD_TRY(CheckName("--prop", notes.prop));
+  for (const std::string& tag : notes.tags) {
+    HANDHOLD_TRY(CheckName("--tag", tag));
+    if (tag.empty()) return Error{ErrorCode::kInvalid, "--tag: a tag is not empty"};
+  }
+  if (!notes.rating.empty() &&
+      (notes.rating.size() != 1 || notes.rating[0] < '1' || notes.rating[0] > '5'))
+    return Error{ErrorCode::kInvalid, "--rating: 1, 2, 3, 4 or 5"};
+  if (!IsUtf8(notes.note)) return Error{ErrorCode::kInvalid, "--note: not UTF-8"};
+  HANDHOLD_TRY(CheckName("--author", notes.author));
+  const bool says = !notes.tags.empty() || !notes.rating.empty() || !notes.note.empty();
+  if (says && notes.author.empty())
+    return Error{ErrorCode::kInvalid, "--author: who says note, tag and rating?"};
+  return {};
+}
 
 Session::~Session() = default;
 
@@ -156,21 +199,39 @@ Wish::Kind Session::Tick(const Operator& op) {
     if (op.watch) op.watch(health);
   }
   if (op.interrupted && op.interrupted()) return Wish::kQuit;
-  const Wish wish = op.wish ? op.wish() : Wish();
-  if (wish.kind == Wish::kAcknowledge) recorder_->Acknowledge();
-  if (wish.kind == Wish::kMark && recording_) {
-    recording::Event event;
-    event.kind = wish.event;
-    event.origin = "operator";
-    event.text = wish.text;
-    if (const Status marked = recorder_->Mark(std::move(event), HostNow()); op.say) {
-      ++marks_;
-      op.say(marked ? wish.event + " " + std::to_string(marks_) +
-                          (wish.text.empty() ? "" : ": " + wish.text)
-                    : "no mark: " + marked.error().message);
-    }
+  if (!op.wish) return Wish::kNothing;
+  // All that has come, so that marks of one moment do not wait for one another; bounded, for a
+  // program that never stops writing.
+  constexpr int kMostWishes = 1000;
+  for (int i = 0; i < kMostWishes; ++i) {
+    const Wish wish = op.wish();
+    Grant(op, wish);
+    if (wish.kind == Wish::kNothing || wish.kind == Wish::kRecord || wish.kind == Wish::kStop ||
+        wish.kind == Wish::kQuit)
+      return wish.kind;
   }
-  return wish.kind;
+  return Wish::kNothing;
+}
+
+void Session::Grant(const Operator& op, const Wish& wish) {
+  const auto say = [&](const std::string& text) {
+    if (op.say) op.say(text);
+  };
+  const Timestamp at = wish.at == Timestamp() ? HostNow() : wish.at;
+  if (wish.kind == Wish::kAcknowledge) recorder_->Acknowledge();
+  if (wish.kind == Wish::kRefused) say("refused: " + wish.text);
+  if (wish.kind == Wish::kRecord && recording_) say("refused: a take is running already");
+  if (wish.kind != Wish::kMark) return;
+  if (!recording_ || at < recording_since_)
+    return say("no " + wish.event + ": it came before RECORDING, and belongs to no take");
+  recording::Event event;
+  event.kind = wish.event;
+  event.origin = "operator";
+  event.text = wish.text;
+  const Status marked = recorder_->Mark(std::move(event), at);
+  if (!marked) return say("no " + wish.event + ": " + marked.error().message);
+  ++marks_;
+  say(wish.event + " " + std::to_string(marks_) + (wish.text.empty() ? "" : ": " + wish.text));
 }
 
 Status Session::Arm(const Operator& op) {
@@ -187,7 +248,8 @@ bool Session::AwaitRecord(const Operator& op) {
   for (;;) {
     const Wish::Kind wish = Tick(op);
     if (wish == Wish::kRecord) return true;
-    if (wish == Wish::kQuit || wish == Wish::kStop) return false;
+    if (wish == Wish::kQuit) return false;
+    if (wish == Wish::kStop && op.say) op.say("no take is running");
   }
 }
 
@@ -273,11 +335,12 @@ Result<StoredTake> Session::RecordTake(const Operator& op) {
   marks_ = 0;
   HANDHOLD_TRY(StartFlowing(op));
   recording_ = true;
+  recording_since_ = HostNow();
   if (op.say) op.say("RECORDING");
-  RunTake(op);
+  StoredTake stored;
+  stored.leave = RunTake(op);
   recording_ = false;
   if (op.say) op.say("storing");
-  StoredTake stored;
   HANDHOLD_ASSIGN(stored.take, recorder_->Stop());
   stored.not_catalogued = not_catalogued_;
   WriteNotes(&stored);
@@ -295,15 +358,19 @@ Result<StoredTake> Session::RecordTake(const Operator& op) {
 
 void Session::WriteNotes(StoredTake* stored) {
   const TakeNotes& notes = options_.notes;
+  // Each by itself: one that fails costs no other.
   const auto say = [&](store::LedgerKind kind, const std::string& name, const std::string& value) {
-    if (!stored->not_noted.empty()) return;
     store::LedgerEntry entry;
     entry.clip = stored->take.info.id.ToString();
     entry.kind = kind;
     entry.name = name;
     entry.value = value;
     entry.author = notes.author;
-    if (const auto said = library_->Say(entry); !said) stored->not_noted = said.error().message;
+    if (const auto said = library_->Say(entry); !said) {
+      stored->not_noted += (stored->not_noted.empty() ? "" : "; ") +
+                           std::string(store::LedgerKindName(kind)) + " '" +
+                           (name.empty() ? value : name) + "': " + said.error().message;
+    }
   };
   for (const std::string& tag : notes.tags) say(store::LedgerKind::kTag, tag, "");
   if (!notes.rating.empty()) say(store::LedgerKind::kRating, "", notes.rating);

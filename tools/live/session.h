@@ -30,6 +30,14 @@ struct TakeNotes {
   std::optional<Duration> pre_roll = {}, stop_after = {};
 };
 
+/// kInvalid names the first that no catalogue, ledger or JSON could hold: to be asked before a take
+/// that cannot be repeated. Texts are UTF-8; names and tags at most 100 bytes, without control
+/// characters; a tag and the author are not empty.
+Status CheckNotes(const TakeNotes& notes);
+/// The same of one name; `what` begins the message. May be empty.
+Status CheckName(std::string_view what, std::string_view name);
+bool IsUtf8(std::string_view text);
+
 /// What the operator wants, asked some 20 times a second.
 struct Wish {
   enum Kind {
@@ -39,14 +47,16 @@ struct Wish {
     kRecord,       ///< begin the next take (while armed)
     kStop,         ///< end the take
     kQuit,         ///< end the take and leave
+    kRefused,      ///< not understood: `text` says why
   } kind = kNothing;
-  std::string text = {};       ///< of kMark
+  std::string text = {};       ///< of kMark and kRefused
   std::string event = "mark";  ///< of kMark: the event's kind
+  Timestamp at = {};           ///< when it came; 0: now
 };
 
 /// Who watches and steers. Every function may be empty.
 struct Operator {
-  std::function<Wish()> wish = {};
+  std::function<Wish()> wish = {};         ///< the next; kNothing: no more for now
   std::function<bool()> interrupted = {};  ///< Ctrl-C: as kQuit
   /// About 5 times a second, with the figures of that instant.
   std::function<void(const capture::HealthSnapshot&)> watch = {};
@@ -58,13 +68,15 @@ struct Operator {
 struct StoredTake {
   capture::TakeResult take;
   std::string not_catalogued;  ///< why the catalogue does not know it yet; empty: it does
-  std::string not_noted;       ///< why note, tags or rating are not in the ledger
+  std::string not_noted;       ///< which of note, tags and rating are not in the ledger, and why
+  bool leave = false;          ///< the operator ended the take by leaving
   /// In a rehearsal: what differs between injected and reported gaps (compare_gaps.cc).
   std::vector<std::string> gap_differences;
   std::optional<ClockAgreement> clocks;  ///< in a rehearsal, where the clip overlaps its session
   /// Something is missing, or left to do: the verb ends with exit code 3.
   bool lost() const {
-    return !take.gaps.empty() || !take.closed || !take.quality.keep || !not_catalogued.empty();
+    return !take.gaps.empty() || !take.closed || !take.quality.keep || !not_catalogued.empty() ||
+           !not_noted.empty();
   }
 };
 
@@ -101,7 +113,8 @@ class Session {
   /// the time is up, the operator or the disk ends it, and stores. kCancelled when the operator
   /// leaves before anything was recorded.
   Result<StoredTake> RecordTake(const Operator& op);
-  /// Armed, until the operator wants a take (true) or leaves (false): for --arm and monitor.
+  /// Armed, until the operator wants a take (true) or leaves (false): for --arm and monitor. A
+  /// second stop is no wish to leave.
   bool AwaitRecord(const Operator& op);
   Status Disarm() { return recorder_->Disarm(); }
 
@@ -120,6 +133,8 @@ class Session {
   void WriteNotes(StoredTake* stored);
   /// One round of the loop: 50 ms, watching and answering. False: the operator is leaving.
   Wish::Kind Tick(const Operator& op);
+  /// Answers what can be answered at once.
+  void Grant(const Operator& op, const Wish& wish);
   void TellChanges(const Operator& op, const capture::HealthSnapshot& now);
 
   capture::Rig rig_;
@@ -132,6 +147,7 @@ class Session {
   capture::HealthSnapshot told_;       ///< the last snapshot whose changes were told
   std::set<std::string> seen_, gone_;  ///< sources that were connected; of these, those away
   bool recording_ = false;             ///< a take runs: wishes to mark hold
+  Timestamp recording_since_;
   int marks_ = 0;
 };
 

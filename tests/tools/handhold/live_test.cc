@@ -392,6 +392,7 @@ TEST_F(Live, AMonitorBesideATakeIsToldAndTakesNothingFromIt) {
     EXPECT_EQ(beside.exit_code, 1) << beside.err;
     EXPECT_THAT(beside.out, AllOf(HasSubstr("RED    plate"), HasSubstr("live record"),
                                   HasSubstr("serves one at a time: end that first")));
+    EXPECT_THAT(beside.err, AllOf(HasSubstr("serves one at a time"), Not(HasSubstr("simulate`"))));
   }
   record.Send("stop\n");
   EXPECT_EQ(record.Wait(), 0) << record.output();
@@ -522,8 +523,36 @@ TEST_F(Live, SeveralTakesWhileArmed) {
     ASSERT_TRUE(record.WaitFor(name)) << record.output();
     ASSERT_TRUE(record.WaitFor("Next:")) << record.output();
   }
-  record.Send("quit\n");
+  record.Send("stop\nstop\nmark early\nstopp\n");  // one stop too many is no wish to leave
+  ASSERT_TRUE(record.WaitFor("no take is running")) << record.output();
+  ASSERT_TRUE(record.WaitFor("no mark: it came before RECORDING")) << record.output();
+  ASSERT_TRUE(record.WaitFor("refused: unknown line 'stopp'")) << record.output();
+  record.Send("record\n");
+  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+  record.Send("quit\n");  // during a take: ends it and leaves
   EXPECT_EQ(record.Wait(), 0) << record.output();
+  EXPECT_THAT(record.output(), HasSubstr("grip_003"));
+}
+
+TEST_F(Live, WhatCannotBeWrittenDownIsRefusedBeforeTheTake) {
+  for (const auto& [option, value] : std::vector<std::pair<std::string, std::string>>{
+           {"--task", "gr\xe4sp"}, {"--task", "a\nb"}, {"--tag", ""}, {"--pre-roll", "3"}}) {
+    const RunResult refused = RunHandhold({"live", "record", "--library", library_, "--simulate",
+                                           "pattern", "--seconds", "1", option, value});
+    EXPECT_EQ(refused.exit_code, 2) << option << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr(option));
+  }
+  EXPECT_FALSE(std::filesystem::exists(library_));
+}
+
+TEST_F(Live, AReportThatCannotBeWrittenLeavesTheTakeStoredAndSaid) {
+  for (const char* format : {"text", "ndjson"}) {
+    const RunResult full = RunHandhold({"live", "record", "--library", library_, "--simulate",
+                                        "pattern", "--seconds", "1", "--format", format},
+                                       {.out_file = "/dev/full"});
+    EXPECT_EQ(full.exit_code, 1) << full.err;
+    EXPECT_THAT(full.err, HasSubstr("is stored at " + library_));
+  }
 }
 
 TEST_F(Live, ABusyCatalogueCostsTheCatalogueEntryNotTheTake) {

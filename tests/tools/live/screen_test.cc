@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tools/live/keyboard.h"
 
@@ -115,12 +116,86 @@ TEST(Lines, AreWishes) {
   EXPECT_EQ(WishOfLine("mark").event, "mark");
   EXPECT_EQ(WishOfLine("event stroke up and down").event, "stroke");
   EXPECT_EQ(WishOfLine("event stroke up and down").text, "up and down");
-  EXPECT_EQ(WishOfLine("event").kind, Wish::kNothing);
+  EXPECT_EQ(WishOfLine("event").kind, Wish::kRefused);
   EXPECT_EQ(WishOfLine("stop\r").kind, Wish::kStop);
   EXPECT_EQ(WishOfLine("quit").kind, Wish::kQuit);
   EXPECT_EQ(WishOfLine("acknowledge").kind, Wish::kAcknowledge);
   EXPECT_EQ(WishOfLine("record").kind, Wish::kRecord);
-  EXPECT_EQ(WishOfLine("stopp").kind, Wish::kNothing);
+  EXPECT_EQ(WishOfLine("").kind, Wish::kNothing);
+}
+
+TEST(Lines, ThatCannotBeGrantedAreRefusedWithTheReason) {
+  EXPECT_EQ(WishOfLine("stopp").kind, Wish::kRefused);
+  EXPECT_THAT(WishOfLine("stopp").text, HasSubstr("unknown line 'stopp'"));
+  EXPECT_THAT(WishOfLine("event gr\xe4sp x").text, HasSubstr("not UTF-8"));
+  EXPECT_THAT(WishOfLine("event a\tb").text, HasSubstr("event: holds a control character"));
+  EXPECT_THAT(WishOfLine("event " + std::string(101, 'k')).text, HasSubstr("100 bytes"));
+  EXPECT_EQ(WishOfLine("event gr\xc3\xa4sp x").kind, Wish::kMark);
+}
+
+TEST(Notes, ThatNothingCouldHoldAreRefusedByName) {
+  EXPECT_TRUE(CheckNotes({.task = "gr\xc3\xa4sp", .note = "two\nlines", .tags = {"good"}}));
+  EXPECT_THAT(CheckNotes({.task = "gr\xe4sp"}).error().message, HasSubstr("--task: not UTF-8"));
+  EXPECT_THAT(CheckNotes({.task = "a\nb"}).error().message, HasSubstr("--task: holds a control"));
+  EXPECT_THAT(CheckNotes({.task = std::string(101, 't')}).error().message, HasSubstr("100 bytes"));
+  EXPECT_THAT(CheckNotes({.tags = {"good", ""}}).error().message, HasSubstr("--tag"));
+  EXPECT_THAT(CheckNotes({.rating = "6"}).error().message, HasSubstr("--rating"));
+  EXPECT_THAT(CheckNotes({.note = "x", .author = ""}).error().message, HasSubstr("--author"));
+  StoredTake stored;
+  stored.take.closed = stored.take.quality.keep = true;
+  EXPECT_FALSE(stored.lost());
+  stored.not_noted = "tag 'x': no";
+  EXPECT_TRUE(stored.lost());
+}
+
+/// A pipe as stdin for one test.
+class Stdin {
+ public:
+  Stdin() {
+    EXPECT_EQ(pipe(pipe_), 0);
+    before_ = dup(STDIN_FILENO);
+    dup2(pipe_[0], STDIN_FILENO);
+    close(pipe_[0]);
+  }
+  ~Stdin() {
+    dup2(before_, STDIN_FILENO);
+    close(before_);
+    Close();
+  }
+  void Send(const std::string& text) {
+    EXPECT_EQ(write(pipe_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  void Close() {
+    if (pipe_[1] >= 0) close(pipe_[1]);
+    pipe_[1] = -1;
+  }
+
+ private:
+  int pipe_[2] = {-1, -1};
+  int before_ = -1;
+};
+
+TEST(Lines, ThatComeTogetherHaveOneTimeAndTheLastNeedsNoEnd) {
+  Stdin in;
+  Keyboard keyboard(true);
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "mark number " + std::to_string(i) + "\n";
+  in.Send(many + "quit");
+  const Timestamp before = HostNow();
+  const Wish first = keyboard.Next();
+  const Timestamp after = HostNow();
+  EXPECT_EQ(first.text, "number 0");
+  EXPECT_GE(first.at, before);
+  EXPECT_LE(first.at, after);
+  for (int i = 1; i < 100; ++i) {
+    const Wish wish = keyboard.Next();
+    EXPECT_EQ(wish.text, "number " + std::to_string(i));
+    EXPECT_EQ(wish.at, first.at);
+  }
+  EXPECT_EQ(keyboard.Next().kind, Wish::kNothing) << "the line may go on";
+  in.Close();
+  EXPECT_EQ(keyboard.Next().kind, Wish::kQuit);
+  EXPECT_EQ(keyboard.Next().kind, Wish::kNothing);
 }
 
 }  // namespace
