@@ -37,7 +37,9 @@ void HealthBoard::Set(std::string_view stream, std::string_view what, const Verd
   item.value = v.value;
   item.threshold = v.threshold;
   item.worst = v.high_is_worse ? std::max(item.worst, v.value) : std::min(item.worst, v.value);
-  if (v.beyond && !at->beyond) {
+  // What is counted never becomes well again: more of it than was acknowledged is news.
+  const bool more = v.counted && item.acknowledged && v.value > at->acknowledged_value;
+  if (v.beyond && (!at->beyond || more)) {
     if (!item.red) item.clip_first_red = clip;
     item.red = true;
     item.acknowledged = false;
@@ -48,8 +50,8 @@ void HealthBoard::Set(std::string_view stream, std::string_view what, const Verd
 
 void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, int64_t device_saturated,
                               Timestamp clip) {
-  const auto high = [](double value, double limit, std::string cause) {
-    return Verdict{value, limit, value > limit, true, std::move(cause)};
+  const auto high = [](double value, double limit, std::string cause, bool counted = false) {
+    return Verdict{value, limit, value > limit, true, std::move(cause), counted};
   };
   if (f.nominal_Hz > 0) {
     // Of slow streams a few periods are waited for.
@@ -83,7 +85,7 @@ void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, int64_t devi
   }
   Set(f.stream, "lost_samples",
       high(static_cast<double>(f.lost_samples), static_cast<double>(limits_.lost_samples),
-           "samples are missing; the list of gaps says which and why"),
+           "samples are missing; the list of gaps says which and why", true),
       clip);
   if (f.has_markers) {
     Set(f.stream, "visible_fraction",
@@ -96,7 +98,7 @@ void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, int64_t devi
     Set(f.stream, "saturated_samples",
         high(static_cast<double>(f.saturated_samples + std::max<int64_t>(0, device_saturated)),
              static_cast<double>(limits_.saturated_samples),
-             "the sensor was loaded beyond its range: its readings there are not forces"),
+             "the sensor was loaded beyond its range: its readings there are not forces", true),
         clip);
   }
 }
@@ -116,7 +118,10 @@ void HealthBoard::JudgeDisk(double disk_left_s, Timestamp clip) {
 }
 
 void HealthBoard::Acknowledge() {
-  for (Entry& entry : entries_) entry.item.acknowledged = entry.item.red;
+  for (Entry& entry : entries_) {
+    entry.item.acknowledged = entry.item.red;
+    entry.acknowledged_value = entry.item.value;
+  }
 }
 
 std::vector<QualityItem> HealthBoard::items() const {

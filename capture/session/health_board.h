@@ -27,7 +27,7 @@ class HealthBoard {
   void JudgeDisk(double disk_left_s, Timestamp clip);
 
   /// What is red stays in the record, marked as seen; it turns red again when it was well in
-  /// between.
+  /// between; what is counted (lost and saturated samples), when there are more.
   void Acknowledge();
   /// Everything well and unseen: a take begins.
   void Clear() { entries_.clear(); }
@@ -38,12 +38,14 @@ class HealthBoard {
   struct Entry {
     recording::QualityItem item;
     bool beyond = false;
+    double acknowledged_value = 0.0;  ///< when it was last acknowledged
   };
   struct Verdict {
     double value = 0.0, threshold = 0.0;
     bool beyond = false;
     bool high_is_worse = true;
     std::string cause;
+    bool counted = false;  ///< since the take's begin: it never falls
   };
   void Set(std::string_view stream, std::string_view what, const Verdict& verdict, Timestamp clip);
 

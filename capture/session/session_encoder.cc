@@ -12,6 +12,7 @@ constexpr Duration kPassPeriod = Duration::Milliseconds(4);
 constexpr Duration kRetryPeriod = Duration::Milliseconds(50);
 constexpr Duration kLookPeriod = Duration::Milliseconds(200);
 constexpr Duration kPublishPeriod = Duration::Milliseconds(150);
+constexpr Duration kMostLate = Duration::Milliseconds(500);
 constexpr Duration kQualityPeriod = Duration::Seconds(10);
 /// Records handled before the lock is given to others: a long backlog does not shut them out.
 constexpr int kRecordsPerPass = 20'000;
@@ -28,6 +29,17 @@ Timestamp InstantOf(const RingRecord& record) {
   return Timestamp::FromNanoseconds(record.kind == RecordKind::kSamples
                                         ? record.clock.host_ns - record.clock.latency_ns
                                         : record.written_host_ns);
+}
+
+/// What a take says of itself until it ends.
+recording::QualityRecord NotEnded(std::vector<recording::QualityItem> items) {
+  recording::QualityRecord quality;
+  quality.items = std::move(items);
+  quality.keep = false;
+  quality.advice =
+      "The recorder ended before the take did: look at how it ends, and record it again if you "
+      "can.";
+  return quality;
 }
 
 }  // namespace
@@ -222,6 +234,7 @@ Status SessionEncoder::BeginTake(std::unique_ptr<Take> take, const std::string& 
     status = take_->Streams(feed->index, announced, sensors);
     feed->Meter(announced, sensors);
   }
+  if (status) status = take_->writer().SetQuality(NotEnded({}));
   if (!status) {
     take_.reset();
     return status;
@@ -270,12 +283,19 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
     }
     if (!status) CountUnwritten(*feed, target, ended);
   }
+  if (status) status = WaitForTheLate();
   if (status) status = WriteEvents();
+  if (status) status = take_->writer().Commit(true);
+  if (!status) CountUncommitted(ended);
   if (auto silent = take_->AddTrailingGaps(); silent) {
     for (const auto& [name, count] : *silent) {
+      // What found no room on the disk is a part of it, and counted.
+      const auto at = ended.unwritten.find(name);
+      const int64_t more = count - (at == ended.unwritten.end() ? 0 : at->second);
+      if (more <= 0) continue;
       for (const auto& feed : feeds_) {
         if (const auto meter = feed->meters.find(name); meter != feed->meters.end())
-          meter->second->Gap(count);
+          meter->second->Gap(more);
       }
     }
   }
@@ -295,12 +315,14 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
     ended.quality = JudgeTake(board_.items(), ended.figures);
   }
   if (status) status = take_->Finish(ended.quality);
-  ended.notes.insert(ended.notes.begin(), take_->notes().begin(), take_->notes().end());
   if (!status) {
-    ended.notes.push_back(status.error().message);
     ended.quality.keep = false;
     ended.quality.advice = "The end of the take could not be written: " + status.error().message;
+    // On a full disk there may still be room for this; else what was written at the begin stays.
+    NoteTrouble(take_->writer().SetQuality(ended.quality));
   }
+  ended.notes.insert(ended.notes.begin(), take_->notes().begin(), take_->notes().end());
+  if (!status) ended.notes.push_back(status.error().message);
   ended.take = std::move(take_);
   {
     const std::lock_guard events(events_mutex_);
@@ -327,9 +349,37 @@ void SessionEncoder::CountUnwritten(Feed& feed, const RecordRing::Position& unti
   RecordRing::MarkRead(feed.read);
   for (const auto& [meter, count] : lost) {
     meter->Gap(count);
+    ended.unwritten[meter->info().name] += count;
     ended.notes.push_back(meter->info().name + ": the last " + std::to_string(count) +
                           " samples could not be written");
   }
+}
+
+// Taken by the writer, and never on the disk: not recorded but lost.
+void SessionEncoder::CountUncommitted(Ended& ended) {
+  for (const auto& [name, count] : take_->uncommitted()) {
+    if (count <= 0) continue;
+    for (const auto& feed : feeds_) {
+      if (const auto meter = feed->meters.find(name); meter != feed->meters.end())
+        meter->second->Lost(count);
+    }
+    ended.notes.push_back(name + ": " + std::to_string(count) +
+                          " samples before that could not be written either");
+  }
+}
+
+// Packets on their way when the take ends: whether they come says what is late and what is lost.
+Status SessionEncoder::WaitForTheLate() {
+  const Timestamp give_up = HostNow() + kMostLate;
+  Status status;
+  while (status && take_->AwaitsMore() && HostNow() < give_up) {
+    Sleep(kPassPeriod);
+    for (const auto& feed : feeds_) {
+      const RecordRing::Position target = feed->sink->end();
+      if (status) status = Drain(*feed, &target);
+    }
+  }
+  return status;
 }
 
 Status SessionEncoder::WriteEvents() {
@@ -358,9 +408,7 @@ void SessionEncoder::WriteQuality(Timestamp now) {
     const std::lock_guard lock(health_mutex_);
     items = board_.items();
   }
-  recording::QualityRecord quality = JudgeTake(std::move(items), {});
-  quality.advice = "The recorder ended before the take did: look at how it ends.";
-  NoteTrouble(take_->writer().SetQuality(quality));
+  NoteTrouble(take_->writer().SetQuality(NotEnded(std::move(items))));
   // Ever more seldom: the longer the take, the less a map changes.
   if (now < clocks_due_) return;
   clocks_due_ = now + (now - take_->begin());

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -44,6 +45,7 @@ class SessionEncoder {
     std::vector<StreamFigures> figures;
     std::vector<std::pair<std::string, SourceHealth>> sources;
     std::vector<std::string> notes;
+    std::map<std::string, int64_t> unwritten;  ///< of the rings' samples, by stream
     Timestamp end;
   };
   Ended EndTake(Duration patience);
@@ -73,6 +75,10 @@ class SessionEncoder {
   void NoteTrouble(const Status& status);
   /// What the rings hold up to `until` is lost: into the figures and the notes.
   void CountUnwritten(Feed& feed, const RecordRing::Position& until, Ended& ended);
+  /// What the writer took and could not commit is lost: into the figures and the notes.
+  void CountUncommitted(Ended& ended);
+  /// Takes in what was held up on its way when the take ended, at most 0.5 s.
+  Status WaitForTheLate();
   /// Copies what the watch needs; with the work lock.
   void PublishFigures();
   /// One look at everything; without the work lock.

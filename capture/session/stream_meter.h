@@ -50,6 +50,11 @@ class StreamMeter {
 
   void Samples(const RingRecord& record);
   void Gap(int64_t count) { lost_ += count; }
+  /// Samples that were counted did not reach the disk.
+  void Lost(int64_t count) {
+    samples_ -= count;
+    lost_ += count;
+  }
   void ClockReset();
   StreamFigures Figures() const;
   const recording::StreamInfo& info() const { return info_; }

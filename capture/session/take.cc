@@ -12,7 +12,16 @@ using recording::GapCause;
 using recording::StreamInfo;
 
 constexpr Duration kWaitBeforeCommit = Duration::Milliseconds(100);
+/// A stream silent for longer at the end is not waited for.
 constexpr Duration kSilent = Duration::Milliseconds(500);
+/// Packets later than this are held ones, not how late packets are.
+constexpr Duration kMostLateness = Duration::Milliseconds(20);
+/// How much faster than its nominal rate a stream may seem: clocks are 100 times better.
+constexpr double kRateSlack = 1e-3;
+
+Duration Last(int64_t count, double rate_hz) {
+  return Duration::FromSeconds(static_cast<double>(count) / rate_hz);
+}
 
 /// The same stream goes on: nothing that a reader sees of it has changed.
 bool SameStream(const StreamInfo& a, StreamInfo b) {
@@ -74,15 +83,18 @@ Status Take::Streams(size_t source, const RingSink::Announcement& announcement,
     }
     if (found == nullptr || !SameStream(found->info, info)) {
       HANDHOLD_ASSIGN(found, AddStream(source, std::move(info)));
-      for (const recording::ForceSensor& sensor : sensors) {
-        if (sensor.stream_id != static_cast<int>(i) + 1) continue;
-        recording::ForceSensor placed = sensor;
-        placed.stream_id = found->info.id;
-        if (Status added = writer_->AddForceSensor(placed); !added) {
-          if (added.error().code != ErrorCode::kInvalid) return added.error();
-          notes_.push_back(added.error().message);
-        }
+    }
+    // Beside the stream, not with it: when one fails, the call made again adds it.
+    for (const recording::ForceSensor& sensor : sensors) {
+      if (sensor.stream_id != static_cast<int>(i) + 1 || found->sensors.contains(sensor.name))
+        continue;
+      recording::ForceSensor placed = sensor;
+      placed.stream_id = found->info.id;
+      if (Status added = writer_->AddForceSensor(placed); !added) {
+        if (added.error().code != ErrorCode::kInvalid) return added.error();
+        notes_.push_back(added.error().message);
       }
+      found->sensors.insert(sensor.name);
     }
     fresh[announcement.base + static_cast<int>(i)] = found;
   }
@@ -95,16 +107,57 @@ Take::Stream* Take::Find(size_t source, int number) {
   return at == numbers_[source].end() ? nullptr : at->second;
 }
 
-bool Take::Holds(size_t source, const RingRecord& record) const {
-  const Timestamp instant =
-      Timestamp::FromNanoseconds(record.clock.host_ns - record.clock.latency_ns) -
-      sources_[source].delay;
-  return begin_ <= instant && instant < end_;
+Timestamp Take::InstantOf(size_t source, const RingRecord& record) const {
+  return Timestamp::FromNanoseconds(record.clock.host_ns - record.clock.latency_ns) -
+         sources_[source].delay;
+}
+
+bool Take::Holds(size_t source, const RingRecord& record, Stream& stream) const {
+  const Timestamp instant = InstantOf(source, record);
+  if (instant < end_) return begin_ <= instant;
+  if (!stream.any) return false;
+  // Measured before the end and held up on the way: the take's.
+  if (Silent(stream) && record.first_counter >= stream.next_counter &&
+      DueAt(stream, record.first_counter) < end_)
+    return true;
+  if (stream.goes_on_at < 0) stream.goes_on_at = record.first_counter;
+  return false;
+}
+
+Timestamp Take::DueAt(const Stream& stream, int64_t counter) {
+  return stream.next_due + Last(counter - stream.next_counter, stream.info.rate.hz());
+}
+
+Duration Take::Slack(const Stream& stream) {
+  return std::min(stream.latest, kMostLateness) +
+         std::max(Last(3, stream.info.rate.hz()), stream.packet * 3);
+}
+
+bool Take::Silent(const Stream& stream) const {
+  if (!stream.any || stream.info.rate.hz() <= 0) return false;
+  return DueAt(stream, std::max(stream.next_counter, stream.told_to)) + Slack(stream) < end_;
+}
+
+// The least late packets tell when the next is due.
+void Take::NoteTime(size_t source, const RingRecord& record, Stream* stream) {
+  const double rate = stream->info.rate.hz();
+  if (rate <= 0) return;
+  stream->packet = Last(record.count, rate);
+  Timestamp due = InstantOf(source, record) + stream->packet;
+  if (stream->any && !stream->starts_anew) {
+    const Duration passed = Last(record.first_counter + record.count - stream->next_counter, rate);
+    const Timestamp by_counter =
+        stream->next_due + Duration::FromSeconds(passed.seconds() * (1.0 + kRateSlack));
+    stream->latest = std::max(stream->latest, due - by_counter);
+    due = std::min(due, by_counter);
+  }
+  stream->starts_anew = false;
+  stream->next_due = due;
 }
 
 Result<bool> Take::Samples(size_t source, const RingRecord& record) {
   Stream* stream = Find(source, record.stream);
-  if (stream == nullptr || !Holds(source, record)) return false;
+  if (stream == nullptr || !Holds(source, record, *stream)) return false;
   if (stream->any && record.first_counter < stream->next_counter) {
     // Counters never go back while a source lives; one that does begins a new epoch, not an error.
     HANDHOLD_ASSIGN(Stream * next, AddStream(source, stream->info));
@@ -133,6 +186,7 @@ Result<bool> Take::Samples(size_t source, const RingRecord& record) {
   block.first_index += record.count;
   HANDHOLD_TRY(writer_->AddClockPairs(stream->info.id, std::span(&record.clock, 1)));
   stream->track->thinner.Add(record.clock);
+  NoteTime(source, record, stream);
   stream->any = true;
   stream->next_counter = record.first_counter + record.count;
   stream->newest_host_ns = record.clock.host_ns;
@@ -149,14 +203,20 @@ Result<int64_t> Take::Gap(size_t source, const RingRecord& record) {
     count -= stream->next_counter - first;
     first = stream->next_counter;
   }
-  if (count <= 0) return int64_t{0};
-  HANDHOLD_TRY(writer_->AddGap({stream->info.id, first, count, record.cause, {}, {}}));
-  return count;
+  const int64_t to = first + count;
+  // One that goes on after the end is the take's up to the end.
+  if (stream->any && stream->info.rate.hz() > 0 && DueAt(*stream, to) - Slack(*stream) > end_)
+    count = std::min(count, MissingAtEnd(*stream, first));
+  if (count > 0)
+    HANDHOLD_TRY(writer_->AddGap({stream->info.id, first, count, record.cause, {}, {}}));
+  stream->told_to = std::max(stream->told_to, to);
+  return std::max<int64_t>(0, count);
 }
 
 void Take::ClockReset(size_t source, const RingRecord& record) {
   if (Stream* stream = Find(source, record.stream)) {
     stream->track->told_breaks.push_back(record.first_counter);
+    stream->starts_anew = true;
   }
 }
 
@@ -185,20 +245,51 @@ Duration Take::durable_age() const {
   return longest;
 }
 
+std::vector<std::pair<std::string, int64_t>> Take::uncommitted() const {
+  std::vector<std::pair<std::string, int64_t>> list;
+  const auto durable = writer_->durable();
+  if (!durable) return list;
+  for (const store::Durable& d : *durable) {
+    const Stream& stream = *streams_[static_cast<size_t>(d.stream_id) - 1];
+    list.emplace_back(stream.info.name, stream.block.first_index - d.durable_index);
+  }
+  return list;
+}
+
+int64_t Take::MissingAtEnd(const Stream& stream, int64_t first) const {
+  const double left_s = (end_ - DueAt(stream, first)).seconds();
+  return left_s <= 0 ? 0 : static_cast<int64_t>(std::ceil(left_s * stream.info.rate.hz()));
+}
+
+// An earlier epoch ended where the next began.
+bool Take::IsNewest(const Stream& stream) const {
+  return std::none_of(streams_.begin(), streams_.end(), [&](const auto& s) {
+    return s->info.name == stream.info.name && s->info.epoch > stream.info.epoch;
+  });
+}
+
+bool Take::AwaitsMore() const {
+  return std::any_of(streams_.begin(), streams_.end(), [&](const auto& s) {
+    return IsNewest(*s) && s->goes_on_at < 0 && Silent(*s) && end_ - s->next_due < kSilent;
+  });
+}
+
 Result<std::vector<std::pair<std::string, int64_t>>> Take::AddTrailingGaps() {
   std::vector<std::pair<std::string, int64_t>> added;
   for (const auto& stream : streams_) {
-    // An earlier epoch ended where the next began.
-    const bool newest = std::none_of(streams_.begin(), streams_.end(), [&](const auto& s) {
-      return s->info.name == stream->info.name && s->info.epoch > stream->info.epoch;
-    });
-    const Duration silent = end_ - Timestamp::FromNanoseconds(stream->newest_host_ns);
-    const double rate = stream->info.rate.hz();
-    if (!newest || !stream->any || rate <= 0) continue;
-    if (silent < std::max(kSilent, Duration::FromSeconds(3.0 / rate))) continue;
-    const int64_t count = std::llround(silent.seconds() * rate);
-    HANDHOLD_TRY(writer_->AddGap(
-        {stream->info.id, stream->next_counter, count, GapCause::kDisconnected, {}, {}}));
+    if (!IsNewest(*stream) || !stream->any || stream->info.rate.hz() <= 0) continue;
+    const int64_t from = std::max(stream->next_counter, stream->told_to);
+    int64_t count = MissingAtEnd(*stream, from);
+    GapCause cause = GapCause::kDisconnected;
+    if (stream->goes_on_at >= 0) {  // what came next says what is missing
+      count = std::min(count, stream->goes_on_at - from);
+      cause = GapCause::kDeviceSkipped;
+    } else if (!Silent(*stream)) {
+      continue;
+    }
+    if (count <= 0) continue;
+    HANDHOLD_TRY(writer_->AddGap({stream->info.id, from, count, cause, {}, {}}));
+    stream->told_to = from + count;
     added.emplace_back(stream->info.name, count);
   }
   return added;

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,7 +50,11 @@ class Take {
 
   /// From `end` on nothing is taken any more.
   void EndAt(Timestamp end) { end_ = std::min(end_, end); }
-  /// Streams that fell silent before the end get a gap up to it. Returns how long, by name.
+  /// Whether a stream fell silent within 0.5 s before the end: its next packet, which is on its way
+  /// or never comes, says whether its samples are late (then they are taken) or lost.
+  bool AwaitsMore() const;
+  /// Streams that fell silent before the end, by more than a few packets and their usual lateness,
+  /// get a gap up to it. Returns how long, by name.
   Result<std::vector<std::pair<std::string, int64_t>>> AddTrailingGaps();
   /// Fits and stores the clock map of every stream as known now, so that a recorder that dies
   /// leaves true times. Cost: some milliseconds per stream, and a sync.
@@ -64,6 +69,8 @@ class Take {
   std::unique_ptr<store::ClipWriter> TakeWriter() { return std::move(writer_); }
   /// Newest received minus newest committed, of the stream where it is longest.
   Duration durable_age() const;
+  /// Samples that the writer took and that are not on disk, by stream.
+  std::vector<std::pair<std::string, int64_t>> uncommitted() const;
   int64_t bytes_taken() const { return bytes_taken_; }
   /// What could not be placed otherwise: refused blocks, by cause.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -89,15 +96,31 @@ class Take {
     size_t source = 0;
     recording::StreamInfo info;  ///< as written
     recording::SampleBlock block;
-    bool any = false;  ///< samples or gaps of it are in the take
+    bool any = false;  ///< samples of it are in the take
     int64_t next_counter = 0;
+    int64_t told_to = 0;  ///< gaps are told up to here
     int64_t newest_host_ns = 0;
+    Timestamp next_due;             ///< instant of next_counter, by the newest packet
+    Duration packet;                ///< how much the newest packet held
+    Duration latest;                ///< most that a packet came later than due
+    int64_t goes_on_at = -1;        ///< first counter received after the end; -1: none
+    bool starts_anew = false;       ///< its clock: the next packet says when the next is due
+    std::set<std::string> sensors;  ///< told to the writer
     std::shared_ptr<Track> track;
   };
 
   Result<Stream*> AddStream(size_t source, recording::StreamInfo info);
   Stream* Find(size_t source, int number);
-  bool Holds(size_t source, const RingRecord& record) const;
+  Timestamp InstantOf(size_t source, const RingRecord& record) const;
+  bool Holds(size_t source, const RingRecord& record, Stream& stream) const;
+  static Timestamp DueAt(const Stream& stream, int64_t counter);
+  /// How late a packet may be that is nothing but late.
+  static Duration Slack(const Stream& stream);
+  /// Nothing is known of its samples that were due well before the end.
+  bool Silent(const Stream& stream) const;
+  int64_t MissingAtEnd(const Stream& stream, int64_t first) const;
+  bool IsNewest(const Stream& stream) const;
+  void NoteTime(size_t source, const RingRecord& record, Stream* stream);
 
   std::unique_ptr<store::ClipWriter> writer_;
   const std::vector<TakeSource> sources_;

@@ -184,6 +184,14 @@ Result<WriterLock> WriterLock::Take(const std::string& clip_path) {
   return lock;
 }
 
+bool WriterLock::IsHeld(const std::string& clip_path) {
+  const int fd = ::open((clip_path + "-lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool held = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return held;
+}
+
 WriterLock::WriterLock(WriterLock&& other) noexcept
     : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
 WriterLock& WriterLock::operator=(WriterLock&& other) noexcept {

@@ -14,6 +14,8 @@ class WriterLock {
  public:
   WriterLock() = default;
   static Result<WriterLock> Take(const std::string& clip_path);
+  /// Whether somebody, this process included, writes the clip now. Leaves nothing behind.
+  static bool IsHeld(const std::string& clip_path);
   WriterLock(WriterLock&& other) noexcept;
   WriterLock& operator=(WriterLock&& other) noexcept;
   ~WriterLock();

@@ -10,6 +10,7 @@
 #include "database/base/names.h"
 #include "database/store/catalogue.h"
 #include "database/store/clip_writer.h"
+#include "database/store/compaction.h"
 #include "database/store/network_path.h"
 #include "database/store/schema.h"
 
@@ -210,8 +211,25 @@ Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) con
                                      "'\\_%' ESCAPE '\\' AND task=?2"));
   newest.Bind(1, task).Bind(2, info.task);
   HANDHOLD_ASSIGN(const bool row, newest.Step());
+  int last = row ? newest.Int(0) : 0;
+  // What is being recorded, or was when its recorder died, is in no catalogue yet.
+  std::set<std::string> catalogued;
+  HANDHOLD_ASSIGN(Statement paths, catalogue_.Prepare("SELECT path FROM clip"));
+  HANDHOLD_TRY(paths.ForEach([&](Statement& at) -> Status {
+    catalogued.insert(at.String(0));
+    return {};
+  }));
+  for (const std::string& file : FilesIn(path_ + "/clips", ".clip")) {
+    if (catalogued.contains(file)) continue;
+    const auto clip = ClipReader::Open(path_ + "/clips/" + file);
+    if (!clip || !(*clip)->info().name.starts_with(task + "_")) continue;
+    const std::string digits = (*clip)->info().name.substr(task.size() + 1);
+    if (!digits.empty() && digits.size() < 9 &&
+        digits.find_first_not_of("0123456789") == std::string::npos)
+      last = std::max(last, std::stoi(digits));
+  }
   char number[16];
-  std::snprintf(number, sizeof number, "%03d", (row ? newest.Int(0) : 0) + 1);
+  std::snprintf(number, sizeof number, "%03d", last + 1);
   info.name = task + "_" + number;
   return info;
 }
@@ -421,6 +439,8 @@ Result<Issues> FolderLibrary::Check(const Progress& progress) const {
     files.push_back("derived/" + file);
   for (size_t i = 0; i < files.size(); ++i) {
     const std::string& file = files[i];
+    const bool being_recorded = WriterLock::IsHeld(path_ + "/" + file);
+    if (being_recorded) issues.push_back({file, Severity::kNote, "is being recorded"});
     Issues damage;
     ClipReaderOptions options;
     options.damage = &damage;
@@ -437,14 +457,16 @@ Result<Issues> FolderLibrary::Check(const Progress& progress) const {
       }
       for (Issue& issue : found)
         issues.push_back({file + ", " + issue.where, issue.severity, issue.what});
-      if (!(*reader)->closed())
+      if (!being_recorded && !(*reader)->closed())
         issues.push_back(
             {file, Severity::kWarning, "was never closed: 'handhold library rebuild --finish'"});
     }
     if (i < clips) {
       const std::string name = file.substr(6);
       const auto row = known.find(name);
-      if (row == known.end()) {
+      if (being_recorded) {
+        known.erase(name);  // its row, if any, is made anew when it is stored
+      } else if (row == known.end()) {
         issues.push_back(
             {file, Severity::kWarning, "is not in the catalogue: 'handhold library rebuild'"});
       } else {

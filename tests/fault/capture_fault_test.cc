@@ -368,6 +368,7 @@ TEST(CaptureFault, AFullDiskIsSaidWithinASecondAndCostsNothingWhenSpaceReturnsIn
       EXPECT_FALSE(recorder->wants_stop());
     }
     usleep(300'000);
+    const Timestamp stopped = HostNow();
     auto take = recorder->Stop();
     ASSERT_TRUE(take) << take.error().message;
     vfs.budget = -1;
@@ -386,7 +387,15 @@ TEST(CaptureFault, AFullDiskIsSaidWithinASecondAndCostsNothingWhenSpaceReturnsIn
     if (returns) continue;
     const Status finished = store::FinishClip(path);
     EXPECT_TRUE(finished) << finished.error().message;
-    EXPECT_TRUE(ClipReader::Open(path).value()->closed());
+    const auto kept = ClipReader::Open(path).value();
+    EXPECT_TRUE(kept->closed());
+    EXPECT_FALSE(kept->quality().keep);
+    EXPECT_FALSE(kept->quality().advice.empty());
+    // What is on the disk and what is said to be lost are the take, each sample once.
+    const double all =
+        1e3 * (stopped - Timestamp::FromNanoseconds(kept->info().host_start_ns)).seconds();
+    const double lost = take->quality.Find("rig/wrench", "lost_samples")->value;
+    EXPECT_NEAR(lost + static_cast<double>(window->count()), all, 60);
   }
 }
 

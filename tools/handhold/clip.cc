@@ -100,6 +100,7 @@ Verb ClipShowVerb() {
                                  {{.name = "bytes"}, row.bytes},
                                  {{.name = "closed"}, row.closed},
                                  {{.name = "keep"}, row.keep},
+                                 {{.name = "advice"}, clip->quality().advice},
                                  {{.name = "rating"}, row.rating},
                                  {{.name = "tags"}, Joined(row.tags)},
                                  {{.name = "sha256"}, row.sha256}});

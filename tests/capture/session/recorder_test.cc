@@ -239,6 +239,89 @@ TEST_F(RecorderTest, GapsAreReportedExactlyWithTheirCauses) {
   }
 }
 
+class TakeEndTest : public testing::SessionFixture {
+ protected:
+  /// 1 s of both devices, then `silent` s in which the plate says nothing.
+  void PlayUntilSilent(double silent) {
+    vicon_ = Add("vicon", {MarkerStream("vicon/markers", 2, 500)});
+    plate_ = Add("plate", {ForceStream("plate/wrench", 1000)});
+    // The end is known before what comes after it.
+    options_.stop_after = Duration::FromSeconds(1.0 + silent);
+    MakeAndArm();
+    vicon_->Announce();
+    plate_->Announce();
+    Play({vicon_, plate_}, 1.0);
+    WaitForStreams({"vicon/markers", "plate/wrench"});
+    ASSERT_TRUE(recorder_->Start({}));
+    Play({vicon_, plate_}, 1.0);
+    Play({vicon_}, silent);
+  }
+  HandSource* vicon_ = nullptr;
+  HandSource* plate_ = nullptr;
+};
+
+TEST_F(TakeEndTest, ADeviceThatFellSilentShortlyBeforeTheEndHasAGapUpToIt) {
+  PlayUntilSilent(0.2);
+  const int64_t first = next_[{plate_, 0}];
+  const auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  ASSERT_EQ(take->gaps.size(), 1u) << take->page;
+  EXPECT_EQ(take->gaps[0].first_missing_counter, first);
+  EXPECT_EQ(take->gaps[0].count, 199) << "sample n is due at n + 1 ms, the take ends at 200";
+  EXPECT_EQ(take->gaps[0].cause, recording::GapCause::kDisconnected);
+  EXPECT_EQ(take->quality.Find("plate/wrench", "lost_samples")->value, 199);
+  EXPECT_FALSE(take->quality.keep) << take->page;
+}
+
+TEST_F(TakeEndTest, AHoldInFlightIsTakenAndIsNoGap) {
+  PlayUntilSilent(0.2);
+  const int64_t first = next_[{plate_, 0}];
+  // The burst comes when the take has ended: all of it was measured before, but its last packets.
+  for (int k = 0; k < 30; ++k) plate_->Send(0, first + 10 * k, 10, now_ns_ + 15'000'000);
+  const auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  EXPECT_THAT(take->gaps, IsEmpty()) << take->page;
+  const auto clip = Open(*take);
+  const auto window = clip->ReadAll(clip->FindStreams("plate/wrench").at(0)->id);
+  // All but what is no more than ordinary lateness: 3 packets and at most 20 ms.
+  EXPECT_GE(window->counters.back(), first + 190 - 60);
+  EXPECT_LT(window->counters.back(), first + 200);
+  EXPECT_TRUE(take->quality.keep) << take->page;
+}
+
+TEST_F(TakeEndTest, ALossThatIsToldAfterTheEndCountsUpToTheEnd) {
+  PlayUntilSilent(0.2);
+  const int64_t first = next_[{plate_, 0}];
+  plate_->sink->OnGap(plate_->base, first, 500, recording::GapCause::kDeviceSkipped);
+  plate_->Send(0, first + 500, 10, now_ns_ + 300'000'000);
+  const auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  ASSERT_EQ(take->gaps.size(), 1u) << take->page;
+  EXPECT_EQ(take->gaps[0].first_missing_counter, first);
+  EXPECT_EQ(take->gaps[0].count, 199);
+  EXPECT_EQ(take->quality.Find("plate/wrench", "lost_samples")->value, 199);
+}
+
+TEST_F(RecorderTest, ARunningTakeSaysFromItsBeginThatItHasNotEnded) {
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  MakeAndArm();
+  plate->Announce();
+  Play({plate}, 1.0);
+  WaitForStreams({"plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  {
+    const auto clip = store::ClipReader::Open(directory_ + "/take_1.clip");
+    ASSERT_TRUE(clip) << clip.error().message;
+    EXPECT_FALSE((*clip)->quality().keep);
+    EXPECT_THAT((*clip)->quality().advice, HasSubstr("ended before the take did"));
+  }
+  Play({plate}, 1.0);
+  const auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  EXPECT_TRUE(Open(*take)->quality().keep);
+  EXPECT_EQ(Open(*take)->quality().advice, "Keep it.");
+}
+
 TEST_F(RecorderTest, ARingOverflowIsCountedPlacedAndStored) {
   HandSource* plate = Add("plate", {ForceStream("plate/wrench", 7000)});
   std::atomic<int> stalls{0};

@@ -95,6 +95,30 @@ TEST(TakePageTest, ARestartAndABufferThatWasNotGrantedAreSaidWithTheFix) {
   EXPECT_THAT(TakePage(input), HasSubstr("plate: was restarted 1 time(s)"));
 }
 
+TEST(HealthBoardTest, WhatIsCountedTurnsRedAgainWhenThereIsMoreThanWasAcknowledged) {
+  HealthBoard board({});
+  StreamFigures figures;
+  figures.stream = "plate/wrench";
+  const auto shown = [&](int64_t lost, int64_t saturated) {
+    figures.lost_samples = lost;
+    figures.saturated_samples = saturated;
+    board.JudgeStream(figures, 0, -1, Timestamp::FromSeconds(static_cast<double>(lost)));
+    std::vector<bool> out;
+    for (const recording::QualityItem& item : board.items())
+      if (item.red) out.push_back(!item.acknowledged);
+    return out;
+  };
+  EXPECT_EQ(shown(3, 2), (std::vector{true, true}));
+  board.Acknowledge();
+  EXPECT_EQ(shown(3, 2), (std::vector{false, false})) << "nothing new";
+  EXPECT_EQ(shown(4, 2), (std::vector{true, false}));
+  board.Acknowledge();
+  EXPECT_EQ(shown(4, 5), (std::vector{false, true}));
+  board.Acknowledge();
+  EXPECT_EQ(shown(4, 5), (std::vector{false, false}));
+  EXPECT_EQ(board.items()[0].clip_first_red, Timestamp::FromSeconds(3)) << "the first time";
+}
+
 TEST(JudgeTakeTest, KeepsWhatIsGoodAndSaysWhyNot) {
   StreamFigures good;
   good.stream = "vicon/markers";

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -88,6 +89,34 @@ std::string Answers(const Library& library) {
     text += library.catalogue().QueryText(sql).value() + "\n";
   }
   return text;
+}
+
+TEST(LibraryTest, ATakeThatIsBeingRecordedIsSaidToBeAndKeepsItsName) {
+  const std::string path = ::testing::TempDir() + "being_recorded_" + std::to_string(::getpid());
+  std::filesystem::remove_all(path);
+  auto library = Library::Create(path, {}).value();
+  recording::ClipInfo info;
+  info.task = "stroke";
+  info = library->NewTake(info).value();
+  EXPECT_EQ(info.name, "stroke_001");
+  auto writer = ClipWriter::Create(library->ClipPath(info.id), info, {}).value();
+  const auto issues = library->Check({});
+  ASSERT_TRUE(issues) << issues.error().message;
+  ASSERT_EQ(issues->size(), 1u);
+  EXPECT_EQ(issues->front().severity, Severity::kNote);
+  EXPECT_EQ(issues->front().what, "is being recorded");
+  recording::ClipInfo next;
+  next.task = "stroke";
+  EXPECT_EQ(library->NewTake(next).value().name, "stroke_002");
+  writer.reset();  // its recorder died
+  EXPECT_EQ(library->NewTake(next).value().name, "stroke_002");
+  bool advised = false;
+  const Issues after = library->Check({}).value();
+  for (const Issue& issue : after)
+    advised |= issue.what.find("rebuild --finish") != std::string::npos;
+  EXPECT_TRUE(advised);
+  library.reset();
+  std::filesystem::remove_all(path);
 }
 
 TEST(Library, TakesAreNumberedIndexedAndFound) {

@@ -163,6 +163,37 @@ TEST(CompareGaps, OnesOutsideTheTakeAreNotExpected) {
               IsEmpty());
 }
 
+/// The plate of the same rig, without a gap: it says when the take ended.
+recording::Clip WithPlate(recording::Clip clip) {
+  recording::StreamInfo info;
+  info.name = "plate/wrench";
+  info.device = "plate";
+  info.kind = recording::StreamKind::kAnalog;
+  info.rate = {1000, 1};
+  info.channels = {{"a", "1", 0.0}};
+  recording::SampleBlock block;
+  block.stream_id = clip.AddStream(info, recording::ClockMap::Identity(kSession.ns()));
+  block.count = 12'000;
+  block.values.assign(12'000, 0.0);
+  clip.Append(block);
+  return clip;
+}
+
+TEST(CompareGaps, ADeviceThatIsSilentWhenTheTakeEndsIsExpectedToSaySo) {
+  // The markers end at 10 s, the take at 12 s.
+  const std::vector<InjectedGap> silent = {Injected(5000, 5000)};
+  EXPECT_THAT(CompareGaps(silent, Demo(), WithPlate(ClipWithGaps({}))),
+              ElementsAre(HasSubstr("1000 samples at 10.000 s: injected, not reported")));
+  recording::Clip told = WithPlate(ClipWithGaps({}));
+  told.AddGap({1, kOffset + 5000, 998, recording::GapCause::kDisconnected,
+               Timestamp::FromSeconds(10), Timestamp::FromSeconds(11.996)});
+  EXPECT_THAT(CompareGaps(silent, Demo(), told), IsEmpty());
+  recording::Clip half = WithPlate(ClipWithGaps({}));
+  half.AddGap({1, kOffset + 5000, 500, recording::GapCause::kDisconnected,
+               Timestamp::FromSeconds(10), Timestamp::FromSeconds(11)});
+  EXPECT_THAT(CompareGaps(silent, Demo(), half), SizeIs(1));
+}
+
 TEST(CompareGaps, EveryDifferenceIsNoticed) {
   const std::vector<InjectedGap> injected = {Injected(1000, 150), Injected(2000, 1)};
   EXPECT_THAT(CompareGaps(injected, OnlyVicon(), ClipWithGaps({{1000, 150}})),
