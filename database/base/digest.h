@@ -13,12 +13,13 @@
 
 namespace handhold {
 
-/// 256 bits. Two inputs with equal digests are taken to be equal.
+/// 256 bits. Two inputs with equal digests are taken to be equal. A plain value, ordered bytewise;
+/// all zero by default: "none", as no input is known to have it.
 struct Digest {
   std::array<uint8_t, 32> bytes{};
 
   std::string ToHex() const;  ///< 64 characters, lower case
-  /// From 64 hexadecimal characters of either case.
+  /// From 64 hexadecimal characters of either case; kInvalid says what is wrong with the text.
   static Result<Digest> Parse(std::string_view hex);
   auto operator<=>(const Digest&) const = default;
 };
@@ -29,6 +30,7 @@ struct Digest {
 class Sha256 {
  public:
   Sha256();
+  /// Adds bytes after those before; an empty piece changes nothing.
   Sha256& Update(std::span<const std::byte> data);
   Sha256& Update(std::string_view data) {
     return Update(std::as_bytes(std::span(data.data(), data.size())));
@@ -40,11 +42,11 @@ class Sha256 {
   void Block(const uint8_t* block);
 
   std::array<uint32_t, 8> state_;
-  std::array<uint8_t, 64> pending_{};
-  uint64_t length_ = 0;  // bytes so far
+  std::array<uint8_t, 64> pending_{};  ///< the first length_ % 64 wait to become a block
+  uint64_t length_ = 0;                ///< bytes so far
 };
 
-/// The digest of one piece.
+/// The digest of one piece that lies in memory.
 Digest Sha256Of(std::span<const std::byte> data);
 Digest Sha256Of(std::string_view data);
 

@@ -3,7 +3,9 @@
 ///
 /// Result is the subset of std::expected that we use, so that it can become an alias of it. Broken
 /// invariants are not Results: see check.h. Several findings in one input are not Results either:
-/// see issue.h.
+/// see issue.h. Both kinds are [[nodiscard]]: a failure that nobody looks at does not compile.
+/// Success allocates nothing beyond the value; a failure allocates its message. Not for the 500 Hz
+/// path, which counts its losses instead (house.md, section 5).
 #pragma once
 
 #include <optional>
@@ -32,6 +34,7 @@ enum class ErrorCode {
 /// "invalid", "not found", ...: stable, for machine-readable output.
 std::string_view ErrorCodeName(ErrorCode code);
 
+/// A failure as it is told to a person (message) and to a program (code).
 struct Error {
   ErrorCode code = ErrorCode::kInvalid;
   std::string message;  ///< names the thing and, where there is one, the command or edit that fixes
@@ -46,13 +49,17 @@ struct Error {
 /// Aborts, printing the error: a Result was dereferenced without a look at it.
 [[noreturn]] void AbortOnBadResult(const Error& error);
 
+/// A T, or why there is none. T need not be copyable nor have a default. Moved from, it keeps its
+/// side: a value that is moved from, or an error with an empty message.
 template <typename T>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
+  // Both implicit, so that a function returns either by `return`.
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
+  /// Look here, or by `if (result)`, before any access below: a value that is not there aborts.
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
@@ -77,7 +84,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// Success without a value, or an error.
+/// Success without a value, or an error. Success by default: `return {};`.
 template <>
 class [[nodiscard]] Result<void> {
  public:
@@ -86,6 +93,7 @@ class [[nodiscard]] Result<void> {
 
   bool has_value() const { return !error_.has_value(); }
   explicit operator bool() const { return has_value(); }
+  /// Aborts, printing the error, unless this is a success: for tests and examples.
   void value() const {
     if (error_) AbortOnBadResult(*error_);
   }

@@ -3,7 +3,9 @@
 ///
 /// A rotation is its 3x3 matrix R_AB: it takes coordinates in B to coordinates in A, v_A = R_AB *
 /// v_B. Templates accept double and automatic-differentiation scalars. Quaternions are scalar-first
-/// (w, x, y, z) wherever they are stored or printed. Pinned by
+/// (w, x, y, z) wherever they are stored or printed. Angles are radians, positive by the right
+/// hand. Nothing here allocates or fails: NaN in is NaN out, and preconditions are stated, not
+/// checked, as these are called millions of times. Pinned by
 /// tests/database/geometry/rotation_test.cc.
 #pragma once
 
@@ -21,7 +23,7 @@ using Mat3T = Eigen::Matrix<S, 3, 3>;
 using Vec3 = Vec3T<double>;
 using Mat3 = Mat3T<double>;
 
-/// [v]: the matrix of the cross product, Skew(v) * u = v x u.
+/// [v]: the matrix of the cross product, Skew(v) * u = v x u. Antisymmetric, of v's unit.
 template <typename S>
 Mat3T<S> Skew(const Vec3T<S>& v) {
   Mat3T<S> m;
@@ -30,9 +32,11 @@ Mat3T<S> Skew(const Vec3T<S>& v) {
 }
 
 /// R = exp([w]): the rotation by |w| radians about w. Smooth through 0, also in its derivatives.
+/// Below 1e-4 rad by series (the branch is taken on the value, so that derivatives follow it);
+/// orthonormal to a few 1e-16 at any |w|.
 template <typename S>
 Mat3T<S> Exp(const Vec3T<S>& w) {
-  using std::cos;
+  using std::cos;  // or, found by their argument, those of an automatic-differentiation scalar
   using std::sin;
   using std::sqrt;
   const S angle2 = w.squaredNorm();
@@ -58,10 +62,13 @@ Vec3 Log(const Mat3& R);
 /// Left Jacobian of Exp: Exp(w + dw) = Exp(J_l(w) dw) Exp(w) to first order. The right one is
 /// J_l(-w) = J_l(w)^T.
 Mat3 LeftJacobian(const Vec3& w);
-/// Inverse of LeftJacobian; infinite at |w| = 2 pi. Precondition: |w| < 2 pi.
+/// Inverse of LeftJacobian: Log(Exp(dw) Exp(w)) = w + J_l^-1(w) dw to first order, for |w| < pi.
+/// Infinite at |w| = 2 pi. Precondition: |w| < 2 pi.
 Mat3 LeftJacobianInverse(const Vec3& w);
 
-/// Rotation by `angle_rad` about the unit vector `axis`.
+/// Rotation by `angle_rad` about the unit vector `axis` (Rodrigues). Precondition: `axis` has
+/// length 1; a longer one gives no rotation. 1 - cos is formed from the half angle, so that small
+/// angles keep their digits.
 template <typename S>
 Mat3T<S> AxisAngle(const Vec3T<S>& axis, const S& angle_rad) {
   using std::cos;
@@ -78,11 +85,13 @@ Mat3T<S> FromQuaternion(const S& w, const S& x, const S& y, const S& z) {
   return Eigen::Quaternion<S>(w, x, y, z).toRotationMatrix();
 }
 
-/// (w, x, y, z) with w >= 0. R must be a rotation to rounding.
+/// (w, x, y, z) of length 1 with w >= 0: of the two that mean R the nearer to the identity. R must
+/// be a rotation to rounding.
 Eigen::Vector4d ToQuaternion(const Mat3& R);
 
-/// The rotation nearest to M in Frobenius norm (det +1). M must have rank >= 2, else the identity
-/// is returned.
+/// The rotation nearest to M in Frobenius norm (det +1), by singular values; for what a file or a
+/// sum of rotations made not quite orthonormal. M must have rank >= 2, else the identity is
+/// returned.
 Mat3 NearestRotation(const Mat3& M);
 
 }  // namespace handhold::geometry

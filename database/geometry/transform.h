@@ -2,8 +2,10 @@
 /// of this module).
 ///
 /// X_AB is the pose of frame B in frame A: p_A = X_AB * p_B. Twists are (omega, v) and wrenches
-/// (torque, force), in this order, as in Kry & Pai 2006, section 6.1. Pinned by
-/// tests/database/geometry/transform_test.cc.
+/// (torque, force), in this order, as in Kry & Pai 2006, section 6.1: rad/s and m/s, N m and N. A
+/// twist's v is the velocity of the body's point that is at the frame's origin now, and a wrench's
+/// torque is about that origin. Nothing here allocates or fails; automatic differentiation passes
+/// through. Pinned by tests/database/geometry/transform_test.cc.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,7 +21,9 @@ using Mat6T = Eigen::Matrix<S, 6, 6>;
 using Vec6 = Vec6T<double>;
 using Mat6 = Mat6T<double>;
 
-/// The pose X_AB of frame B in frame A.
+/// The pose X_AB of frame B in frame A; the identity by default. An aggregate that trusts its
+/// owner: R must be a rotation to rounding (readers check it, shape_json.h). Products keep it one
+/// to rounding, 1e-16 each.
 template <typename S>
 struct RigidTransformT {
   Mat3T<S> R = Mat3T<S>::Identity();  ///< R_AB
@@ -34,9 +38,10 @@ struct RigidTransformT {
   }
   /// p_A = X_AB * p_B: a point, not a direction (for a direction use R).
   Vec3T<S> operator*(const Vec3T<S>& p_B) const { return R * p_B + p; }
-  /// X_BA.
+  /// X_BA, by the transpose: exact for a rotation, wrong for anything else.
   RigidTransformT Inverse() const { return {R.transpose(), -(R.transpose() * p)}; }
 
+  /// The same pose for another scalar; derivatives of an automatic-differentiation scalar are 0.
   template <typename T>
   RigidTransformT<T> Cast() const {
     return {R.template cast<T>(), p.template cast<T>()};
@@ -66,8 +71,8 @@ Vec6T<S> TransformWrench(const RigidTransformT<S>& X_AB, const Vec6T<S>& w_B) {
   return w_A;
 }
 
-/// Gamma(r) of Kry & Pai section 6.1: the velocity of the point r is Gamma(r) * twist, and a force
-/// f at r is the wrench Gamma(r)^T * f.
+/// Gamma(r) of Kry & Pai section 6.1: the velocity of the point r is Gamma(r) * twist, v + omega x
+/// r, and a force f at r is the wrench Gamma(r)^T * f, (r x f, f). r, twist and f in one frame.
 template <typename S>
 Eigen::Matrix<S, 3, 6> Gamma(const Vec3T<S>& r) {
   Eigen::Matrix<S, 3, 6> g;
@@ -77,7 +82,7 @@ Eigen::Matrix<S, 3, 6> Gamma(const Vec3T<S>& r) {
 }
 
 /// [phi] of Kry & Pai section 6.1: the spatial cross product for twists, [phi1] phi2 = d/dt of phi2
-/// carried along phi1.
+/// carried along phi1. For wrenches it is -[phi]^T: power F^T V stays what it is.
 template <typename S>
 Mat6T<S> SpatialCross(const Vec6T<S>& twist) {
   Mat6T<S> m = Mat6T<S>::Zero();

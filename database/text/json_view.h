@@ -5,8 +5,10 @@
 ///   HANDHOLD_ASSIGN(const double mass_kg, body.Get<double>("mass_kg"));
 ///   HANDHOLD_ASSIGN(const std::string joint, body.GetOr<std::string>("joint", "fixed"));
 ///   HANDHOLD_ASSIGN(const auto p_m, body.GetFixed<3>("position_m"));
-///   HANDHOLD_ASSIGN(const auto markers, body.GetItems("markers"));   // vector<JsonView>, each
-///   with its path
+///   HANDHOLD_ASSIGN(const auto markers, body.GetItems("markers"));  // vector<JsonView> with paths
+///
+/// Every error is kInvalid unless a caller of Fail says otherwise. Units are those of the key's
+/// name; nothing is converted here. Pinned by tests/database/text/json_view_test.cc.
 #pragma once
 
 #include <array>
@@ -23,7 +25,9 @@
 namespace handhold::text {
 
 /// A value in a tree together with its path. Holds a pointer into the tree: the Json it was made
-/// from must outlive it and stay unchanged. Cheap to copy.
+/// from must outlive it and stay unchanged. Reading is const: many threads may read one tree.
+/// Copying it copies the path; asking for a member is a linear search, as objects keep the order of
+/// their file.
 class JsonView {
  public:
   /// `source` is the file name (or other origin) that errors begin with; may be empty.
@@ -38,6 +42,7 @@ class JsonView {
 
   /// The member, which must exist; the error of a missing one names the near keys that do exist.
   Result<JsonView> At(std::string_view key) const;
+  /// The element, which must exist; the error of a missing one tells how many there are.
   Result<JsonView> At(size_t index) const;
 
   /// This value as T: double (finite by construction of the parser, also from an integer), int64_t,
@@ -59,7 +64,8 @@ class JsonView {
     if (!Has(key)) return fallback;
     return Get<T>(key);
   }
-  /// Member `key` as exactly N numbers.
+  /// Member `key` as exactly N numbers: points (3), matrices (9, row by row). Fewer or more is an
+  /// error that tells how many were found.
   template <size_t N>
   Result<std::array<double, N>> GetFixed(std::string_view key) const {
     HANDHOLD_ASSIGN(const JsonView member, At(key));
@@ -73,18 +79,19 @@ class JsonView {
     return out;
   }
 
-  /// The elements of this array, or members of this object (in order), as views; an error when it
-  /// is the other type.
+  /// The elements of this array, or members of this object (in order of the file), as views; an
+  /// error when it is the other type.
   Result<std::vector<JsonView>> Items() const;
   Result<std::vector<std::pair<std::string, JsonView>>> Members() const;
   /// Items of member `key`; a missing member gives an empty list.
   Result<std::vector<JsonView>> GetItems(std::string_view key) const;
 
   /// An error unless this is an object whose keys are all in `known`; names the first unknown one
-  /// and the nearest known.
+  /// and the nearest known. For every object of ours: a mistyped key is never silently a default.
   Status RequireKnownKeys(std::initializer_list<std::string_view> known) const;
 
-  /// "SOURCE:LINE: PATH: message", for findings of the caller's own about this value.
+  /// "SOURCE:LINE: PATH: message", for findings of the caller's own about this value. Parts that
+  /// are not known (no source, a tree made in memory) are left out.
   Error Fail(std::string_view message, ErrorCode code = ErrorCode::kInvalid) const;
 
  private:
@@ -99,6 +106,7 @@ class JsonView {
   std::string path_;
 };
 
+// The types As takes; any other does not link. Defined in json_view.cc.
 template <>
 Result<double> JsonView::As<double>() const;
 template <>
