@@ -9,17 +9,18 @@
 
 namespace handhold::capture {
 
+/// What the pattern has of each kind. Rates are of the devices' own clocks.
 struct PatternOptions {
   double marker_rate_hz = 500.0;
   std::vector<FeedSubject> subjects{};  ///< empty: one subject "Hand" with `marker_count` markers
                                         ///< M000, M001, ...
   int marker_count = 60;
-  int unlabelled_count = 0;
-  std::vector<FeedDevice> devices{};
-  double force_rate_hz = 7000.0;
-  double marker_clock_ppm = 0.0;
+  int unlabelled_count = 0;           ///< points without a name in every frame
+  std::vector<FeedDevice> devices{};  ///< analog devices and plates
+  double force_rate_hz = 7000.0;      ///< 0: no force sensor
+  double marker_clock_ppm = 0.0;      ///< how much faster than the host each device's clock runs
   double force_clock_ppm = 0.0;
-  double seconds = 3600.0;
+  double seconds = 3600.0;  ///< length; a server may loop over it
 };
 
 /// Marker m at frame f: x = 0.1 m x sin(2 pi f / 1000 + m), y = m x 10 mm, z = (f mod 65536) x 10
@@ -28,6 +29,7 @@ struct PatternOptions {
 /// carries; z and the wrench tell a sample by itself.
 class PatternFeed : public SimulatorFeed {
  public:
+  /// Takes the options as they are and computes nothing ahead.
   explicit PatternFeed(PatternOptions options);
 
   double marker_rate_hz() const override { return options_.marker_rate_hz; }

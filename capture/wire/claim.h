@@ -18,6 +18,7 @@ class Claim {
   /// that holds it.
   static Result<Claim> Take(std::string_view what);
   bool held() const { return fd_.valid(); }
+  /// Lets the device go before the claim dies; a second call does nothing.
   void Release() { fd_.Close(); }
 
  private:

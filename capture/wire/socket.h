@@ -19,6 +19,7 @@
 
 namespace handhold::capture::wire {
 
+/// Where a socket is, or its peer. A value; says nothing of whether anybody is there.
 struct Address {
   uint32_t ipv4 = 0;  ///< as a number: 127.0.0.1 is 0x7f000001
   uint16_t port = 0;
@@ -58,7 +59,7 @@ class Descriptor {
 };
 
 enum class IoStatus {
-  kOk,
+  kOk,       ///< `bytes` is what was asked for, or at least one byte of a Read
   kTimeout,  ///< the deadline passed
   kClosed,   ///< the peer closed, or nobody listens there
   kError,    ///< the operating system refused: errno holds why
@@ -74,6 +75,7 @@ class TcpStream {
  public:
   TcpStream() = default;
   explicit TcpStream(Descriptor fd) : fd_(std::move(fd)) {}
+  /// The error names the address and the system's reason; an unanswered one fails at `deadline`.
   static Result<TcpStream> Connect(const Address& address, Timestamp deadline);
 
   /// Reads at least one byte, at most buffer.size().
@@ -89,6 +91,7 @@ class TcpStream {
   Descriptor fd_;
 };
 
+/// A port that TCP clients come to, of whom eight may wait for Accept.
 class TcpListener {
  public:
   TcpListener() = default;
@@ -117,6 +120,8 @@ struct Datagram {
                               ///< opened (SO_RXQ_OVFL)
 };
 
+/// Datagrams: whole or not at all, in any order, perhaps twice. What the buffer cannot hold is
+/// dropped by the kernel and counted (Datagram::kernel_drops).
 class UdpSocket {
  public:
   UdpSocket() = default;
@@ -131,6 +136,8 @@ class UdpSocket {
 
   /// kClosed: the peer's machine says that nobody listens.
   IoStatus Receive(std::span<uint8_t> buffer, Timestamp deadline, Datagram* datagram);
+  /// To the peer of Connect. Never waits: kError with errno EAGAIN when the system's send buffer is
+  /// full, and then nothing was sent.
   IoStatus Send(std::span<const uint8_t> bytes);
   IoStatus SendTo(const Address& to, std::span<const uint8_t> bytes);
   const Address& address() const { return address_; }

@@ -10,7 +10,9 @@
 
 namespace handhold::capture::wire::vicon {
 
+/// Begins every packet in both directions; anything else there means that framing was lost.
 inline constexpr uint32_t kPacketMagic = 0x1a2b0001;
+/// Of the real server, TCP.
 inline constexpr uint16_t kDefaultPort = 801;
 /// Every period on the wire counts ticks of this clock.
 inline constexpr int64_t kTicksPerSecond = 135'000'000;
@@ -18,21 +20,23 @@ inline constexpr int64_t kTicksPerSecond = 135'000'000;
 /// below.
 inline constexpr uint32_t kMaxClientPacketBytes = 64 * 1024;
 
+/// What a block is (protocol section 2.2). From 100001 on: what steers the stream, in both
+/// directions; below: what a server tells.
 enum Id : uint32_t {
-  kObjectEnums = 100001,
-  kRequestFrame = 100002,
-  kKeepAlive = 100003,
+  kObjectEnums = 100001,   ///< set of ids: what the server can send, what the client wants
+  kRequestFrame = 100002,  ///< push every frame, or one frame now
+  kKeepAlive = 100003,     ///< empty
   kContents = 100004,
   kStartMulticastSender = 100005,
   kStopMulticastSender = 100006,
-  kFilter = 100007,
+  kFilter = 100007,  ///< per id the subjects, devices or cameras wanted; absent: all
   kRequestNextFrame = 100008,
 
   kStreamInfo = 1,
   kSubjectInfo = 2,
   kDeviceInfo = 3,
   kChannelInfo = 4,
-  kFrameInfo = 5,
+  kFrameInfo = 5,  ///< the frame's number
   kLabeledRecons = 6,
   kUnlabeledRecons = 7,
   kLocalSegments = 8,
@@ -43,7 +47,7 @@ enum Id : uint32_t {
   kVoltageFrame = 13,
   kForcePlateInfo = 20,
   kTimecode = 23,
-  kLatencyInfo = 26,
+  kLatencyInfo = 26,  ///< seconds by stage, each since the one before
   kSubjectTopology = 28,
   kSubjectHealth = 29,
   kChannelInfoExtra = 34,
@@ -53,7 +57,7 @@ enum Id : uint32_t {
   kDeviceInfoExtra = 38,
   kFrameRateInfo = 39,
   kObjectQuality = 40,
-  kPing = 42,
+  kPing = 42,  ///< answered with the same u64
 };
 
 /// Timecode standards as sent.

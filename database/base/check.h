@@ -30,6 +30,8 @@ void CheckOp(const A& a, const B& b, Holds holds, const char* file, int line,
 }
 }  // namespace internal
 
+/// Behind CHECK_EQ and its like; not for use elsewhere. The operator is written into the message,
+/// so that it reads "a < b (3 against 2)".
 #define HANDHOLD_CHECK_OP(op, a, b)                                                          \
   ::handhold::internal::CheckOp(                                                             \
       (a), (b), [](const auto& check_a, const auto& check_b) { return check_a op check_b; }, \

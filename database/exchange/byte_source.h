@@ -1,4 +1,5 @@
-/// Bytes of a file at any offset: read from disk when asked for, or held in memory.
+/// Bytes of a file at any offset: read from disk when asked for, or held in memory. Nothing is
+/// cached here; each Read of a file is a call of the system.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@
 
 namespace handhold::exchange {
 
+/// Reads name file and offset in their errors. Const and safe from several threads: no position is
+/// kept between reads.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

@@ -22,27 +22,30 @@ namespace handhold::recording {
 
 /// What a clip says of itself. `subject` is a pseudonym, never a name.
 struct ClipInfo {
-  ClipId id;
-  std::string name;  ///< "stroke_007": task and take number
-  std::string subject;
-  std::string session;
-  std::string task;
-  std::string prop;
-  Timestamp utc_start;                            ///< UTC of clip time 0, for people
-  int64_t host_start_ns = 0;                      ///< CLOCK_MONOTONIC of clip time 0
+  ClipId id;                  ///< names the recording for good, in every library
+  std::string name;           ///< "stroke_007": task and take number
+  std::string subject;        ///< pseudonym
+  std::string session;        ///< of which day or visit the take is; free text
+  std::string task;           ///< "stroke": what was asked of the subject
+  std::string prop;           ///< name of a prop of the library; empty: none, or not said
+  Timestamp utc_start;        ///< UTC of clip time 0, for people
+  int64_t host_start_ns = 0;  ///< CLOCK_MONOTONIC of clip time 0
   std::map<std::string, std::string> properties;  ///< anything else worth keeping (software
                                                   ///< versions, import source)
   bool operator==(const ClipInfo&) const = default;
 };
 
+/// Anything that holds one recording. References it returns live as long as it does.
 class ClipSource {
  public:
   virtual ~ClipSource() = default;
 
   virtual const ClipInfo& info() const = 0;
+  /// Epochs of one name are streams of their own, with ids of their own.
   virtual const std::vector<StreamInfo>& streams() const = 0;
   virtual const std::vector<ForceSensor>& force_sensors() const = 0;
   virtual const std::vector<Event>& events() const = 0;
+  /// What is known to be missing; samples on both sides keep their true times.
   virtual const std::vector<Gap>& gaps() const = 0;
   virtual const QualityRecord& quality() const = 0;
   /// The fitted map of the stream's device. Precondition: a stream of this clip.
@@ -68,7 +71,8 @@ class ClipSource {
   const ForceSensor* FindForceSensor(std::string_view name) const;
 };
 
-/// A clip in memory.
+/// A clip in memory. Grows without bound: for what is made or known to be short. Calls with a
+/// stream_id CHECK that it is one of this clip.
 class Clip : public ClipSource {
  public:
   explicit Clip(ClipInfo info);

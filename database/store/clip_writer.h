@@ -90,8 +90,10 @@ class ClipWriter {
 
   /// Compacts into a second file of 2 s chunks, re-reads and compares every value, then puts it in
   /// the first one's place by rename: at every instant one whole file exists under the name. Writes
-  /// zone maps and digests; one file remains, readable from read-only media. After an error (a full
-  /// disk) the recording is still there and Close may be called again. A writer destroyed without
+  /// zone maps and digests; one file remains, readable from read-only media. Readers that watch the
+  /// recording go on in what they have open; a read transaction from before the last commit is
+  /// waited for 5 s, then kBusy names its process. After an error (that, or a full disk) the
+  /// recording is still there and Close may be called again. A writer destroyed without
   /// Close leaves a file that opens as it is; FinishClip closes it later.
   virtual Status Close() = 0;
 };

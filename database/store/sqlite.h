@@ -36,6 +36,7 @@ int LinkedSqliteVersion();
 class Database;
 class Statement;
 
+/// How a file is opened; nothing here creates a folder.
 enum class OpenMode {
   kRead,       ///< read-only
   kReadWrite,  ///< an existing file
@@ -53,6 +54,8 @@ struct DatabaseOptions {
                                                    ///< error refuses it untouched
 };
 
+/// One connection; closed when destroyed, after its statements. Calls block for at most the busy
+/// timeout, and for the disk.
 class Database {
  public:
   Database() = default;
@@ -61,6 +64,7 @@ class Database {
   Database& operator=(Database&& other) noexcept;
   ~Database();
 
+  /// One statement or several, without results.
   Status Execute(const char* sql);
   Result<Statement> Prepare(std::string_view sql, bool persistent = false) const;
   /// First column of the first row; kNotFound without one.
@@ -97,6 +101,7 @@ class Database {
   /// The error of the connection's last call, as ours: kBusy, kCorrupt, kIo (with "disk full"
   /// named) or kInvalid.
   Error LastError(std::string_view doing) const;
+  /// Also what the destructor does; errors are lost: Commit is what says that data is safe.
   void Close();
 
  private:
@@ -106,6 +111,8 @@ class Database {
   std::unique_ptr<int64_t> work_left_;
 };
 
+/// A compiled statement; finalised when destroyed. Must not outlive its connection. Text and blobs
+/// it returns live until its next step or reset.
 class Statement {
  public:
   Statement() = default;
@@ -131,6 +138,7 @@ class Statement {
   Status Run();
   /// Calls `row` for each row, resets; stops at its first error.
   Status ForEach(const std::function<Status(Statement&)>& row);
+  /// Ready to be bound and stepped again; bindings stay.
   void Reset();
 
   int column_count() const;
@@ -164,9 +172,9 @@ class BlobHandle {
     return *this;
   }
   ~BlobHandle();
-  Status Move(int64_t row);
+  Status Move(int64_t row);  ///< a failure closes the handle
   bool is_open() const { return handle_ != nullptr; }
-  int size() const;
+  int size() const;  ///< bytes of this row's blob
   Status Read(int offset, std::span<uint8_t> into) const;
 
  private:

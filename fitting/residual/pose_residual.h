@@ -25,6 +25,7 @@ RowMajorMatrix MinusJacobian(const model::Skeleton& skeleton, const Eigen::Vecto
 class SkeletonManifold final : public ceres::Manifold {
  public:
   explicit SkeletonManifold(const model::Skeleton& skeleton) : skeleton_(skeleton) {}
+  // Ceres calls these from the thread that solves; none allocates but through the skeleton.
   int AmbientSize() const override { return skeleton_.nq(); }
   int TangentSize() const override { return skeleton_.nv(); }
   bool Plus(const double* x, const double* delta, double* x_plus_delta) const override;

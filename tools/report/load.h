@@ -25,13 +25,14 @@ class LoadedReport {
   ReportSources sources() const;
   std::vector<std::string> chosen;  ///< what was picked where nothing was said, for stderr
 
+  // Null where the library, or the lineage of the result chosen, has none.
   std::unique_ptr<recording::ClipSource> clip;
   std::unique_ptr<model::Skeleton> skeleton;
   std::unique_ptr<artefact::PoseTrack> pose;
   std::unique_ptr<artefact::ContactTrack> contact;
   std::unique_ptr<artefact::InteractionTrajectory> trajectory;
   std::unique_ptr<model::Prop> surface;
-  geometry::RigidTransform X_WSurface;
+  geometry::RigidTransform X_WSurface;  ///< where the surface stood in the capture
   std::unique_ptr<lab::Truth> truth;
   std::string truth_directory;
   std::vector<ReportSources::Step> steps;

@@ -21,6 +21,7 @@
 
 namespace handhold::cli {
 
+/// What --format says.
 enum class Format { kText, kJson, kNdjson, kCsv };
 
 /// An instant of the wall clock; text shows it as 2026-11-18 12:00:00Z, machine output as ns since
@@ -29,7 +30,8 @@ struct Utc {
   Timestamp time;
 };
 
-/// One value of a row.
+/// One value of a row. Built from what the verb has at hand, so that units and times are written in
+/// one way by every verb. Cheap to move; owns its text.
 class Cell {
  public:
   Cell(std::nullopt_t) {}  ///< missing: "-" in text
@@ -49,10 +51,11 @@ class Cell {
   template <typename T>
   Cell(const std::optional<T>& value) : Cell(value ? Cell(*value) : Cell(std::nullopt)) {}
 
-  text::Json ToJson() const;
-  std::string ToCsv() const;
+  text::Json ToJson() const;  ///< for json and ndjson; a number that is not finite is null
+  std::string ToCsv() const;  ///< quoted where a comma, quote or line end asks for it
   /// `decimals` < 0: six significant digits, times with three decimals of a second.
   std::string ToText(int decimals) const;
+  /// Numbers, lengths and clip times; not instants of the wall clock.
   bool is_number() const;  ///< aligned to the right in text
 
  private:
@@ -61,12 +64,14 @@ class Cell {
   Kind kind_ = Kind::kPlain;
 };
 
+/// What a column is called and how its numbers are shown.
 struct Column {
   std::string name;          ///< key in machine formats, with the unit: "peak_N", "length_ns"
   std::string heading = {};  ///< in text; `name` when empty
   int decimals = -1;         ///< of numbers and times in text; -1: see Cell::ToText
 };
 
+/// One line of a record.
 struct Field {
   Column column;
   Cell cell;
@@ -83,6 +88,7 @@ class Table {
   ~Table();
   /// CHECKs that there is a cell per column.
   void Row(std::vector<Cell> cells);
+  /// Prints what was held back and closes the array; no rows after it. A second call does nothing.
   void End();
   size_t rows() const { return rows_; }
 
@@ -113,6 +119,7 @@ class Printer {
   /// `out` is not owned. `bold`: headings in bold (a terminal that wants colour).
   Printer(FILE* out, Format format, bool bold) : out_(out), format_(format), bold_(bold) {}
 
+  /// For verbs whose text answer is another one than their rows.
   Format format() const { return format_; }
 
   /// The whole result is one table: json prints an array.

@@ -1,4 +1,5 @@
-/// Progress of a long job on stderr: what, how far, how fast, how long still.
+/// Progress of a long job on stderr: what, how far, how fast, how long still. stdout stays the
+/// result's, so that a pipe of it is never disturbed.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,9 @@
 
 namespace handhold::cli {
 
+/// How it is shown; chosen from --format and from whether stderr is a terminal.
 enum class ProgressMode {
-  kOff,
+  kOff,   ///< not at all
   kLine,  ///< one line, redrawn in place: a terminal
   kJson,  ///< one object per line: {"progress":"import","done":3,"total":20,"unit":"file",...}
 };
@@ -29,12 +31,13 @@ class Progress {
 
   /// Begins a job of `total` units (0: unknown), named for people: ("importing", 20, "file").
   void Begin(std::string what, int64_t total, std::string unit);
-  /// `done` units of the job are ready.
+  /// `done` units of the job are ready; more than the total is shown as given.
   void Update(int64_t done);
   /// Ends the job and takes the line away; says nothing more.
   void End();
   /// A line for people that stays, above the progress line. Not printed when `quiet`.
   void Note(std::string_view text);
+  /// --quiet: neither notes nor progress.
   void set_quiet(bool quiet) { quiet_ = quiet; }
 
  private:
@@ -50,6 +53,7 @@ class Progress {
   bool active_ = false, line_shown_ = false, quiet_ = false;
 };
 
+/// For people, rounded down to seconds; not for files.
 /// "1:05", "2:03:00": minutes and seconds, with hours when there are any.
 std::string FormatClock(Duration d);
 

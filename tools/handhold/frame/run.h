@@ -18,7 +18,7 @@ inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitLoss = 3;
-inline constexpr int kExitInterrupted = 130;
+inline constexpr int kExitInterrupted = 130;  ///< ctrl-C ended it, as shells say it: 128 + SIGINT
 
 /// What the program consists of.
 struct Program {
