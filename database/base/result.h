@@ -3,7 +3,8 @@
 ///
 /// Result is the subset of std::expected that we use, so that it can become an alias of it. Broken
 /// invariants are not Results: see check.h. Several findings in one input are not Results either:
-/// see issue.h. Both kinds are [[nodiscard]]: a failure that nobody looks at does not compile.
+/// see issue.h. Both kinds are [[nodiscard]]: a failure that nobody looks at is a
+/// warning, which the presets that test make an error.
 /// Success allocates nothing beyond the value; a failure allocates its message. Not for the 500 Hz
 /// path, which counts its losses instead (house.md, section 5).
 #pragma once

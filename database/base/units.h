@@ -12,7 +12,8 @@ namespace handhold {
 
 inline constexpr double kPi = 3.14159265358979323846;
 
-// Lengths. Exact factors. Vicon, C3D and OBJ files of laboratories are in mm.
+// Lengths. Factors exact by definition, as near as a double comes. Vicon, C3D and OBJ files of
+// laboratories are in mm.
 constexpr double MillimetresToMetres(double mm) { return mm * 1e-3; }
 constexpr double MetresToMillimetres(double m) { return m * 1e3; }
 

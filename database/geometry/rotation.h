@@ -33,7 +33,7 @@ Mat3T<S> Skew(const Vec3T<S>& v) {
 
 /// R = exp([w]): the rotation by |w| radians about w. Smooth through 0, also in its derivatives.
 /// Below 1e-4 rad by series (the branch is taken on the value, so that derivatives follow it);
-/// orthonormal to a few 1e-16 at any |w|.
+/// orthonormal to a few 1e-16 up to |w| of 1e150, beyond which its square overflows to NaN.
 template <typename S>
 Mat3T<S> Exp(const Vec3T<S>& w) {
   using std::cos;  // or, found by their argument, those of an automatic-differentiation scalar

@@ -71,7 +71,7 @@ class Database {
   Result<int64_t> QueryInteger(std::string_view sql) const;
   Result<std::string> QueryText(std::string_view sql) const;
   int64_t last_row_id() const;
-  int64_t changes() const;
+  int64_t changes() const;  ///< rows that the last statement changed
   bool is_open() const { return handle_ != nullptr; }
   sqlite3* handle() const { return handle_; }
   const std::string& path() const { return path_; }

@@ -133,7 +133,7 @@ class Printer {
   void BeginDocument();
   Table BeginTable(const std::string& section, std::vector<Column> columns);
   void PrintRecord(const std::string& section, const std::vector<Field>& fields);
-  void EndDocument();
+  void EndDocument();  ///< closes the object of json; a second call is CHECKed against
 
   /// Prose for people; printed in text format only.
   void Prose(std::string_view text);
