@@ -245,7 +245,7 @@ std::string ReadersOf(const std::string& path) {
 }
 
 Status LeaveWal(Database& db) {
-  if (const Status emptied = db.CheckpointTruncate(); !emptied) {
+  if (Status emptied = db.CheckpointTruncate(); !emptied) {
     if (emptied.error().code != ErrorCode::kBusy) return emptied;
     // Cut off it cannot be while somebody reads it; copied it can be, unless that reader began
     // before its end.
@@ -365,7 +365,7 @@ void RemoveLog(const std::string& path) {
 
 Status Compact(const std::string& path, const ClipWriterOptions& options, bool recovered) {
   const std::string part = path + ".part";
-  const auto made = MakeCompacted(path, part, options, recovered);
+  auto made = MakeCompacted(path, part, options, recovered);
   if (!made) {
     ::unlink(part.c_str());
     return made;
