@@ -101,7 +101,7 @@ void Import(Reporter& reporter, const std::vector<std::string>& files, const fs:
     fs::remove_all(copies);
     return bytes / kMegabyte / seconds;
   };
-  const auto [speed, copied] = RepeatBoth(5, import, copy);
+  const auto [speed, copied] = RepeatBoth(3, import, copy);
   reporter.Note("import: stored " + std::to_string(stored / bytes) + " of the files' bytes");
   reporter.Report(
       "exchange.c3d_import",

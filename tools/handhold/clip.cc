@@ -76,7 +76,8 @@ Verb ClipShowVerb() {
   return {
       .noun = "clip",
       .name = "show",
-      .summary = "show what a clip holds: streams, sensors, gaps, events, quality",
+      .summary =
+          "show what a clip holds: streams, sensors, gaps, events, quality, where it is from",
       .examples = {"handhold clip show stroke_007 --library lab",
                    "handhold clip show 0192f3a0 --json"},
       .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"}},
@@ -156,6 +157,10 @@ Verb ClipShowVerb() {
           for (const recording::QualityItem& q : clip->quality().items) {
             quality.Row({q.stream, q.what, q.value, q.worst, q.threshold, q.red, q.cause});
           }
+        }
+        {
+          Table properties = out.BeginTable("properties", {{.name = "name"}, {.name = "value"}});
+          for (const auto& [name, value] : clip->info().properties) properties.Row({name, value});
         }
         out.EndDocument();
         return Outcome::Done();

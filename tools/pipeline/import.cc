@@ -41,6 +41,17 @@ recording::ClipInfo InfoFor(const ImportSource& source, const std::string& path,
     info.utc_start = FileTime(path);
     info.properties["import.utc_start"] = "the file's modification time";
   }
+  // Our own CSV carries the properties of the clip it was made from: where that came from is kept,
+  // under a name that says so.
+  std::string& format = info.properties["import.format"];
+  if (format != source.format()) {
+    if (!format.empty()) {
+      info.properties["import.before.format"] = format;
+      info.properties["import.before.file"] = info.properties["import.file"];
+    }
+    format = source.format();
+    info.properties["import.file"] = std::filesystem::path(path).filename().string();
+  }
   return info;
 }
 

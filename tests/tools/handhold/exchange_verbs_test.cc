@@ -79,8 +79,14 @@ TEST_F(ExchangeVerbs, ImportShowExportImport) {
   const RunResult c3d = Ask({"clip", "export", "walk", "--to", Path("again.c3d")});
   EXPECT_EQ(c3d.exit_code, 0) << c3d.err;
   EXPECT_GT(fs::file_size(Path("again.c3d")), 300u * 52);
-  EXPECT_EQ(Ask({"clip", "import", Path("walk.csv"), Path("again.c3d")}).exit_code, 0);
+  const RunResult again = Ask({"clip", "import", Path("walk.csv"), Path("again.c3d")});
+  EXPECT_EQ(again.exit_code, 0);
   EXPECT_EQ(Clips(), 3);
+  const text::Json rows = Parsed(again);
+  const text::Json* from_csv = &rows.Find("files")->elements().front();
+  const std::string shown = Ask({"clip", "show", *from_csv->Find("clip")->string()}).out;
+  EXPECT_THAT(shown, HasSubstr("\"walk.csv\""));
+  EXPECT_THAT(shown, HasSubstr("import.before.format"));
 }
 
 TEST_F(ExchangeVerbs, LossEndsWithThreeAndIsListed) {
