@@ -522,17 +522,7 @@ Result<TableDigest> ComputeDigest(const Database& db, const std::string& table) 
   Bytes bytes;
   HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
     bytes.clear();
-    for (int c = 0; c < row.column_count(); ++c) {
-      const int type = row.Type(c);
-      bytes.push_back(static_cast<uint8_t>(type));
-      if (type == 1) PutFixed(bytes, row.Integer(c));
-      if (type == 2) PutFixed(bytes, row.Real(c));
-      if (type == 3 || type == 4) {
-        const std::span<const uint8_t> value = row.Blob(c);
-        PutFixed(bytes, static_cast<uint64_t>(value.size()));
-        bytes.insert(bytes.end(), value.begin(), value.end());
-      }
-    }
+    row.PutColumns(0, row.column_count(), bytes);
     digest.crc = Crc32c(bytes, digest.crc);
     ++digest.rows;
     return {};

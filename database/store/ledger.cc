@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "database/base/digest.h"
+#include "database/store/bytes.h"
 #include "database/store/schema.h"
 
 namespace handhold::store {
@@ -11,28 +13,71 @@ namespace {
 
 constexpr LedgerKind kKinds[] = {LedgerKind::kTag,  LedgerKind::kRating,  LedgerKind::kLabel,
                                  LedgerKind::kNote, LedgerKind::kConsent, LedgerKind::kSetting};
-constexpr char kColumns[] =
-    "SELECT uid, clip, subject, kind, name, value, removed, t_begin_ns, t_end_ns, replaces, "
-    "author, utc_ns FROM entry ";
+/// All columns in their order: what the digest is over, then the digest.
+constexpr char kAllEntries[] =
+    "SELECT id, uid, clip, subject, kind, name, value, removed, t_begin_ns, t_end_ns, replaces, "
+    "author, utc_ns, digest FROM entry NOT INDEXED WHERE id>?1 ORDER BY id";
+constexpr int kDigestColumn = 13;
 
 LedgerEntry ReadEntry(Statement& row) {
   LedgerEntry e;
-  e.uid = row.String(0);
-  e.clip = row.String(1);
-  e.subject = row.String(2);
+  e.uid = row.String(1);
+  e.clip = row.String(2);
+  e.subject = row.String(3);
   for (const LedgerKind kind : kKinds) {
-    if (LedgerKindName(kind) == row.Text(3)) e.kind = kind;
+    if (LedgerKindName(kind) == row.Text(4)) e.kind = kind;
   }
-  e.name = row.String(4);
-  e.value = row.String(5);
-  e.removed = row.Integer(6) != 0;
-  if (!row.IsNull(7))
-    e.span = TimeRange{Timestamp::FromNanoseconds(row.Integer(7)),
-                       Timestamp::FromNanoseconds(row.Integer(8))};
-  e.replaces = row.String(9);
-  e.author = row.String(10);
-  e.utc = Timestamp::FromNanoseconds(row.Integer(11));
+  e.name = row.String(5);
+  e.value = row.String(6);
+  e.removed = row.Integer(7) != 0;
+  if (!row.IsNull(8))
+    e.span = TimeRange{Timestamp::FromNanoseconds(row.Integer(8)),
+                       Timestamp::FromNanoseconds(row.Integer(9))};
+  e.replaces = row.String(10);
+  e.author = row.String(11);
+  e.utc = Timestamp::FromNanoseconds(row.Integer(12));
   return e;
+}
+
+/// Of the row at hand of kColumns, after an entry whose digest is `before`.
+Digest DigestOf(const Statement& row, const Digest& before) {
+  Bytes bytes(before.bytes.begin(), before.bytes.end());
+  row.PutColumns(0, kDigestColumn, bytes);
+  return Sha256Of(std::as_bytes(std::span(bytes)));
+}
+
+/// All zero when the column holds no digest.
+Digest StoredDigest(const Statement& row, int column) {
+  Digest digest;
+  const std::span<const uint8_t> stored = row.Blob(column);
+  if (stored.size() == digest.bytes.size()) std::ranges::copy(stored, digest.bytes.begin());
+  return digest;
+}
+
+/// As a finding names it; a damaged entry's words may be damaged too.
+std::string Named(const LedgerEntry& e, int64_t id) {
+  std::string text = "entry " + std::to_string(id) + " (" + std::string(LedgerKindName(e.kind));
+  if (!e.name.empty()) text += " '" + e.name + "'";
+  if (!e.clip.empty()) text += " of clip " + e.clip;
+  if (!e.subject.empty()) text += " of subject " + e.subject;
+  return text + " by " + e.author + ")";
+}
+
+/// Writes the digests of entries that have none yet, after `from`, and where the chain ends.
+Status Chain(Database& db, int64_t from, Digest before) {
+  HANDHOLD_ASSIGN(Statement list, db.Prepare(kAllEntries));
+  HANDHOLD_ASSIGN(Statement put, db.Prepare("UPDATE entry SET digest=?1 WHERE id=?2"));
+  int64_t added = 0;
+  list.Bind(1, from);
+  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
+    ++added;
+    before = DigestOf(row, before);
+    return put.Bind(1, std::span(before.bytes)).Bind(2, row.Integer(0)).Run();
+  }));
+  // Counted on, not anew: entries that were lost before stay missed.
+  HANDHOLD_ASSIGN(Statement head,
+                  db.Prepare("UPDATE head SET entries=entries+?1, digest=?2 WHERE one=1"));
+  return head.Bind(1, added).Bind(2, std::span(before.bytes)).Run();
 }
 
 /// Entries with the same key replace one another.
@@ -98,61 +143,131 @@ Result<Ledger> Ledger::Open(const std::string& path, bool create, bool read_only
   options.mode = read_only ? OpenMode::kRead : OpenMode::kReadWrite;
   options.inspect = HeaderCheck(FileKind::kLedger);
   HANDHOLD_ASSIGN(ledger.db_, Database::Open(path, options));
-  HANDHOLD_TRY(CheckSchema(ledger.db_, FileKind::kLedger));
   HANDHOLD_TRY(ledger.db_.Execute("PRAGMA synchronous=FULL"));
+  HANDHOLD_ASSIGN(const int revision, CheckHeader(ledger.db_, FileKind::kLedger));
+  if (revision < NewestRevision(FileKind::kLedger)) {
+    if (read_only) {
+      return Error{ErrorCode::kVersion, path + ": is of an earlier revision (" +
+                                            std::to_string(revision) +
+                                            ") and can only be brought to this program's where it "
+                                            "can be written: copy the library to a local disk"};
+    }
+    HANDHOLD_TRY(Migrate(ledger.db_, FileKind::kLedger, revision,
+                         [](Database& db) { return Chain(db, 0, Digest()); }));
+  }
+  HANDHOLD_TRY(CheckSchema(ledger.db_, FileKind::kLedger));
   return ledger;
 }
 
-Result<std::string> Ledger::Append(LedgerEntry e) {
-  HANDHOLD_TRY(CheckEntry(e));
-  e.uid = Uuid::New().ToString();
-  if (e.utc == Timestamp()) e.utc = UtcNow();
-  HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db_));
-  if (e.replaces.empty() && e.kind != LedgerKind::kNote) {
-    HANDHOLD_ASSIGN(const std::vector<LedgerEntry> history,
-                    History(e.kind == LedgerKind::kConsent ? e.subject : e.clip));
-    for (const LedgerEntry& before : history) {
-      if (KeyOf(before) == KeyOf(e)) e.replaces = before.uid;
-    }
-  }
-  HANDHOLD_ASSIGN(
-      Statement put,
-      db_.Prepare(
-          "INSERT INTO entry VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"));
-  put.Bind(1, e.uid)
-      .Bind(2, e.clip)
-      .Bind(3, e.subject)
-      .Bind(4, LedgerKindName(e.kind))
-      .Bind(5, e.name)
-      .Bind(6, e.value)
-      .Bind(7, e.removed ? 1 : 0)
-      .BindNull(8)
-      .BindNull(9)
-      .Bind(10, e.replaces)
-      .Bind(11, e.author)
-      .Bind(12, e.utc.ns());
-  if (e.span) put.Bind(8, e.span->begin.ns()).Bind(9, e.span->end.ns());
-  HANDHOLD_TRY(put.Run());
-  HANDHOLD_TRY(transaction.Commit());
-  return e.uid;
+Result<std::string> Ledger::Append(LedgerEntry entry) {
+  HANDHOLD_ASSIGN(const std::vector<std::string> uids, Append(std::vector{std::move(entry)}));
+  return uids.front();
 }
 
-Result<std::vector<LedgerEntry>> Ledger::History(const std::string& about) const {
-  std::vector<LedgerEntry> entries;
-  HANDHOLD_ASSIGN(
-      Statement list,
-      db_.Prepare(std::string(kColumns) +
-                  "WHERE ?1='' OR clip=?1 OR (subject=?1 AND kind='consent') ORDER BY id"));
-  list.Bind(1, about);
-  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
-    entries.push_back(ReadEntry(row));
+Result<std::vector<std::string>> Ledger::Append(std::vector<LedgerEntry> entries) {
+  for (const LedgerEntry& e : entries) HANDHOLD_TRY(CheckEntry(e));
+  std::vector<std::string> uids;
+  if (entries.empty()) return uids;
+  HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db_));
+  HANDHOLD_ASSIGN(Statement newest,
+                  db_.Prepare("SELECT id, digest FROM entry ORDER BY id DESC LIMIT 1"));
+  HANDHOLD_ASSIGN(const bool any, newest.Step());
+  const int64_t last = any ? newest.Integer(0) : 0;
+  const Digest before = any ? StoredDigest(newest, 1) : Digest();
+  newest.Reset();
+  // The newest entry of each key. A damaged one cannot be named as replaced; what is said now holds
+  // all the same.
+  std::map<std::string, std::string> held;
+  for (const LedgerEntry& e : entries) held[KeyOf(e)];
+  Issues damage;
+  HANDHOLD_TRY(Scan(&damage, [&](const LedgerEntry& e) {
+    if (const auto key = held.find(KeyOf(e)); key != held.end()) key->second = e.uid;
+  }));
+  HANDHOLD_ASSIGN(Statement put, db_.Prepare("INSERT INTO entry VALUES(NULL, ?1, ?2, ?3, ?4, ?5, "
+                                             "?6, ?7, ?8, ?9, ?10, ?11, ?12, x'')"));
+  for (LedgerEntry& e : entries) {
+    const std::string key = KeyOf(e);
+    e.uid = uids.emplace_back(Uuid::New().ToString());
+    if (e.utc == Timestamp()) e.utc = UtcNow();
+    if (e.replaces.empty() && e.kind != LedgerKind::kNote) e.replaces = held[key];
+    held[key] = e.uid;
+    put.Bind(1, e.uid)
+        .Bind(2, e.clip)
+        .Bind(3, e.subject)
+        .Bind(4, LedgerKindName(e.kind))
+        .Bind(5, e.name)
+        .Bind(6, e.value)
+        .Bind(7, e.removed ? 1 : 0)
+        .BindNull(8)
+        .BindNull(9)
+        .Bind(10, e.replaces)
+        .Bind(11, e.author)
+        .Bind(12, e.utc.ns());
+    if (e.span) put.Bind(8, e.span->begin.ns()).Bind(9, e.span->end.ns());
+    HANDHOLD_TRY(put.Run());
+  }
+  HANDHOLD_TRY(Chain(db_, last, before));
+  HANDHOLD_TRY(transaction.Commit());
+  return uids;
+}
+
+Status Ledger::Scan(Issues* damage, const std::function<void(LedgerEntry)>& visit) const {
+  const auto wrong = [&](const std::string& where, const std::string& what) -> Status {
+    if (damage == nullptr) {
+      return Error{ErrorCode::kCorrupt,
+                   db_.path() + ", " + where + ": " + what +
+                       "; 'handhold library check' lists all, a copy of ledger.db mends them"};
+    }
+    damage->push_back({"ledger.db, " + where, Severity::kLoss, what});
     return {};
+  };
+  const auto missing = [](int64_t first, int64_t end) {
+    return "entries " + std::to_string(first) + " to " + std::to_string(end - 1);
+  };
+  Digest stored, computed;  // of the entry before: as it stands there, as it should be
+  int64_t expected = 1, count = 0;
+  HANDHOLD_ASSIGN(Statement list, db_.Prepare(kAllEntries));
+  list.Bind(1, 0);
+  const Status listed = list.ForEach([&](Statement& row) -> Status {
+    const int64_t id = row.Integer(0);
+    if (id > expected) HANDHOLD_TRY(wrong(missing(expected, id), "are missing"));
+    expected = id + 1;
+    ++count;
+    LedgerEntry entry = ReadEntry(row);
+    const Digest here = StoredDigest(row, kDigestColumn);
+    // Where the entry before is whole and only its digest damaged, that is its finding, not ours.
+    const Digest should = DigestOf(row, computed);
+    const bool whole = here == should || here == DigestOf(row, stored);
+    stored = here;
+    computed = whole ? here : should;
+    if (whole) {
+      visit(std::move(entry));
+      return {};
+    }
+    return wrong(Named(entry, id), "is not as it was written (its digest does not match)");
+  });
+  if (!listed && (damage == nullptr || listed.error().code != ErrorCode::kCorrupt)) return listed;
+  if (!listed) HANDHOLD_TRY(wrong("entries from " + std::to_string(expected), "cannot be read"));
+  HANDHOLD_ASSIGN(Statement head, db_.Prepare("SELECT entries, digest FROM head WHERE one=1"));
+  HANDHOLD_ASSIGN(const bool row, head.Step());
+  if (row && head.Integer(0) == count && StoredDigest(head, 1) == computed) return {};
+  return wrong("end", "is not as it was written: " +
+                          (row ? std::to_string(head.Integer(0)) : std::string("unknown")) +
+                          " entries were made, " + std::to_string(count) + " are there");
+}
+
+Result<std::vector<LedgerEntry>> Ledger::History(const std::string& about, Issues* damage) const {
+  std::vector<LedgerEntry> entries;
+  HANDHOLD_TRY(Scan(damage, [&](LedgerEntry e) {
+    const bool asked =
+        about.empty() || e.clip == about || (e.subject == about && e.kind == LedgerKind::kConsent);
+    if (asked) entries.push_back(std::move(e));
   }));
   return entries;
 }
 
-Result<std::vector<LedgerEntry>> Ledger::Current(const std::string& about) const {
-  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> history, History(about));
+Result<std::vector<LedgerEntry>> Ledger::Current(const std::string& about, Issues* damage) const {
+  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> history, History(about, damage));
   std::map<std::string, size_t> newest;
   std::set<std::string> replaced;
   for (size_t i = 0; i < history.size(); ++i) {
@@ -168,5 +283,17 @@ Result<std::vector<LedgerEntry>> Ledger::Current(const std::string& about) const
 }
 
 Result<int64_t> Ledger::Count() const { return db_.QueryInteger("SELECT count(*) FROM entry"); }
+
+Result<Issues> Ledger::Check() const {
+  Issues issues;
+  const Result<std::string> verdict = db_.QueryText("PRAGMA integrity_check(1)");
+  if (!verdict || *verdict != "ok") {
+    issues.push_back({"ledger.db", Severity::kWarning,
+                      "SQLite finds its structure damaged: " +
+                          (verdict ? verdict->substr(0, 200) : verdict.error().message)});
+  }
+  HANDHOLD_TRY(Scan(&issues, [](const LedgerEntry&) {}));
+  return issues;
+}
 
 }  // namespace handhold::store

@@ -4,6 +4,9 @@
 /// Nothing is ever changed or removed: a later entry replaces an earlier one and says which. The
 /// catalogue copies what holds now. One writer at a time (SQLite's lock); a rollback journal, so
 /// that any SQLite can read the file.
+///
+/// Every entry carries a SHA-256 over the one before it and its own values, and the file says where
+/// that chain ends: an entry that is not as it was written is never answered.
 #pragma once
 
 #include <optional>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "database/base/id.h"
+#include "database/base/issue.h"
 #include "database/base/time.h"
 #include "database/store/sqlite.h"
 
@@ -45,7 +49,8 @@ struct LedgerEntry {
 
 class Ledger {
  public:
-  /// Opens, creating it when `create`; kVersion, kInvalid for foreign or newer files.
+  /// Opens, creating it when `create`; kVersion, kInvalid for foreign or newer files. A file of an
+  /// earlier revision is brought to this program's, unless `read_only`: then kVersion.
   static Result<Ledger> Open(const std::string& path, bool create, bool read_only = false);
   Ledger(Ledger&&) = default;
   Ledger& operator=(Ledger&&) = default;
@@ -53,15 +58,26 @@ class Ledger {
   /// Appends and syncs; answers the uid. kInvalid: no author, an empty name, a rating that is none,
   /// consent without a subject or anything else without a clip.
   Result<std::string> Append(LedgerEntry entry);
-  /// Every entry about a clip (or a subject's consent), oldest first.
-  Result<std::vector<LedgerEntry>> History(const std::string& clip_or_subject) const;
-  /// What holds now, of a clip, of a subject's consent, or (empty) of all.
-  Result<std::vector<LedgerEntry>> Current(const std::string& clip_or_subject = "") const;
+  /// The same for several: all of them or none.
+  Result<std::vector<std::string>> Append(std::vector<LedgerEntry> entries);
+  /// Every entry about a clip (or a subject's consent; empty: all), oldest first. The whole ledger
+  /// is verified, some 5 us an entry: one that is damaged or missing, which may be about anything,
+  /// is kCorrupt, naming it; with `damage` it is left out and told there.
+  Result<std::vector<LedgerEntry>> History(const std::string& clip_or_subject,
+                                           Issues* damage = nullptr) const;
+  /// What holds now, of a clip, of a subject's consent, or (empty) of all. Damage: as History.
+  Result<std::vector<LedgerEntry>> Current(const std::string& clip_or_subject = "",
+                                           Issues* damage = nullptr) const;
   /// Entries made so far: tells whether a catalogue's copy is still good.
   Result<int64_t> Count() const;
+  /// Verifies every entry, the chain and its end, and SQLite's structure; findings name the entry.
+  Result<Issues> Check() const;
 
  private:
   Ledger() = default;
+  /// Every entry that is as it was written, oldest first; what is not goes to `damage`, or with
+  /// null stops the scan.
+  Status Scan(Issues* damage, const std::function<void(LedgerEntry)>& visit) const;
   Database db_;
 };
 

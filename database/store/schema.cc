@@ -12,6 +12,7 @@ namespace migrations {
 extern const std::string_view kClip0001;
 extern const std::string_view kCatalogue0001;
 extern const std::string_view kLedger0001;
+extern const std::string_view kLedger0002;
 }  // namespace migrations
 
 namespace {
@@ -56,7 +57,8 @@ std::string_view FileKindName(FileKind kind) {
 const std::vector<Migration>& Migrations(FileKind kind) {
   static const std::vector<Migration> clip = {{1, migrations::kClip0001}};
   static const std::vector<Migration> catalogue = {{1, migrations::kCatalogue0001}};
-  static const std::vector<Migration> ledger = {{1, migrations::kLedger0001}};
+  static const std::vector<Migration> ledger = {{1, migrations::kLedger0001},
+                                                {2, migrations::kLedger0002}};
   return kind == FileKind::kClip ? clip : kind == FileKind::kCatalogue ? catalogue : ledger;
 }
 
@@ -97,14 +99,18 @@ std::function<Status(const Database&)> HeaderCheck(FileKind kind) {
   };
 }
 
-Status Migrate(Database& db, FileKind kind, int from) {
+Status Migrate(Database& db, FileKind kind, int from,
+               const std::function<Status(Database&)>& complete) {
   HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
+  HANDHOLD_ASSIGN(const int64_t now, db.QueryInteger("PRAGMA user_version"));
+  if (now > from) return {};  // another program was faster
   for (const Migration& m : Migrations(kind)) {
     if (m.revision > from) HANDHOLD_TRY(db.Execute(std::string(m.sql).c_str()));
   }
   HANDHOLD_TRY(
       db.Execute(("PRAGMA application_id=" + std::to_string(static_cast<int32_t>(kind))).c_str()));
   HANDHOLD_TRY(db.Execute(("PRAGMA user_version=" + std::to_string(NewestRevision(kind))).c_str()));
+  if (complete) HANDHOLD_TRY(complete(db));
   return transaction.Commit();
 }
 

@@ -2,6 +2,7 @@
 /// checks before any SQL runs.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,9 +40,11 @@ inline constexpr int kFormatVersion = 0;
 Result<int> CheckHeader(const Database& db, FileKind kind);
 /// CheckHeader, for DatabaseOptions::inspect.
 std::function<Status(const Database&)> HeaderCheck(FileKind kind);
-/// Runs the migrations after `from` in one transaction and sets application_id and user_version. 0:
-/// a new, empty file.
-Status Migrate(Database& db, FileKind kind, int from);
+/// Runs the migrations after `from` (0: a new, empty file) and sets application_id and
+/// user_version; then `complete`, which fills what SQL cannot. All in one transaction; nothing when
+/// another program has done it meanwhile.
+Status Migrate(Database& db, FileKind kind, int from,
+               const std::function<Status(Database&)>& complete = {});
 /// Refuses views, triggers and virtual tables that are not ours, and tables of ours that read
 /// differently: what a hostile file could make our statements run.
 Status CheckSchema(const Database& db, FileKind kind);

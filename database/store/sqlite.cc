@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "database/base/check.h"
+#include "database/store/bytes.h"
 
 namespace handhold::store {
 namespace {
@@ -352,6 +353,20 @@ std::span<const uint8_t> Statement::Blob(int column) const {
 }
 bool Statement::IsNull(int column) const { return Type(column) == SQLITE_NULL; }
 int Statement::Type(int column) const { return sqlite3_column_type(handle_, column); }
+
+void Statement::PutColumns(int first, int end, std::vector<uint8_t>& bytes) const {
+  for (int c = first; c < end; ++c) {
+    const int type = Type(c);
+    bytes.push_back(static_cast<uint8_t>(type));
+    if (type == SQLITE_INTEGER) PutFixed(bytes, Integer(c));
+    if (type == SQLITE_FLOAT) PutFixed(bytes, Real(c));
+    if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
+      const std::span<const uint8_t> value = Blob(c);
+      PutFixed(bytes, static_cast<uint64_t>(value.size()));
+      bytes.insert(bytes.end(), value.begin(), value.end());
+    }
+  }
+}
 
 Result<BlobHandle> BlobHandle::Open(const Database& db, const char* table, const char* column,
                                     int64_t row) {

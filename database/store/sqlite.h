@@ -151,6 +151,10 @@ class Statement {
   std::span<const uint8_t> Blob(int column) const;
   bool IsNull(int column) const;
   int Type(int column) const;  ///< SQLITE_INTEGER 1, FLOAT 2, TEXT 3, BLOB 4, NULL 5
+  /// Appends columns [first, end) of the row so that equal bytes mean equal values: a byte of type;
+  /// integers and reals as 8 bytes; text and blobs as 64 bits of length and the bytes. What digests
+  /// are made over.
+  void PutColumns(int first, int end, std::vector<uint8_t>& bytes) const;
   sqlite3_stmt* handle() const { return handle_; }
 
  private:

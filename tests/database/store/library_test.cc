@@ -8,6 +8,7 @@
 
 #include "database/store/clip_writer.h"
 #include "database/store/query.h"
+#include "database/store/schema.h"
 #include "tests/database/store/clip_fixture.h"
 
 namespace handhold::store {
@@ -335,6 +336,153 @@ TEST(Ledger, IsAppendOnlyAndSaysWhatHoldsNow) {
   six.value = "6";
   EXPECT_EQ(ledger.Append(six).error().code, ErrorCode::kInvalid);
   EXPECT_EQ(ledger.Count().value(), 7);
+}
+
+/// A ledger of a dozen entries of every kind; answers what it says, as text.
+std::string Told(const Ledger& ledger) {
+  const auto history = ledger.History("");
+  if (!history) return "refused";
+  std::string text;
+  for (const LedgerEntry& e : *history) {
+    text += e.uid + e.clip + e.subject + std::string(LedgerKindName(e.kind)) + e.name + e.value +
+            (e.removed ? "-" : "+") + e.replaces + e.author + std::to_string(e.utc.ns());
+    if (e.span) text += std::to_string(e.span->begin.ns()) + "," + std::to_string(e.span->end.ns());
+    text += "\n";
+  }
+  return text;
+}
+
+void FillLedger(const std::string& path) {
+  Ledger ledger = Ledger::Open(path, true).value();
+  for (int i = 0; i < 12; ++i) {
+    LedgerEntry e = Tag("0192f3a0-0000-7000-8000-00000000000" + std::to_string(i % 3), "good");
+    if (i % 4 == 1) e.kind = LedgerKind::kNote, e.name = "", e.value = "thumb slipped at the rim";
+    if (i % 4 == 2) {
+      e.kind = LedgerKind::kLabel;
+      e.value = "tip pinch";
+      e.span = TimeRange{Timestamp::FromNanoseconds(i), Timestamp::FromNanoseconds(1000 + i)};
+    }
+    if (i % 4 == 3) e.kind = LedgerKind::kRating, e.value = std::to_string(1 + i % 5);
+    ledger.Append(e).value();
+  }
+}
+
+void ChangeLedger(const std::string& path, const char* sql) {
+  DatabaseOptions open;
+  open.mode = OpenMode::kReadWrite;
+  Database db = Database::Open(path, open).value();
+  const Status status = db.Execute(sql);
+  ASSERT_TRUE(status) << status.error().message;
+}
+
+TEST(Ledger, EveryFlippedBitThatChangesAnAnswerIsDetectedAndLocated) {
+  const TempDir dir;
+  FillLedger(dir / "ledger.db");
+  const std::string truth = Told(Ledger::Open(dir / "ledger.db", false).value());
+  std::ifstream in(dir / "ledger.db", std::ios::binary);
+  const std::string good((std::istreambuf_iterator<char>(in)), {});
+  std::mt19937_64 rng(44);
+  int refused = 0, located = 0, harmless = 0;
+  for (int t = 0; t < 1200; ++t) {
+    std::string bad = good;
+    const size_t at = rng() % bad.size();
+    bad[at] = static_cast<char>(bad[at] ^ 1 << rng() % 8);
+    std::ofstream(dir / "flipped.db", std::ios::binary) << bad;
+    const auto ledger = Ledger::Open(dir / "flipped.db", false);
+    if (!ledger) {
+      ++refused;
+      continue;
+    }
+    const std::string told = Told(*ledger);
+    const auto found = ledger->Check();
+    if (told == truth) {
+      ++harmless;
+      continue;
+    }
+    ASSERT_EQ(told, "refused") << "byte " << at << " changed an answer unseen";
+    ASSERT_TRUE(!found || AnyLoss(*found)) << "byte " << at;
+    located += found.has_value();
+    Issues damage;
+    const auto rest = ledger->History("", &damage);
+    EXPECT_TRUE(!rest || !damage.empty()) << "byte " << at;
+  }
+  EXPECT_GT(located, 50);
+  EXPECT_GT(harmless, 100);
+  EXPECT_EQ(refused + located + harmless, 1200) << "what cannot be located could not be opened";
+}
+
+TEST(Ledger, ChangedLostAndExchangedEntriesAreNamed) {
+  const TempDir dir;
+  const auto found_after = [&](const char* sql) {
+    std::filesystem::remove(dir / "ledger.db");
+    FillLedger(dir / "ledger.db");
+    ChangeLedger(dir / "ledger.db", sql);
+    const Ledger ledger = Ledger::Open(dir / "ledger.db", false).value();
+    EXPECT_FALSE(ledger.Current("")) << sql;
+    std::string text;
+    const Issues issues = ledger.Check().value();
+    for (const Issue& issue : issues) text += issue.where + ": " + issue.what + "\n";
+    return text;
+  };
+  EXPECT_THAT(found_after("UPDATE entry SET value='2' WHERE id=4"),
+              ::testing::AllOf(HasSubstr("entry 4 (rating"), HasSubstr("by ana"),
+                               ::testing::Not(HasSubstr("entry 5"))));
+  EXPECT_THAT(found_after("UPDATE entry SET digest=zeroblob(32) WHERE id=4"),
+              ::testing::AllOf(HasSubstr("entry 4 "), ::testing::Not(HasSubstr("entry 5"))));
+  EXPECT_THAT(found_after("DELETE FROM entry WHERE id IN (6, 7)"),
+              HasSubstr("entries 6 to 7: are missing"));
+  EXPECT_THAT(found_after("DELETE FROM entry WHERE id>10"), HasSubstr("12 entries were made, 10"));
+  EXPECT_THAT(found_after("UPDATE entry SET id=100 WHERE id=3; UPDATE entry SET id=3 WHERE id=7; "
+                          "UPDATE entry SET id=7 WHERE id=100"),
+              ::testing::AllOf(HasSubstr("entry 3 "), HasSubstr("entry 7 ")));
+  // What is said later holds, and does not hide what was lost.
+  std::filesystem::remove(dir / "ledger.db");
+  FillLedger(dir / "ledger.db");
+  ChangeLedger(dir / "ledger.db", "DELETE FROM entry WHERE id=12");
+  Ledger ledger = Ledger::Open(dir / "ledger.db", false).value();
+  ASSERT_TRUE(ledger.Append(Tag("c9", "late")));
+  EXPECT_TRUE(AnyLoss(ledger.Check().value()));
+  Issues damage;
+  EXPECT_EQ(ledger.Current("c9", &damage).value().size(), 1u);
+  EXPECT_EQ(damage.size(), 1u);
+}
+
+TEST(Ledger, AnEarlierRevisionIsBroughtToThisOne) {
+  const TempDir dir;
+  const std::string path = dir / "ledger.db";
+  DatabaseOptions create;
+  create.mode = OpenMode::kCreate;
+  {
+    Database db = Database::Open(path, create).value();
+    ASSERT_TRUE(db.Execute(std::string(Migrations(FileKind::kLedger)[0].sql).c_str()));
+    ASSERT_TRUE(db.Execute(
+        "INSERT INTO entry VALUES(NULL,'u1','c1','','tag','good','',0,NULL,NULL,'','ana',7);"
+        "INSERT INTO entry VALUES(NULL,'u2','c1','','rating','','4',0,NULL,NULL,'','ben',8);"
+        "PRAGMA application_id=1212705841; PRAGMA user_version=1"));
+  }
+  EXPECT_EQ(Ledger::Open(path, false, true).error().code, ErrorCode::kVersion)
+      << "cannot be raised";
+  for (int round = 0; round < 2; ++round) {
+    const auto ledger = Ledger::Open(path, false);
+    ASSERT_TRUE(ledger) << ledger.error().message;
+    const auto entries = ledger->Current("c1").value();
+    ASSERT_EQ(entries.size(), 2u);
+    EXPECT_EQ(entries[1].value, "4");
+    EXPECT_EQ(entries[1].author, "ben");
+    EXPECT_THAT(ledger->Check().value(), IsEmpty());
+  }
+  ChangeLedger(path, "UPDATE entry SET value='5' WHERE id=2");
+  EXPECT_TRUE(AnyLoss(Ledger::Open(path, false).value().Check().value()));
+}
+
+TEST(Ledger, SeveralEntriesAreSaidTogetherOrNotAtAll) {
+  const TempDir dir;
+  Ledger ledger = Ledger::Open(dir / "ledger.db", true).value();
+  EXPECT_FALSE(ledger.Append(std::vector{Tag("c1", "a"), Tag("c1", "")}));
+  EXPECT_EQ(ledger.Count().value(), 0);
+  const auto uids = ledger.Append(std::vector{Tag("c1", "a"), Tag("c1", "a")}).value();
+  EXPECT_EQ(ledger.History("c1").value()[1].replaces, uids[0]);
+  EXPECT_EQ(ledger.Current("c1").value().size(), 1u);
 }
 
 TEST(Library, NetworkFileSystemsAreTold) {
