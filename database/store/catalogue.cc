@@ -2,8 +2,12 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 
 #include "database/base/digest.h"
 #include "database/store/schema.h"
@@ -20,11 +24,9 @@ int TakeOfName(const std::string& name) {
   return begin == name.size() ? 0 : std::stoi(name.substr(begin));
 }
 
-Status PutClipRow(Database& db, const ClipReader& clip, const std::string& file, int64_t& row) {
+Status PutClipRow(Database& db, const ClipRows& rows, int64_t& row) {
+  const ClipReader& clip = *rows.clip;
   const recording::ClipInfo& info = clip.info();
-  struct stat status {};
-  ::stat(clip.path().c_str(), &status);
-  HANDHOLD_ASSIGN(const std::string sha256, HashFile(clip.path()));
   Timestamp begin, end;
   bool any = false;
   for (const recording::StreamInfo& stream : clip.streams()) {
@@ -42,7 +44,7 @@ Status PutClipRow(Database& db, const ClipReader& clip, const std::string& file,
                                             "?15, ?16, ?17, ?18, ?19)"));
   const std::string id = info.id.ToString();
   HANDHOLD_TRY(put.Bind(1, id)
-                   .Bind(2, file)
+                   .Bind(2, rows.file)
                    .Bind(3, info.name)
                    .Bind(4, info.subject)
                    .Bind(5, info.session)
@@ -56,10 +58,9 @@ Status PutClipRow(Database& db, const ClipReader& clip, const std::string& file,
                    .Bind(13, red)
                    .Bind(14, static_cast<int64_t>(clip.gaps().size()))
                    .Bind(15, lost)
-                   .Bind(16, sha256)
-                   .Bind(17, static_cast<int64_t>(status.st_size))
-                   .Bind(18, static_cast<int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
-                                 status.st_mtim.tv_nsec)
+                   .Bind(16, rows.sha256)
+                   .Bind(17, rows.bytes)
+                   .Bind(18, rows.mtime_ns)
                    .Bind(19, IndexerOptions::kVersion)
                    .Run());
   row = db.last_row_id();
@@ -197,7 +198,8 @@ Status DropClip(Database& db, const std::string& id) {
 
 /// The contacts that a fit found, beside the indexer's, under an origin of its own: step, slash,
 /// the beginning of the artefact's hash. Nothing when its clip is not in this library.
-Status PutFittedContacts(Database& db, const ArtefactInfo& info, const std::string& path) {
+Status PutFittedContacts(Database& db, const ArtefactInfo& info,
+                         const artefact::ContactTrack& track) {
   int64_t clip = 0;
   for (const artefact::ProvenanceInput& input : info.provenance.inputs) {
     HANDHOLD_ASSIGN(Statement find, db.Prepare("SELECT clip FROM clip WHERE sha256=?1"));
@@ -205,7 +207,6 @@ Status PutFittedContacts(Database& db, const ArtefactInfo& info, const std::stri
     if (found && (clip == 0 || input.role == "clip")) clip = find.Integer(0);
   }
   if (clip == 0) return {};
-  HANDHOLD_ASSIGN(const artefact::ContactTrack track, LoadContactTrack(path));
   const std::string origin = info.provenance.step + "/" + info.hash.substr(0, 8);
   HANDHOLD_ASSIGN(Statement drop, db.Prepare("DELETE FROM event WHERE clip=?1 AND origin=?2"));
   HANDHOLD_TRY(drop.Bind(1, clip).Bind(2, origin).Run());
@@ -258,11 +259,34 @@ Result<Database> CreateCatalogue(const std::string& path, const IndexerOptions& 
 }
 
 Result<Database> OpenCatalogue(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error)))
+    return Error{ErrorCode::kNotFound, path + ": does not exist"};
+  const Error foreign{ErrorCode::kInvalid,
+                      path +
+                          ": is not a Handhold catalogue and is not overwritten; move it away, "
+                          "and the catalogue is made anew"};
+  if (!std::filesystem::is_regular_file(path, error)) return foreign;
+  if (std::filesystem::file_size(path, error) == 0)
+    return Error{ErrorCode::kCorrupt, path + ": was never completely created"};
   DatabaseOptions options;
   options.mode = OpenMode::kReadWrite;
-  options.inspect = HeaderCheck(FileKind::kCatalogue);
-  HANDHOLD_ASSIGN(Database db, Database::Open(path, options));
-  HANDHOLD_TRY(CheckSchema(db, FileKind::kCatalogue));
+  options.inspect = [&](const Database& db) -> Status {
+    HANDHOLD_ASSIGN(const FileIdentity is, IdentifyFile(db));
+    if (is.application != static_cast<int32_t>(FileKind::kCatalogue)) return foreign;
+    if (is.revision > NewestRevision(FileKind::kCatalogue))
+      return HeaderCheck(FileKind::kCatalogue)(db);
+    if (is.sqlite && is.revision >= 1) return {};
+    return Error{ErrorCode::kCorrupt, path + ": its header is damaged"};
+  };
+  Result<Database> db = Database::Open(path, options);
+  if (!db) return db.error();
+  if (const Status schema = CheckSchema(*db, FileKind::kCatalogue); !schema) {
+    // Another revision's tables, or damage: either way a cache of ours that can be made again.
+    const bool ours =
+        schema.error().code == ErrorCode::kVersion || schema.error().code == ErrorCode::kCorrupt;
+    return Error{ours ? ErrorCode::kCorrupt : schema.error().code, schema.error().message};
+  }
   return db;
 }
 
@@ -277,32 +301,63 @@ Result<IndexerOptions> GetIndexerOptions(const Database& catalogue) {
   return options;
 }
 
-Status CatalogueClip(Database& db, const std::string& folder, const std::string& file,
-                     const IndexerOptions& indexer) {
-  HANDHOLD_ASSIGN(const std::unique_ptr<ClipReader> clip, ClipReader::Open(folder + "/" + file));
-  HANDHOLD_ASSIGN(const ClipIndex index, IndexClip(*clip, indexer));
-  HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
-  HANDHOLD_TRY(DropClip(db, clip->info().id.ToString()));
-  int64_t row = 0;
-  HANDHOLD_TRY(PutClipRow(db, *clip, file, row));
-  HANDHOLD_TRY(PutDetails(db, *clip, row));
-  HANDHOLD_TRY(PutIndex(db, *clip, index, row));
-  for (const recording::Event& event : clip->events())
-    HANDHOLD_TRY(PutNote(db, row, "event", event.text));
-  for (const auto& [key, value] : clip->info().properties)
-    HANDHOLD_TRY(PutNote(db, row, "property", value));
-  for (const recording::StreamInfo& stream : clip->streams()) {
+Result<ClipRows> ReadClipRows(const std::string& path, const IndexerOptions& indexer,
+                              bool untrusted) {
+  ClipRows rows;
+  ClipReaderOptions options;
+  options.untrusted = untrusted;
+  struct stat status {};
+  ::stat(path.c_str(), &status);
+  HANDHOLD_ASSIGN(rows.clip, ClipReader::Open(path, options));
+  HANDHOLD_ASSIGN(rows.index, IndexClip(*rows.clip, indexer));
+  rows.file = std::filesystem::path(path).filename().string();
+  HANDHOLD_ASSIGN(rows.sha256, HashFile(path));
+  rows.bytes = static_cast<int64_t>(status.st_size);
+  rows.mtime_ns =
+      static_cast<int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+  for (const recording::StreamInfo& stream : rows.clip->streams()) {
     if (stream.kind != recording::StreamKind::kText) continue;
-    HANDHOLD_ASSIGN(const recording::SampleWindow texts, clip->ReadAll(stream.id));
-    for (const std::string& text : texts.texts) HANDHOLD_TRY(PutNote(db, row, "stream", text));
+    HANDHOLD_ASSIGN(recording::SampleWindow texts, rows.clip->ReadAll(stream.id));
+    std::ranges::move(texts.texts, std::back_inserter(rows.texts));
   }
+  return rows;
+}
+
+Status PutClipRows(Database& db, const ClipRows& rows) {
+  const ClipReader& clip = *rows.clip;
+  HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
+  HANDHOLD_TRY(DropClip(db, clip.info().id.ToString()));
+  int64_t row = 0;
+  HANDHOLD_TRY(PutClipRow(db, rows, row));
+  HANDHOLD_TRY(PutDetails(db, clip, row));
+  HANDHOLD_TRY(PutIndex(db, clip, rows.index, row));
+  for (const recording::Event& event : clip.events())
+    HANDHOLD_TRY(PutNote(db, row, "event", event.text));
+  for (const auto& [key, value] : clip.info().properties)
+    HANDHOLD_TRY(PutNote(db, row, "property", value));
+  for (const std::string& text : rows.texts) HANDHOLD_TRY(PutNote(db, row, "stream", text));
   return transaction.Commit();
 }
 
-Status CatalogueArtefact(Database& db, const std::string& path) {
-  HANDHOLD_ASSIGN(const ArtefactInfo info, ReadArtefactInfo(path));
+Result<ArtefactRows> ReadArtefactRows(const std::string& path) {
+  ArtefactRows rows;
+  HANDHOLD_ASSIGN(rows.info, ReadArtefactInfo(path));
+  if (rows.info.hash != std::filesystem::path(path).stem().string()) {
+    return Error{ErrorCode::kCorrupt, path +
+                                          ": is not named by what it was made from; its name is " +
+                                          rows.info.hash + ".art: rename it"};
+  }
   struct stat status {};
   ::stat(path.c_str(), &status);
+  rows.bytes = static_cast<int64_t>(status.st_size);
+  if (rows.info.kind == "contact_track") {
+    HANDHOLD_ASSIGN(rows.track, LoadContactTrack(path));
+  }
+  return rows;
+}
+
+Status PutArtefactRows(Database& db, const ArtefactRows& rows) {
+  const ArtefactInfo& info = rows.info;
   HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
   HANDHOLD_ASSIGN(
       Statement put,
@@ -314,7 +369,7 @@ Status CatalogueArtefact(Database& db, const std::string& path) {
                    .Bind(5, info.provenance.parameters_json)
                    .Bind(6, info.provenance.made_utc.ns())
                    .Bind(7, info.provenance.tool)
-                   .Bind(8, static_cast<int64_t>(status.st_size))
+                   .Bind(8, rows.bytes)
                    .Run());
   HANDHOLD_ASSIGN(Statement input,
                   db.Prepare("INSERT OR REPLACE INTO artefact_input VALUES(?1, ?2, ?3, ?4, ?5)"));
@@ -327,12 +382,12 @@ Status CatalogueArtefact(Database& db, const std::string& path) {
                      .Bind(5, in.name)
                      .Run());
   }
-  if (info.kind == "contact_track") HANDHOLD_TRY(PutFittedContacts(db, info, path));
+  if (rows.track) HANDHOLD_TRY(PutFittedContacts(db, info, *rows.track));
   return transaction.Commit();
 }
 
-Status CopyLedger(Database& db, const Ledger& ledger, const std::string& clip_id) {
-  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger.Current(clip_id));
+Status CopyLedger(Database& db, const std::vector<LedgerEntry>& entries,
+                  const std::string& clip_id) {
   HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
   HANDHOLD_ASSIGN(Statement clips, db.Prepare("SELECT clip, id FROM clip WHERE ?1='' OR id=?1"));
   std::map<std::string, int64_t> rows;

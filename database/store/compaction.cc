@@ -162,7 +162,7 @@ Status CopyChunks(const Database& from, const recording::StreamInfo& info, Durat
 Result<WriterLock> WriterLock::Take(const std::string& clip_path) {
   WriterLock lock;
   lock.path_ = clip_path + "-lock";
-  const int fd = ::open(lock.path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = ::open(lock.path_.c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0644);
   if (fd < 0) {
     Error error = SystemError(lock.path_, "open");
     if (errno == ENOENT) error.code = ErrorCode::kNotFound;
@@ -185,7 +185,7 @@ Result<WriterLock> WriterLock::Take(const std::string& clip_path) {
 }
 
 bool WriterLock::IsHeld(const std::string& clip_path) {
-  const int fd = ::open((clip_path + "-lock").c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open((clip_path + "-lock").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return false;
   const bool held = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(fd);

@@ -47,6 +47,9 @@ struct LedgerEntry {
   Timestamp utc;
 };
 
+/// Why Append would refuse an entry: kInvalid, saying what is missing.
+Status CheckEntry(const LedgerEntry& entry);
+
 class Ledger {
  public:
   /// Opens, creating it when `create`; kVersion, kInvalid for foreign or newer files. A file of an

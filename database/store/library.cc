@@ -1,16 +1,16 @@
 #include "database/store/library.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <set>
 
+#include "database/base/log.h"
 #include "database/base/names.h"
 #include "database/store/catalogue.h"
-#include "database/store/clip_writer.h"
-#include "database/store/compaction.h"
+#include "database/store/library_files.h"
 #include "database/store/network_path.h"
 #include "database/store/schema.h"
 
@@ -18,16 +18,6 @@ namespace handhold::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> FilesIn(const std::string& folder, const char* extension) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == extension) files.push_back(entry.path().filename().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 constexpr char kClipColumns[] =
     "SELECT clip, id, path, name, subject, session, task, prop, take, utc_start_ns, duration_ns, "
@@ -89,7 +79,7 @@ class FolderLibrary final : public Library {
     HANDHOLD_ASSIGN(const ClipRow row, FindClip(key));
     return ClipReader::Open(path_ + "/clips/" + row.path);
   }
-  Result<std::string> Say(const LedgerEntry& entry) override;
+  Result<std::vector<std::string>> Say(const std::vector<LedgerEntry>& entries) override;
   std::string ArtefactPath(const std::string& hash) const override {
     return derived_folder() + "/" + hash + ".art";
   }
@@ -104,17 +94,29 @@ class FolderLibrary final : public Library {
  protected:
   std::string derived_folder() const override { return path_ + "/derived"; }
   Status IndexArtefact(const std::string& hash) override {
-    HANDHOLD_TRY(MayWrite());
-    return CatalogueArtefact(catalogue_, ArtefactPath(hash));
+    HANDHOLD_ASSIGN(const ArtefactRows rows, ReadArtefactRows(ArtefactPath(hash)));
+    HANDHOLD_ASSIGN(const FolderLock lock, BeginWriting());
+    return PutArtefactRows(catalogue_, rows);
   }
 
  private:
   Status MayWrite() const;
-  /// What the ledger says of the indexer.
-  Result<IndexerOptions> Settings() const;
+  /// Opens the catalogue that stands under the name now.
+  Status OpenTheCatalogue();
+  /// Before rows are added: until the lock is given up, the catalogue at hand is the one that
+  /// counts.
+  Result<FolderLock> BeginWriting();
+  /// What the ledger says of a clip, as far as it is whole.
+  Status CopyEntries(const std::string& clip_id);
+  /// Whether a catalogue that could not be opened is ours to make anew: a cache that is missing or
+  /// broken, nobody else's file.
+  static bool CanBeMade(const Error& error) {
+    return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kCorrupt;
+  }
   std::string CataloguePath() const { return path_ + "/catalogue.db"; }
   std::string path_;
   Database catalogue_;
+  ino_t catalogue_inode_ = 0;
   std::optional<Ledger> ledger_;
 };
 
@@ -139,8 +141,9 @@ Status FolderLibrary::Make(const IndexerOptions& indexer) {
     entry.author = "handhold library create";
     HANDHOLD_TRY(ledger_->Append(entry));
   }
-  HANDHOLD_ASSIGN(catalogue_, CreateCatalogue(CataloguePath(), indexer));
-  return {};
+  // Under another name first: a creation that is cut off leaves no half of a catalogue.
+  HANDHOLD_TRY(RebuildCatalogue(path_, *ledger_, false, {}));
+  return OpenTheCatalogue();
 }
 
 Status FolderLibrary::MayWrite() const {
@@ -152,35 +155,46 @@ Status FolderLibrary::MayWrite() const {
                    "the library to a local disk"};
 }
 
-Result<IndexerOptions> FolderLibrary::Settings() const {
-  IndexerOptions indexer;
-  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_->Current());
-  for (const LedgerEntry& e : entries) {
-    if (e.kind != LedgerKind::kSetting) continue;
-    if (e.name == "contact_on_N") indexer.contact_on_N = std::strtod(e.value.c_str(), nullptr);
-    if (e.name == "contact_off_N") indexer.contact_off_N = std::strtod(e.value.c_str(), nullptr);
-  }
-  return indexer;
-}
-
 Status FolderLibrary::Start() {
-  if (!fs::is_directory(path_ + "/clips") || !fs::exists(path_ + "/ledger.db")) {
+  std::error_code error;
+  if (!fs::is_directory(path_ + "/clips", error) || !fs::exists(path_ + "/ledger.db", error)) {
     return Error{ErrorCode::kNotFound,
                  path_ + ": is no library (no clips/ and ledger.db); 'handhold library create " +
                      path_ + "' makes one"};
   }
+  HANDHOLD_TRY(RegularFile(path_ + "/ledger.db"));
   HANDHOLD_ASSIGN(ledger_, Ledger::Open(path_ + "/ledger.db", false));
-  if (fs::exists(CataloguePath())) {
-    Result<Database> opened = OpenCatalogue(CataloguePath());
-    if (opened) {
-      catalogue_ = *std::move(opened);
-      return {};
-    }
-    // A newer program's catalogue is not ours to replace; a broken one is only a cache.
-    if (opened.error().message.find("newer Handhold") != std::string::npos) return opened.error();
-  }
-  HANDHOLD_ASSIGN(const Issues issues, Rebuild(false, {}));
+  const Status opened = OpenTheCatalogue();
+  if (opened || !CanBeMade(opened.error())) return opened;
+  HANDHOLD_TRY(MayWrite());
+  // Several programs may have found it lost: one makes it, the others wait and take that.
+  HANDHOLD_ASSIGN(const FolderLock alone,
+                  FolderLock::Take(path_, true, Duration::Seconds(600),
+                                   "another program is making the catalogue anew; try again"));
+  const Status again = OpenTheCatalogue();
+  if (again || !CanBeMade(again.error())) return again;
+  HANDHOLD_ASSIGN(const Issues issues, RebuildCatalogue(path_, *ledger_, false, {}));
+  return OpenTheCatalogue();
+}
+
+Status FolderLibrary::OpenTheCatalogue() {
+  struct stat status {};
+  const bool there = ::stat(CataloguePath().c_str(), &status) == 0;
+  HANDHOLD_ASSIGN(catalogue_, OpenCatalogue(CataloguePath()));
+  catalogue_inode_ = there ? status.st_ino : 0;
   return {};
+}
+
+Result<FolderLock> FolderLibrary::BeginWriting() {
+  HANDHOLD_TRY(MayWrite());
+  HANDHOLD_ASSIGN(FolderLock lock,
+                  FolderLock::Take(path_ + "/clips", false, Duration::Seconds(120),
+                                   "a new catalogue is being put in place; try again"));
+  // A catalogue that was made anew since we opened ours has taken its name.
+  struct stat status {};
+  if (::stat(CataloguePath().c_str(), &status) != 0 || status.st_ino != catalogue_inode_)
+    HANDHOLD_TRY(OpenTheCatalogue());
+  return lock;
 }
 
 Result<LibraryInfo> FolderLibrary::Info() const {
@@ -237,7 +251,9 @@ Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) con
 Status FolderLibrary::Index(const ClipId& id) {
   HANDHOLD_TRY(MayWrite());
   HANDHOLD_ASSIGN(const IndexerOptions indexer, GetIndexerOptions(catalogue_));
-  HANDHOLD_TRY(CatalogueClip(catalogue_, path_ + "/clips", id.ToString() + ".clip", indexer));
+  HANDHOLD_ASSIGN(const ClipRows rows, ReadClipRows(ClipPath(id), indexer, false));
+  HANDHOLD_ASSIGN(const FolderLock lock, BeginWriting());
+  HANDHOLD_TRY(PutClipRows(catalogue_, rows));
   // What fits found in this very file was dropped with its rows.
   std::vector<std::string> tracks;
   HANDHOLD_ASSIGN(Statement list,
@@ -250,9 +266,11 @@ Status FolderLibrary::Index(const ClipId& id) {
     tracks.push_back(row.String(0));
     return {};
   }));
-  for (const std::string& hash : tracks)
-    HANDHOLD_TRY(CatalogueArtefact(catalogue_, ArtefactPath(hash)));
-  return CopyLedger(catalogue_, *ledger_, text);
+  for (const std::string& hash : tracks) {
+    HANDHOLD_ASSIGN(const ArtefactRows track, ReadArtefactRows(ArtefactPath(hash)));
+    HANDHOLD_TRY(PutArtefactRows(catalogue_, track));
+  }
+  return CopyEntries(text);
 }
 
 Result<std::vector<ClipRow>> FolderLibrary::ClipsWhere(
@@ -310,11 +328,22 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
   return Error{ErrorCode::kNotFound, "no clip '" + key + "' in " + path_ + DidYouMean(key, names)};
 }
 
-Result<std::string> FolderLibrary::Say(const LedgerEntry& entry) {
-  HANDHOLD_TRY(MayWrite());
-  HANDHOLD_ASSIGN(std::string uid, ledger_->Append(entry));
-  if (!entry.clip.empty()) HANDHOLD_TRY(CopyLedger(catalogue_, *ledger_, entry.clip));
-  return uid;
+Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntry>& entries) {
+  HANDHOLD_ASSIGN(const FolderLock lock, BeginWriting());
+  HANDHOLD_ASSIGN(std::vector<std::string> uids, ledger_->Append(entries));
+  std::set<std::string> clips;
+  for (const LedgerEntry& entry : entries) clips.insert(entry.clip);
+  clips.erase("");
+  for (const std::string& clip : clips) HANDHOLD_TRY(CopyEntries(clip));
+  return uids;
+}
+
+Status FolderLibrary::CopyEntries(const std::string& clip_id) {
+  Issues damage;
+  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_->Current(clip_id, &damage));
+  for (const Issue& issue : damage)
+    Log(LogLevel::kWarning, "ledger.damaged", {{"where", issue.where}, {"what", issue.what}});
+  return CopyLedger(catalogue_, entries, clip_id);
 }
 
 Result<std::optional<std::string>> FolderLibrary::FindArtefact(
@@ -380,117 +409,17 @@ Result<std::vector<std::string>> FolderLibrary::MadeFrom(const std::string& hash
 
 Result<Issues> FolderLibrary::Rebuild(bool finish, const Progress& progress) {
   HANDHOLD_TRY(MayWrite());
-  HANDHOLD_ASSIGN(const IndexerOptions indexer, Settings());
-  const std::string fresh = CataloguePath() + ".new";
-  std::error_code error;
-  fs::remove(fresh, error);
-  Issues issues;
-  {
-    HANDHOLD_ASSIGN(Database db, CreateCatalogue(fresh, indexer));
-    HANDHOLD_TRY(db.Execute("PRAGMA synchronous=OFF"));  // counts only once it is renamed
-    HANDHOLD_ASSIGN(Statement problem, db.Prepare("INSERT OR REPLACE INTO problem VALUES(?1, ?2)"));
-    const std::vector<std::string> clips = FilesIn(path_ + "/clips", ".clip"),
-                                   artefacts = FilesIn(derived_folder(), ".art");
-    const double total = static_cast<double>(clips.size() + artefacts.size());
-    double done = 0;
-    const auto report = [&](const std::string& file, const Status& status) -> Status {
-      if (!status) {
-        issues.push_back({file, Severity::kLoss, status.error().message});
-        HANDHOLD_TRY(problem.Bind(1, file).Bind(2, status.error().message).Run());
-      }
-      if (progress && !progress(++done / total, file))
-        return Error{ErrorCode::kCancelled, "rebuild cancelled; the catalogue is as it was"};
-      return {};
-    };
-    for (const std::string& file : clips) {
-      const std::string path = path_ + "/clips/" + file;
-      if (finish) {
-        if (const Status finished = FinishClip(path);
-            !finished && finished.error().code == ErrorCode::kBusy) {
-          issues.push_back({file, Severity::kNote, "is being recorded"});
-        }
-      }
-      HANDHOLD_TRY(report(file, CatalogueClip(db, path_ + "/clips", file, indexer)));
-    }
-    for (const std::string& file : artefacts)
-      HANDHOLD_TRY(report(file, CatalogueArtefact(db, derived_folder() + "/" + file)));
-    HANDHOLD_TRY(CopyLedger(db, *ledger_, ""));
-  }
-  catalogue_ = Database();
-  fs::rename(fresh, CataloguePath(), error);
-  if (error) return Error{ErrorCode::kIo, CataloguePath() + ": " + error.message()};
-  HANDHOLD_ASSIGN(catalogue_, OpenCatalogue(CataloguePath()));
+  HANDHOLD_ASSIGN(
+      const FolderLock alone,
+      FolderLock::Take(path_, true, Duration(),
+                       "another program is making the catalogue anew; it is as it was"));
+  HANDHOLD_ASSIGN(Issues issues, RebuildCatalogue(path_, *ledger_, finish, progress));
+  HANDHOLD_TRY(OpenTheCatalogue());
   return issues;
 }
 
 Result<Issues> FolderLibrary::Check(const Progress& progress) const {
-  Issues issues;
-  std::map<std::string, std::string> known;
-  HANDHOLD_ASSIGN(Statement list, catalogue_.Prepare("SELECT path, sha256 FROM clip"));
-  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
-    known[row.String(0)] = row.String(1);
-    return {};
-  }));
-  std::vector<std::string> files;
-  for (const std::string& file : FilesIn(path_ + "/clips", ".clip"))
-    files.push_back("clips/" + file);
-  const size_t clips = files.size();
-  for (const std::string& file : FilesIn(derived_folder(), ".art"))
-    files.push_back("derived/" + file);
-  for (size_t i = 0; i < files.size(); ++i) {
-    const std::string& file = files[i];
-    const bool being_recorded = WriterLock::IsHeld(path_ + "/" + file);
-    if (being_recorded) issues.push_back({file, Severity::kNote, "is being recorded"});
-    Issues damage;
-    ClipReaderOptions options;
-    options.damage = &damage;
-    const Result<std::unique_ptr<ClipReader>> reader =
-        ClipReader::Open(path_ + "/" + file, options);
-    if (!reader) {
-      issues.push_back({file, Severity::kLoss, reader.error().message});
-    } else {
-      HANDHOLD_ASSIGN(Issues found, (*reader)->Check());
-      for (const Issue& issue : damage) {
-        if (std::none_of(found.begin(), found.end(),
-                         [&](const Issue& f) { return f.what == issue.what; }))
-          found.push_back(issue);
-      }
-      for (Issue& issue : found)
-        issues.push_back({file + ", " + issue.where, issue.severity, issue.what});
-      if (!being_recorded && !(*reader)->closed())
-        issues.push_back(
-            {file, Severity::kWarning, "was never closed: 'handhold library rebuild --finish'"});
-    }
-    if (i < clips) {
-      const std::string name = file.substr(6);
-      const auto row = known.find(name);
-      if (being_recorded) {
-        known.erase(name);  // its row, if any, is made anew when it is stored
-      } else if (row == known.end()) {
-        issues.push_back(
-            {file, Severity::kWarning, "is not in the catalogue: 'handhold library rebuild'"});
-      } else {
-        HANDHOLD_ASSIGN(const std::string hash, HashFile(path_ + "/" + file));
-        if (hash != row->second)
-          issues.push_back({file, Severity::kWarning,
-                            "is not the file that was catalogued (its SHA-256 differs)"});
-        known.erase(row);
-      }
-    }
-    if (progress &&
-        !progress(static_cast<double>(i + 1) / static_cast<double>(files.size()), file)) {
-      return Error{ErrorCode::kCancelled, "check cancelled"};
-    }
-  }
-  for (const auto& [file, hash] : known)
-    issues.push_back(
-        {"clips/" + file, Severity::kLoss, "is in the catalogue, but its file is gone"});
-  if (const auto verdict = catalogue_.QueryText("PRAGMA quick_check(1)");
-      !verdict || *verdict != "ok") {
-    issues.push_back(
-        {"catalogue.db", Severity::kWarning, "is damaged: 'handhold library rebuild'"});
-  }
-  return issues;
+  return CheckLibrary(path_, catalogue_, *ledger_, progress);
 }
 
 }  // namespace
@@ -511,6 +440,28 @@ Status Library::MayCreate(const std::string& path) {
                      "), whose locks cannot be trusted; make the library on a local disk"};
   }
   return {};
+}
+
+Result<Library::RebuildPlan> Library::PlanRebuild(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path + "/clips", error) || !fs::exists(path + "/ledger.db", error))
+    return Error{ErrorCode::kNotFound, path + ": is no library (no clips/ and ledger.db)"};
+  RebuildPlan plan;
+  for (const std::string& file : FilesIn(path + "/clips", ".clip")) {
+    if (!RegularFile(path + "/clips/" + file)) continue;
+    ++plan.clips;
+    // No connection that could recover a log or make its index: the file as it lies there.
+    DatabaseOptions open;
+    open.immutable = true;
+    open.inspect = HeaderCheck(FileKind::kClip);
+    const Result<Database> db = Database::Open(path + "/clips/" + file, open);
+    if (!db) continue;
+    const Result<int64_t> closed = db->QueryInteger("SELECT value FROM info WHERE key='closed'");
+    plan.unfinished += closed && *closed == 0 ? 1 : 0;
+  }
+  plan.artefacts = std::ssize(FilesIn(path + "/derived", ".art"));
+  plan.replaces = fs::exists(path + "/catalogue.db", error);
+  return plan;
 }
 
 Result<std::unique_ptr<Library>> Library::Create(const std::string& path,

@@ -67,8 +67,10 @@ class Library {
                                                  const IndexerOptions& indexer = {});
   /// Why Create would refuse, as far as can be told without making anything.
   static Status MayCreate(const std::string& path);
-  /// Opens; a missing or unreadable catalogue is rebuilt first. kNotFound, naming the path, when it
-  /// is no library. On a network file system it can be read; what writes answers kUnsupported.
+  /// Opens; a missing catalogue, or one of ours that is broken, is made anew first, by one program
+  /// while others wait. kNotFound, naming the path, when it is no library; kInvalid, kVersion when
+  /// catalogue or ledger are another or a newer program's: those are left as they are. On a network
+  /// file system it can be read; what writes answers kUnsupported.
   static Result<std::unique_ptr<Library>> Open(const std::string& path);
   virtual ~Library() = default;
 
@@ -97,8 +99,12 @@ class Library {
   virtual Result<ClipRow> FindClip(const std::string& key) const = 0;
   virtual Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key) const = 0;
 
-  /// Appends to the ledger and updates the catalogue's copy.
-  virtual Result<std::string> Say(const LedgerEntry& entry) = 0;
+  /// Appends to the ledger, all of them or none, and updates the catalogue's copy.
+  virtual Result<std::vector<std::string>> Say(const std::vector<LedgerEntry>& entries) = 0;
+  Result<std::string> Say(const LedgerEntry& entry) {
+    HANDHOLD_ASSIGN(const std::vector<std::string> uids, Say(std::vector{entry}));
+    return uids.front();
+  }
 
   virtual std::string ArtefactPath(const std::string& hash) const = 0;
   /// The hash when this step on these inputs with these parameters has been computed already.
@@ -123,10 +129,21 @@ class Library {
   virtual Result<std::vector<std::string>> MadeFrom(const std::string& hash) const = 0;
 
   /// Scans clips/, derived/ and the ledger into a new catalogue, which then replaces the old one
-  /// whole. Files that cannot be read are listed and kept in the table `problem`. `finish`:
-  /// recordings that were cut off and that nobody writes are closed first.
+  /// whole. Files that cannot be read are listed and kept in the table `problem`; a catalogue that
+  /// cannot be written (a full disk) ends the scan and leaves the old one. `finish`: recordings
+  /// that were cut off and that nobody writes are closed first. Takes may be recorded and stored
+  /// meanwhile: what other programs add is in the new catalogue, and they find it by themselves.
+  /// kBusy while another program does the same.
   virtual Result<Issues> Rebuild(bool finish, const Progress& progress = {}) = 0;
-  /// Verifies every checksum of every file, and that the catalogue agrees with them.
+  /// What Rebuild would do to the library at `path`. Writes nothing, not even a missing catalogue.
+  struct RebuildPlan {
+    int64_t clips = 0, unfinished = 0, artefacts = 0;
+    bool replaces = false;  ///< there is a catalogue
+  };
+  static Result<RebuildPlan> PlanRebuild(const std::string& path);
+  /// Verifies every checksum of every file and every entry of the ledger, and that the catalogue
+  /// says what they say: it is made anew beside (in a temporary file) and compared. Cost: that of
+  /// reading every sample twice.
   virtual Result<Issues> Check(const Progress& progress = {}) const = 0;
 
  protected:

@@ -64,14 +64,21 @@ const std::vector<Migration>& Migrations(FileKind kind) {
 
 int NewestRevision(FileKind kind) { return Migrations(kind).back().revision; }
 
-Result<int> CheckHeader(const Database& db, FileKind kind) {
+Result<FileIdentity> IdentifyFile(const Database& db) {
   HANDHOLD_ASSIGN(const std::vector<uint8_t> head, db.ReadFileBytes(0, 100));
+  if (head.size() < 100) return FileIdentity{};
+  return FileIdentity{std::memcmp(head.data(), "SQLite format 3", 16) == 0,
+                      BigEndian(head.data() + 68), BigEndian(head.data() + 60)};
+}
+
+Result<int> CheckHeader(const Database& db, FileKind kind) {
+  HANDHOLD_ASSIGN(const FileIdentity identity, IdentifyFile(db));
   const std::string what(FileKindName(kind));
-  if (head.size() < 100 || std::memcmp(head.data(), "SQLite format 3", 16) != 0) {
+  if (!identity.sqlite) {
     return Error{ErrorCode::kInvalid,
                  db.path() + ": not a Handhold " + what + " (not even an SQLite file)"};
   }
-  const int32_t application = BigEndian(head.data() + 68), revision = BigEndian(head.data() + 60);
+  const int32_t application = identity.application, revision = identity.revision;
   if (application != static_cast<int32_t>(kind)) {
     std::string is = "made by another program";
     for (const FileKind other : {FileKind::kClip, FileKind::kCatalogue, FileKind::kLedger}) {

@@ -35,6 +35,14 @@ inline constexpr int kMinWriter = 1;
 /// 0 until version 1 is frozen: may change without migration.
 inline constexpr int kFormatVersion = 0;
 
+/// What the first 100 bytes say a file is, read without locks or SQL.
+struct FileIdentity {
+  bool sqlite = false;      ///< it begins as SQLite's files do
+  int32_t application = 0;  ///< a FileKind, or another program's
+  int32_t revision = 0;
+};
+Result<FileIdentity> IdentifyFile(const Database& db);
+
 /// Reads the file's first 100 bytes, without locks or SQL, and refuses what is not an SQLite file
 /// of this kind (kInvalid) or is of a revision beyond ours (kVersion). Answers the revision.
 Result<int> CheckHeader(const Database& db, FileKind kind);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -115,15 +116,20 @@ Result<Database> Database::Open(const std::string& path, const DatabaseOptions& 
       flags |= SQLITE_OPEN_READWRITE;
       break;
   }
-  if (options.mode == OpenMode::kCreate) {  // SQLite's own flag for it is ignored on main files
+  const bool named = !path.empty() && path != ":memory:";
+  // A pipe would be waited for, for ever.
+  struct stat status {};
+  if (named && ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return Error{ErrorCode::kInvalid, path + ": is no file, but a folder, pipe or device"};
+  if (options.mode == OpenMode::kCreate && named) {  // SQLite's own flag for it is ignored on main
+                                                     // files
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0)
       return Error{errno == EEXIST ? ErrorCode::kBusy : ErrorCode::kIo,
                    path + ": cannot be created: " + std::strerror(errno)};
     ::close(fd);
   }
-  const std::string uri =
-      path == ":memory:" ? path : UriOf(path, options.immutable ? "immutable=1" : "");
+  const std::string uri = !named ? path : UriOf(path, options.immutable ? "immutable=1" : "");
   const int rc = sqlite3_open_v2(uri.c_str(), &db.handle_, flags,
                                  options.vfs.empty() ? nullptr : options.vfs.c_str());
   if (rc != SQLITE_OK) return db.LastError("opening");

@@ -59,6 +59,8 @@ struct DatabaseOptions {
 class Database {
  public:
   Database() = default;
+  /// `path`: a regular file (kInvalid for anything else); ":memory:"; or "" for a database that
+  /// SQLite keeps in memory as far as its cache goes, and in a temporary file beyond.
   static Result<Database> Open(const std::string& path, const DatabaseOptions& options);
   Database(Database&& other) noexcept;
   Database& operator=(Database&& other) noexcept;

@@ -14,6 +14,21 @@ Option AuthorOption() {
           .required = true};
 }
 
+/// Says `entries` of the clip that CLIP names, by --author, all or none; in a dry run nothing is
+/// said. Answers the clip's row: as it is now, in a dry run as it was.
+Result<store::ClipRow> SayOfClip(Context& context, std::vector<store::LedgerEntry> entries) {
+  HANDHOLD_ASSIGN(const auto library, store::Library::Open(context.arguments.Text("--library")));
+  HANDHOLD_ASSIGN(store::ClipRow clip, library->FindClip(context.arguments.Text("CLIP")));
+  for (store::LedgerEntry& entry : entries) {
+    entry.clip = clip.id;
+    entry.author = context.arguments.Text("--author");
+    HANDHOLD_TRY(store::CheckEntry(entry));
+  }
+  if (context.dry_run) return clip;
+  HANDHOLD_TRY(library->Say(entries));
+  return library->FindClip(clip.id);
+}
+
 std::string Joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
@@ -183,27 +198,21 @@ Verb ClipTagVerb() {
                    .kind = ValueKind::kFlag}},
       .writes = true,
       .run = [](Context& context) -> Outcome {
-        HANDHOLD_ASSIGN(const auto library,
-                        store::Library::Open(context.arguments.Text("--library")));
-        HANDHOLD_ASSIGN(const store::ClipRow clip,
-                        library->FindClip(context.arguments.Text("CLIP")));
+        const bool remove = context.arguments.Flag("--remove");
+        std::vector<store::LedgerEntry> entries;
         for (const std::string& tag : context.arguments.All("TAG")) {
-          store::LedgerEntry entry;
-          entry.clip = clip.id;
+          store::LedgerEntry& entry = entries.emplace_back();
           entry.kind = store::LedgerKind::kTag;
           entry.name = tag;
-          entry.removed = context.arguments.Flag("--remove");
-          entry.author = context.arguments.Text("--author");
-          if (!context.dry_run) HANDHOLD_TRY(library->Say(entry));
+          entry.removed = remove;
         }
+        HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, entries));
         std::vector<std::string> tags = clip.tags;
-        for (const std::string& tag : context.arguments.All("TAG")) {
-          std::erase(tags, tag);
-          if (!context.arguments.Flag("--remove")) tags.push_back(tag);
-        }
-        if (!context.dry_run) {
-          HANDHOLD_ASSIGN(const store::ClipRow now, library->FindClip(clip.id));
-          tags = now.tags;
+        if (context.dry_run) {
+          for (const store::LedgerEntry& entry : entries) {
+            std::erase(tags, entry.name);
+            if (!remove) tags.push_back(entry.name);
+          }
         }
         context.printer.PrintRecord({{{.name = "id"}, clip.id}, {{.name = "tags"}, Joined(tags)}});
         return Outcome::Done();
@@ -224,16 +233,10 @@ Verb ClipRateVerb() {
       .options = {LibraryOption(), AuthorOption()},
       .writes = true,
       .run = [](Context& context) -> Outcome {
-        HANDHOLD_ASSIGN(const auto library,
-                        store::Library::Open(context.arguments.Text("--library")));
-        HANDHOLD_ASSIGN(const store::ClipRow clip,
-                        library->FindClip(context.arguments.Text("CLIP")));
         store::LedgerEntry entry;
-        entry.clip = clip.id;
         entry.kind = store::LedgerKind::kRating;
         entry.value = context.arguments.Text("RATING");
-        entry.author = context.arguments.Text("--author");
-        if (!context.dry_run) HANDHOLD_TRY(library->Say(entry));
+        HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, {entry}));
         context.printer.PrintRecord(
             {{{.name = "id"}, clip.id}, {{.name = "rating"}, context.arguments.Integer("RATING")}});
         return Outcome::Done();

@@ -1,5 +1,7 @@
 #include "database/store/library.h"
 
+#include <algorithm>
+
 #include "tools/handhold/verbs.h"
 
 namespace handhold::cli {
@@ -64,15 +66,17 @@ Verb LibraryInfoVerb() {
 
 namespace {
 
-/// One row per finding; the outcome is a loss when one of them is.
-Outcome PrintIssues(Context& context, const Issues& issues, const char* loss) {
+/// One row per finding; the outcome is a loss when one of them is `serious`.
+Outcome PrintIssues(Context& context, const Issues& issues, Severity serious, const char* loss) {
   {
     Table table =
         context.printer.BeginTable({{.name = "severity"}, {.name = "where"}, {.name = "what"}});
     for (const Issue& issue : issues)
       table.Row({SeverityName(issue.severity), issue.where, issue.what});
   }
-  return AnyLoss(issues) ? Outcome::Loss(loss) : Outcome::Done();
+  const bool any = std::any_of(issues.begin(), issues.end(),
+                               [&](const Issue& issue) { return issue.severity >= serious; });
+  return any ? Outcome::Loss(loss) : Outcome::Done();
 }
 
 }  // namespace
@@ -80,7 +84,7 @@ Outcome PrintIssues(Context& context, const Issues& issues, const char* loss) {
 Verb LibraryCheckVerb() {
   return {.noun = "library",
           .name = "check",
-          .summary = "verify every checksum of every file, and that the catalogue agrees",
+          .summary = "verify every file, every entry of the ledger and every row of the catalogue",
           .examples = {"handhold library check --library lab"},
           .options = {LibraryOption()},
           .handles_interrupt = true,
@@ -89,38 +93,41 @@ Verb LibraryCheckVerb() {
                             store::Library::Open(context.arguments.Text("--library")));
             HANDHOLD_ASSIGN(const Issues issues, library->Check(context.StepProgress("checking")));
             return PrintIssues(
-                context, issues,
-                "some of the library cannot be read; the rows above say what and when");
+                context, issues, Severity::kWarning,
+                "the library is not as it was written; the rows above say what and when");
           }};
 }
 
 Verb LibraryRebuildVerb() {
-  return {
-      .noun = "library",
-      .name = "rebuild",
-      .summary = "make the catalogue anew from the files; close recordings that were cut off",
-      .examples = {"handhold library rebuild --library lab",
-                   "handhold library rebuild --library lab --finish"},
-      .options = {LibraryOption(),
-                  {.name = "--finish",
-                   .help = "close recordings whose recorder died",
-                   .kind = ValueKind::kFlag}},
-      .writes = true,
-      .handles_interrupt = true,
-      .run = [](Context& context) -> Outcome {
-        HANDHOLD_ASSIGN(const auto library,
-                        store::Library::Open(context.arguments.Text("--library")));
-        if (context.dry_run) {
-          HANDHOLD_ASSIGN(const store::LibraryInfo info, library->Info());
-          context.printer.PrintRecord(
-              {{{.name = "clips"}, info.clips}, {{.name = "unfinished_clips"}, info.unfinished}});
-          return Outcome::Done();
-        }
-        HANDHOLD_ASSIGN(const Issues issues, library->Rebuild(context.arguments.Flag("--finish"),
-                                                              context.StepProgress("reading")));
-        return PrintIssues(context, issues,
-                           "some files could not be catalogued; the rows above say why");
-      }};
+  return {.noun = "library",
+          .name = "rebuild",
+          .summary = "make the catalogue anew from the files; close recordings that were cut off",
+          .examples = {"handhold library rebuild --library lab",
+                       "handhold library rebuild --library lab --finish"},
+          .options = {LibraryOption(),
+                      {.name = "--finish",
+                       .help = "close recordings whose recorder died",
+                       .kind = ValueKind::kFlag}},
+          .writes = true,
+          .handles_interrupt = true,
+          .run = [](Context& context) -> Outcome {
+            const std::string path = context.arguments.Text("--library");
+            if (context.dry_run) {
+              HANDHOLD_ASSIGN(const store::Library::RebuildPlan plan,
+                              store::Library::PlanRebuild(path));
+              context.printer.PrintRecord({{{.name = "clips"}, plan.clips},
+                                           {{.name = "unfinished_clips"}, plan.unfinished},
+                                           {{.name = "artefacts"}, plan.artefacts},
+                                           {{.name = "replaces"}, plan.replaces}});
+              return Outcome::Done();
+            }
+            HANDHOLD_ASSIGN(const auto library, store::Library::Open(path));
+            HANDHOLD_ASSIGN(const Issues issues,
+                            library->Rebuild(context.arguments.Flag("--finish"),
+                                             context.StepProgress("reading")));
+            return PrintIssues(context, issues, Severity::kLoss,
+                               "some files could not be catalogued; the rows above say why");
+          }};
 }
 
 }  // namespace handhold::cli

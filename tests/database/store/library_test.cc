@@ -2,9 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <map>
+#include <thread>
 
 #include "database/store/clip_writer.h"
 #include "database/store/query.h"
@@ -219,7 +225,10 @@ TEST(Library, LosingTheCatalogueCostsAScanNotData) {
                 .value(),
             1);
   library.reset();
-  std::ofstream(dir / "lab/catalogue.db", std::ios::trunc) << "rubbish";
+  {
+    std::fstream file(dir / "lab/catalogue.db", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100) << "rubbish where its tables are named";
+  }
   library = Library::Open(dir / "lab").value();
   EXPECT_EQ(Answers(*library), before);
   EXPECT_THAT(library->MadeFrom(library->FindClip(id).value().sha256).value(), ElementsAre(hash));
@@ -290,6 +299,323 @@ TEST(Library, CatalogueAndLedgerHaveNoWriteAheadLogAndAnOpenClipHas) {
   EXPECT_EQ(log_bytes(library->ClipPath(open.id)), wal);
   for (const char* file : {"catalogue.db-wal", "ledger.db-wal"})
     EXPECT_FALSE(std::filesystem::exists(dir / (std::string("lab/") + file))) << file;
+}
+
+void ChangeLedger(const std::string& path, const char* sql) {
+  DatabaseOptions open;
+  open.mode = OpenMode::kReadWrite;
+  Database db = Database::Open(path, open).value();
+  const Status status = db.Execute(sql);
+  ASSERT_TRUE(status) << status.error().message;
+}
+
+std::string Found(const Library& library) {
+  const auto issues = library.Check();
+  if (!issues) return issues.error().message;
+  std::string text;
+  for (const Issue& issue : *issues)
+    text +=
+        std::string(SeverityName(issue.severity)) + " " + issue.where + ": " + issue.what + "\n";
+  return text;
+}
+
+artefact::ContactTrack TrackOf(const std::string& clip_sha256) {
+  artefact::ContactTrack track;
+  track.provenance.step = "fit.contact";
+  track.provenance.inputs = {{"clip", clip_sha256, "a_001"}};
+  track.times = {Timestamp()};
+  track.f_onHand_W = track.p_WC = track.normal_W = Eigen::Matrix3Xd::Zero(3, 1);
+  track.point_offset_m = Eigen::VectorXd::Zero(1);
+  track.tau_Nm = Eigen::MatrixXd::Zero(4, 1);
+  track.phase = {-1};
+  track.phases.push_back({3, "plate", Timestamp::FromNanoseconds(499'000'000), Duration(),
+                          Timestamp::FromNanoseconds(799'000'000), Duration(), 2.0, "a"});
+  return track;
+}
+
+TEST(Library, CheckComparesTheCatalogueWithWhatItIsMadeOf) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string id = AddTake(*library, "a", "S01"), other = AddTake(*library, "b", "S02");
+  library->Say(Tag(id, "good")).value();
+  LedgerEntry note = Tag(id, "");
+  note.kind = LedgerKind::kNote;
+  note.value = "thumb slipped";
+  library->Say(note).value();
+  const std::string sha = library->FindClip(id).value().sha256;
+  const std::string made = library->Save(TrackOf(sha)).value();
+  EXPECT_EQ(Found(*library), "");
+  const auto damaged = [&](const char* sql) {
+    DatabaseOptions open;
+    open.mode = OpenMode::kReadWrite;
+    {
+      Database db = Database::Open(dir / "lab/catalogue.db", open).value();
+      const Status status = db.Execute(sql);
+      EXPECT_TRUE(status) << sql << ": " << status.error().message;
+      EXPECT_GT(db.changes(), 0) << sql;
+    }
+    const std::string found = Found(*library);
+    EXPECT_TRUE(library->Rebuild(false)) << sql;
+    EXPECT_EQ(Found(*library), "") << "a rebuild mends it: " << sql;
+    return found;
+  };
+  for (const auto& [table, sql] : std::vector<std::pair<const char*, const char*>>{
+           {"'clip'", "UPDATE clip SET subject='S09' WHERE name='a_001'"},
+           {"'clip_stream'", "UPDATE clip_stream SET samples=samples+1 WHERE clip=1"},
+           {"'clip_channel'", "UPDATE clip_channel SET unit='mN' WHERE clip=1 AND position=0"},
+           {"'feature'", "UPDATE feature SET value=99 WHERE clip=1 AND name='contacts'"},
+           {"'clip_zone'", "DELETE FROM clip_zone WHERE clip=1"},
+           {"'event'", "UPDATE event SET t_ns=t_ns+1 WHERE clip=1 AND kind='contact_off'"},
+           {"'event'", "DELETE FROM event WHERE origin LIKE 'fit.contact/%'"},
+           {"'tag'", "UPDATE tag SET name='bad' WHERE kind='tag'"},
+           {"'artefact'", "UPDATE artefact SET version=7"},
+           {"'artefact_input'", "UPDATE artefact_input SET input='0'"},
+           {"contact_on_N", "UPDATE library SET value=3.0 WHERE key='contact_on_N'"},
+           {"no clip", "UPDATE feature SET clip=77 WHERE clip=1"},
+           {"words", "UPDATE note SET text='thumb held' WHERE source='ledger'"},
+           {"is not in the catalogue", "DELETE FROM clip WHERE name='a_001'"}}) {
+    EXPECT_THAT(damaged(sql), HasSubstr(table)) << sql;
+  }
+  EXPECT_THAT(damaged("UPDATE clip SET sha256='0' WHERE name='a_001'"),
+              ::testing::AllOf(HasSubstr("loss clips/" + id), HasSubstr("SHA-256 differs"),
+                               ::testing::Not(HasSubstr(other))));
+}
+
+TEST(Library, CheckNamesResultsThatAreGoneOrNotWhatTheyAreCalled) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string sha = library->FindClip(AddTake(*library, "a", "S01")).value().sha256;
+  const std::string track = library->Save(TrackOf(sha)).value();
+  artefact::Provenance fit;
+  fit.step = "fit.compliance";
+  fit.inputs = {{"contact", track, ""}};
+  const std::string fitted = library->Save(JsonArtefact{fit, "report", "{}"}).value();
+  fit.step = "import.skeleton";
+  fit.inputs = {{"file", std::string(64, 'a'), "hand.json"}};
+  library->Save(JsonArtefact{fit, "skeleton", "{}"}).value();
+  EXPECT_EQ(Found(*library), "") << "a file is not expected in the library";
+  const std::string elsewhere = std::string(64, 'b');
+  std::filesystem::rename(library->ArtefactPath(track), library->ArtefactPath(elsewhere));
+  const std::string found = Found(*library);
+  EXPECT_THAT(found, HasSubstr("loss derived/" + elsewhere + ".art: "));
+  EXPECT_THAT(found, HasSubstr("its name is " + track));
+  EXPECT_THAT(found,
+              HasSubstr("loss derived/" + track + ".art: is in the catalogue, but its file"));
+  EXPECT_THAT(found, HasSubstr("loss derived/" + fitted + ".art: was made from contact " + track));
+  const Issues rebuilt = library->Rebuild(false).value();
+  EXPECT_TRUE(AnyLoss(rebuilt));
+  std::filesystem::rename(library->ArtefactPath(elsewhere), library->ArtefactPath(track));
+  ASSERT_TRUE(library->Rebuild(false));
+  EXPECT_EQ(Found(*library), "");
+}
+
+TEST(Library, CheckNamesDamagedEntriesOfTheLedger) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string id = AddTake(*library, "a", "S01");
+  library->Say(Tag(id, "good")).value();
+  library.reset();
+  ChangeLedger(dir / "lab/ledger.db", "UPDATE entry SET name='bad' WHERE name='good'");
+  library = Library::Open(dir / "lab").value();
+  EXPECT_THAT(Found(*library), HasSubstr("loss ledger.db, entry 3 (tag 'bad' of clip " + id));
+  const Issues issues = library->Rebuild(false).value();
+  ASSERT_EQ(issues.size(), 1u);
+  EXPECT_THAT(issues[0].where, HasSubstr("entry 3"));
+  EXPECT_THAT(library->FindClip(id).value().tags, IsEmpty()) << "what is damaged is not answered";
+  EXPECT_TRUE(library->Say(Tag(id, "again"))) << "and what is said now holds";
+  EXPECT_THAT(library->FindClip(id).value().tags, ElementsAre("again"));
+}
+
+// A disk that is full while the catalogue is written is not the clips' fault, and the old catalogue
+// stays.
+TEST(Library, ARebuildThatCannotWriteLeavesTheCatalogueAsItWas) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  for (int i = 0; i < 4; ++i) AddTake(*library, "a", "S01");
+  const std::string before = Answers(*library);
+  const auto size = static_cast<rlim_t>(std::filesystem::file_size(dir / "lab/catalogue.db"));
+  const auto old_handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  int refused = 0;
+  for (const rlim_t bytes : {size / 8, size / 2, size - 4096}) {
+    const rlimit lowered{bytes, limit.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &lowered), 0);
+    const auto rebuilt = library->Rebuild(false);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    EXPECT_FALSE(rebuilt) << bytes;
+    refused += !rebuilt && rebuilt.error().code == ErrorCode::kIo;
+    EXPECT_FALSE(std::filesystem::exists(dir / "lab/catalogue.db.new"));
+    EXPECT_EQ(Answers(*library), before);
+    EXPECT_EQ(Answers(*Library::Open(dir / "lab").value()), before);
+  }
+  EXPECT_EQ(refused, 3);
+  ::signal(SIGXFSZ, old_handler);
+}
+
+TEST(Library, ManyProgramsThatFindTheCatalogueLostMakeItOnce) {
+  const TempDir dir;
+  {
+    auto library = Library::Create(dir / "lab").value();
+    for (int i = 0; i < 3; ++i) AddTake(*library, "a", "S01");
+  }
+  for (int round = 0; round < 5; ++round) {
+    std::filesystem::remove(dir / "lab/catalogue.db");
+    std::vector<std::thread> programs;
+    std::atomic<int> good{0};
+    for (int i = 0; i < 4; ++i) {
+      programs.emplace_back([&] {
+        const auto library = Library::Open(dir / "lab");
+        good +=
+            library && (*library)->Info().value().clips == 3 && (*library)->Clips()->size() == 3;
+      });
+    }
+    for (std::thread& program : programs) program.join();
+    EXPECT_EQ(good, 4) << round;
+    EXPECT_FALSE(std::filesystem::exists(dir / "lab/catalogue.db.new"));
+  }
+}
+
+TEST(Library, AForeignCatalogueIsRefusedAndStaysAsItIs) {
+  const TempDir dir;
+  { AddTake(*Library::Create(dir / "lab").value(), "a", "S01"); }
+  const std::string path = dir / "lab/catalogue.db";
+  const auto bytes_of = [&] {
+    std::ifstream in(path, std::ios::binary);
+    return std::string((std::istreambuf_iterator<char>(in)), {});
+  };
+  const std::string ours = bytes_of();
+  std::string newer = ours;
+  newer[63] = 99;
+  std::filesystem::remove(path);
+  {
+    DatabaseOptions create;
+    create.mode = OpenMode::kCreate;
+    Database db = Database::Open(path, create).value();
+    ASSERT_TRUE(
+        db.Execute("CREATE TABLE accounts(a); PRAGMA application_id=7; PRAGMA user_version=3"));
+  }
+  std::ifstream ledger(dir / "lab/ledger.db", std::ios::binary);
+  const std::vector<std::pair<std::string, ErrorCode>> foreign = {
+      {bytes_of(), ErrorCode::kInvalid},
+      {"rubbish", ErrorCode::kInvalid},
+      {std::string(5000, 'x'), ErrorCode::kInvalid},
+      {std::string((std::istreambuf_iterator<char>(ledger)), {}), ErrorCode::kInvalid},
+      {newer, ErrorCode::kVersion}};
+  for (const auto& [bytes, code] : foreign) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    const auto opened = Library::Open(dir / "lab");
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, code) << opened.error().message;
+    EXPECT_THAT(opened.error().message, HasSubstr("catalogue.db"));
+    EXPECT_EQ(bytes_of(), bytes);
+  }
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(Library::Open(dir / "lab").error().code, ErrorCode::kInvalid)
+      << "and none is waited for";
+  std::filesystem::remove(path);
+  for (const std::string& broken : {std::string(), ours.substr(0, 3000), "x" + ours.substr(1)}) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << broken;
+    const auto opened = Library::Open(dir / "lab");
+    ASSERT_TRUE(opened) << opened.error().message;
+    EXPECT_EQ((*opened)->Clips().value().size(), 1u) << "ours, and broken: made anew";
+  }
+}
+
+TEST(Library, WhatIsNoFileIsNamedAndNotWaitedFor) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  AddTake(*library, "a", "S01");
+  ASSERT_EQ(::mkfifo((dir / "lab/clips/pipe.clip").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((dir / "lab/clips/pipe.clip-lock").c_str(), 0600), 0);
+  std::filesystem::create_directory(dir / "lab/clips/folder.clip");
+  std::filesystem::create_symlink(dir / "nowhere", dir / "lab/clips/dangling.clip");
+  std::filesystem::create_symlink("/dev/zero", dir / "lab/derived/device.art");
+  for (const bool finish : {false, true}) {
+    const Issues rebuilt = library->Rebuild(finish).value();
+    EXPECT_EQ(rebuilt.size(), 4u) << finish;
+    EXPECT_TRUE(AnyLoss(rebuilt));
+  }
+  const std::string found = Found(*library);
+  for (const char* name : {"pipe.clip: ", "folder.clip: ", "dangling.clip: ", "device.art: "})
+    EXPECT_THAT(found, HasSubstr(name));
+  EXPECT_EQ(library->Info().value().clips, 1);
+  EXPECT_EQ(library->Info().value().problems, 4);
+  EXPECT_EQ(ClipReader::Open(dir / "lab/clips/pipe.clip").error().code, ErrorCode::kNotFound);
+}
+
+TEST(Library, WhatCannotBeFinishedIsSaid) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  recording::ClipInfo info;
+  info.id = ClipId::New();
+  ASSERT_TRUE(ClipWriter::Create(library->ClipPath(info.id), info, {}));
+  ChangeLedger(library->ClipPath(info.id), "UPDATE info SET value=9 WHERE key='min_writer'");
+  const Issues issues = library->Rebuild(true).value();
+  ASSERT_EQ(issues.size(), 1u);
+  EXPECT_EQ(issues[0].severity, Severity::kLoss);
+  EXPECT_THAT(issues[0].what,
+              ::testing::AllOf(HasSubstr("cannot be closed"), HasSubstr("level 9")));
+  EXPECT_EQ(library->Info().value().unfinished, 1) << "and it is in the catalogue as it is";
+}
+
+// A recorder has the library open while somebody makes the catalogue anew, and stores its take at
+// whatever moment of it.
+TEST(Library, ATakeStoredWhileTheCatalogueIsMadeAnewIsInIt) {
+  const TempDir dir;
+  auto recorder = Library::Create(dir / "lab").value();
+  const std::string early = AddTake(*recorder, "a", "S01");
+  auto other = Library::Open(dir / "lab").value();
+  ASSERT_TRUE(other->Rebuild(false));
+  const std::string after = AddTake(*recorder, "a", "S01");
+  recorder->Say(Tag(early, "before")).value();
+  EXPECT_EQ(Library::Open(dir / "lab").value()->Clips().value().size(), 2u);
+  std::string during;
+  ASSERT_TRUE(other->Rebuild(false, [&](double, std::string_view) {
+    if (!during.empty()) return true;
+    during = AddTake(*recorder, "a", "S01");
+    recorder->Say(Tag(during, "meanwhile")).value();
+    recorder->Save(TrackOf(recorder->FindClip(early).value().sha256)).value();
+    EXPECT_EQ(Library::Open(dir / "lab").value()->Rebuild(false).error().code, ErrorCode::kBusy);
+    return true;
+  }));
+  for (Library* library : {other.get(), Library::Open(dir / "lab").value().release()}) {
+    EXPECT_EQ(library->Clips().value().size(), 3u);
+    EXPECT_THAT(library->FindClip(during).value().tags, ElementsAre("meanwhile"));
+    EXPECT_EQ(library->Artefacts().value().size(), 1u);
+    EXPECT_EQ(Found(*library), "");
+    if (library != other.get()) delete library;
+  }
+  AddTake(*recorder, "b", "S01");
+  EXPECT_EQ(recorder->Clips().value().size(), 4u);
+}
+
+TEST(Library, APlanOfARebuildWritesNothing) {
+  const TempDir dir;
+  {
+    auto library = Library::Create(dir / "lab").value();
+    AddTake(*library, "a", "S01");
+    recording::ClipInfo info;
+    info.id = ClipId::New();
+    auto writer = ClipWriter::Create(library->ClipPath(info.id), info, {}).value();
+    ASSERT_TRUE(writer->AddStream(ForceStream(true)));
+  }
+  std::filesystem::remove(dir / "lab/catalogue.db");
+  const auto listing = [&] {
+    std::map<std::string, std::pair<uintmax_t, int64_t>> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(dir / "lab"))
+      files[entry.path()] = {entry.is_regular_file() ? entry.file_size() : 0,
+                             entry.last_write_time().time_since_epoch().count()};
+    return files;
+  };
+  const auto before = listing();
+  const Library::RebuildPlan plan = Library::PlanRebuild(dir / "lab").value();
+  EXPECT_EQ(plan.clips, 2);
+  EXPECT_EQ(plan.unfinished, 1);
+  EXPECT_FALSE(plan.replaces);
+  EXPECT_EQ(listing(), before);
+  EXPECT_EQ(Library::PlanRebuild(dir / "none").error().code, ErrorCode::kNotFound);
 }
 
 TEST(Ledger, IsAppendOnlyAndSaysWhatHoldsNow) {
@@ -365,14 +691,6 @@ void FillLedger(const std::string& path) {
     if (i % 4 == 3) e.kind = LedgerKind::kRating, e.value = std::to_string(1 + i % 5);
     ledger.Append(e).value();
   }
-}
-
-void ChangeLedger(const std::string& path, const char* sql) {
-  DatabaseOptions open;
-  open.mode = OpenMode::kReadWrite;
-  Database db = Database::Open(path, open).value();
-  const Status status = db.Execute(sql);
-  ASSERT_TRUE(status) << status.error().message;
 }
 
 TEST(Ledger, EveryFlippedBitThatChangesAnAnswerIsDetectedAndLocated) {
@@ -559,16 +877,7 @@ TEST(Library, FitsAddContactsUnderTheirOwnName) {
   const TempDir dir;
   auto library = Library::Create(dir / "lab").value();
   const std::string id = AddTake(*library, "a", "S01");
-  artefact::ContactTrack track;
-  track.provenance.step = "fit.contact";
-  track.provenance.inputs = {{"clip", library->FindClip(id).value().sha256, "a_001"}};
-  track.times = {Timestamp()};
-  track.f_onHand_W = track.p_WC = track.normal_W = Eigen::Matrix3Xd::Zero(3, 1);
-  track.point_offset_m = Eigen::VectorXd::Zero(1);
-  track.tau_Nm = Eigen::MatrixXd::Zero(4, 1);
-  track.phase = {-1};
-  track.phases.push_back({3, "plate", Timestamp::FromNanoseconds(499'000'000), Duration(),
-                          Timestamp::FromNanoseconds(799'000'000), Duration(), 2.0, "a"});
+  const artefact::ContactTrack track = TrackOf(library->FindClip(id).value().sha256);
   const std::string hash = library->Save(track).value();
   const std::string fitted = "contact_on by fit.contact/" + hash.substr(0, 8);
   const auto ask = [&](const std::string& text) {

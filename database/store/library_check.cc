@@ -1,0 +1,317 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "database/base/digest.h"
+#include "database/store/catalogue.h"
+#include "database/store/compaction.h"
+#include "database/store/library_files.h"
+
+namespace handhold::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kRebuild[] = "'handhold library rebuild'";
+
+/// What the catalogue says, by the thing it says it of: the first column is its name (the id of a
+/// clip, the hash of an artefact, the key of a setting). Keys of rows are left out, since another
+/// catalogue numbers them otherwise, and the time of the file, which a copy changes.
+struct Told {
+  const char* table;
+  const char* sql;
+};
+constexpr Told kOfClips[] = {
+    {"clip",
+     "SELECT id, path, name, subject, session, task, prop, take, utc_start_ns, duration_ns, "
+     "closed, keep, red_count, gap_count, lost_samples, sha256, bytes, indexer FROM clip "
+     "ORDER BY 1"},
+    {"clip_property",
+     "SELECT ifnull(id, ''), key, value FROM clip_property LEFT JOIN clip USING(clip) "
+     "ORDER BY 1, 2"},
+    {"clip_stream",
+     "SELECT ifnull(id, ''), stream, s.name, kind, epoch, device, rate_hz, channels, samples, "
+     "t_begin_ns, t_end_ns FROM clip_stream s LEFT JOIN clip USING(clip) ORDER BY 1, 2"},
+    {"clip_channel",
+     "SELECT ifnull(id, ''), stream, position, c.name, unit FROM clip_channel c "
+     "LEFT JOIN clip USING(clip) ORDER BY 1, 2, 3"},
+    {"clip_quality",
+     "SELECT ifnull(id, ''), position, stream, what, value, worst, threshold, red, acknowledged "
+     "FROM clip_quality LEFT JOIN clip USING(clip) ORDER BY 1, 2"},
+    {"feature",
+     "SELECT ifnull(id, ''), stream, channel, f.name, value, t_ns FROM feature f "
+     "LEFT JOIN clip USING(clip) ORDER BY 1, 2, 3, 4"},
+    {"clip_zone",
+     "SELECT ifnull(id, ''), stream, sensor, data FROM clip_zone LEFT JOIN clip USING(clip) "
+     "ORDER BY 1, 2, 3"},
+    {"event",
+     "SELECT ifnull(id, ''), t_ns, kind, origin, stream, length_ns, value, text FROM event "
+     "LEFT JOIN clip USING(clip) ORDER BY 1, 2, 3, 4, 5, 6, 7, 8"},
+    {"note",
+     "SELECT ifnull(id, ''), source, text FROM note LEFT JOIN clip USING(clip) WHERE "
+     "source<>'ledger' ORDER BY 1, 2, 3"},
+};
+constexpr Told kOfLedger[] = {
+    {"tag",
+     "SELECT ifnull(id, ''), kind, t.name, value, author, utc_ns FROM tag t LEFT JOIN clip "
+     "USING(clip) ORDER BY 1, 2, 3"},
+    {"note",
+     "SELECT ifnull(id, ''), source, text FROM note LEFT JOIN clip USING(clip) WHERE "
+     "source='ledger' ORDER BY 1, 2, 3"},
+};
+constexpr Told kOfArtefacts[] = {
+    {"artefact",
+     "SELECT hash, kind, step, version, parameters, made_utc_ns, tool, bytes FROM artefact "
+     "ORDER BY 1"},
+    {"artefact_input",
+     "SELECT hash, position, role, input, name FROM artefact_input ORDER BY 1, 2"},
+};
+constexpr Told kOfLibrary[] = {{"library", "SELECT key, value FROM library ORDER BY 1"}};
+
+Result<std::map<std::string, Digest>> Digests(const Database& db, const char* sql) {
+  std::map<std::string, Sha256> rows;
+  HANDHOLD_ASSIGN(Statement list, db.Prepare(sql));
+  std::vector<uint8_t> bytes;
+  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
+    bytes.clear();
+    row.PutColumns(1, row.column_count(), bytes);
+    rows[row.String(0)].Update(std::as_bytes(std::span(bytes)));
+    return {};
+  }));
+  std::map<std::string, Digest> digests;
+  for (const auto& [key, hash] : rows) digests[key] = hash.Finish();
+  return digests;
+}
+
+class Checker {
+ public:
+  Checker(std::string path, const Database& catalogue, const Ledger& ledger)
+      : path_(std::move(path)), catalogue_(catalogue), ledger_(ledger) {}
+
+  Result<Issues> Run(const Progress& progress) {
+    HANDHOLD_ASSIGN(issues_, ledger_.Check());
+    Issues told;
+    HANDHOLD_ASSIGN(indexer_, IndexerOf(ledger_, told));
+    HANDHOLD_ASSIGN(expected_, CreateCatalogue("", indexer_));
+    clips_ = FilesIn(path_ + "/clips", ".clip");
+    artefacts_ = FilesIn(path_ + "/derived", ".art");
+    const double total = static_cast<double>(clips_.size() + artefacts_.size());
+    double done = 0;
+    for (const bool artefact : {false, true}) {
+      for (const std::string& name : artefact ? artefacts_ : clips_) {
+        HANDHOLD_TRY(CheckFile((artefact ? "derived/" : "clips/") + name, artefact));
+        if (progress && !progress(++done / total, name))
+          return Error{ErrorCode::kCancelled, "check cancelled"};
+      }
+    }
+    CheckLineage();
+    HANDHOLD_TRY(CheckCatalogue());
+    return std::move(issues_);
+  }
+
+ private:
+  void Add(const std::string& where, Severity severity, const std::string& what) {
+    issues_.push_back({where, severity, what});
+  }
+
+  /// The file itself; its rows into the expected catalogue.
+  Status CheckFile(const std::string& file, bool artefact) {
+    const std::string path = path_ + "/" + file;
+    if (const Status regular = RegularFile(path); !regular) {
+      Add(file, Severity::kLoss, regular.error().message);
+      return {};
+    }
+    const bool being_recorded = WriterLock::IsHeld(path);
+    if (being_recorded) {
+      Add(file, Severity::kNote, "is being recorded");
+      recorded_.insert(fs::path(file).stem().string());
+    }
+    Issues damage;
+    ClipReaderOptions options;
+    options.damage = &damage;
+    options.untrusted = true;
+    const Result<std::unique_ptr<ClipReader>> reader = ClipReader::Open(path, options);
+    if (!reader) {
+      Add(file, Severity::kLoss, reader.error().message);
+    } else {
+      HANDHOLD_ASSIGN(Issues found, (*reader)->Check());
+      for (const Issue& issue : damage) {
+        if (std::none_of(found.begin(), found.end(),
+                         [&](const Issue& f) { return f.what == issue.what; }))
+          found.push_back(issue);
+      }
+      for (const Issue& issue : found) Add(file + ", " + issue.where, issue.severity, issue.what);
+      if (!being_recorded && !(*reader)->closed())
+        Add(file, Severity::kWarning, "was never closed: 'handhold library rebuild --finish'");
+    }
+    if (being_recorded) return {};
+    return artefact ? ExpectArtefact(file) : ExpectClip(file);
+  }
+
+  Status ExpectClip(const std::string& file) {
+    Result<ClipRows> rows = ReadClipRows(path_ + "/" + file, indexer_, false);
+    if (rows) {
+      hashes_.insert(rows->sha256);
+      return PutClipRows(expected_, *rows);
+    }
+    if (const Result<std::string> hash = HashFile(path_ + "/" + file)) hashes_.insert(*hash);
+    unreadable_.insert(fs::path(file).stem().string());
+    return {};
+  }
+
+  Status ExpectArtefact(const std::string& file) {
+    const std::string stem = fs::path(file).stem().string();
+    hashes_.insert(stem);
+    Result<ArtefactRows> rows = ReadArtefactRows(path_ + "/" + file);
+    if (rows) {
+      made_.push_back(rows->info);
+      return PutArtefactRows(expected_, *rows);
+    }
+    unreadable_.insert(stem);
+    Add(file, Severity::kLoss, rows.error().message);
+    return {};
+  }
+
+  void CheckLineage() {
+    for (const ArtefactInfo& info : made_) {
+      for (const artefact::ProvenanceInput& in : info.provenance.inputs) {
+        if (in.role == "file" || hashes_.contains(in.hash)) continue;
+        Add("derived/" + info.hash + ".art", Severity::kLoss,
+            "was made from " + in.role + " " + in.hash +
+                (in.name.empty() ? "" : " (" + in.name + ")") + ", which is not in this library");
+      }
+    }
+  }
+
+  Status CheckCatalogue() {
+    const Result<std::string> verdict = catalogue_.QueryText("PRAGMA quick_check(1)");
+    if (!verdict || *verdict != "ok") {
+      Add("catalogue.db", Severity::kWarning, std::string("is damaged: ") + kRebuild);
+    }
+    // The index of words against the notes it is of; needs a lock, so not on a network's disk.
+    if (NetworkFileSystem(path_).empty()) {
+      Result<Statement> words =
+          catalogue_.Prepare("INSERT INTO note_text(note_text, rank) VALUES('integrity-check', 1)");
+      const Status same = words ? words->Run() : Status(words.error());
+      if (!same && same.error().code == ErrorCode::kCorrupt)
+        Add("catalogue.db", Severity::kWarning,
+            std::string("its index of words is not that of its notes: ") + kRebuild);
+    }
+    for (const Told& told : kOfClips) HANDHOLD_TRY(Compare(told, &Checker::OfClip));
+    for (const Told& told : kOfArtefacts) HANDHOLD_TRY(Compare(told, &Checker::OfArtefact));
+    for (const Told& told : kOfLibrary) HANDHOLD_TRY(Compare(told, &Checker::OfSetting));
+    // What was said while the files were read is in both ledger and catalogue, or about to be:
+    // asked twice before it is called wrong.
+    const Issues before = issues_;
+    for (int round = 0; round < 2; ++round) {
+      issues_ = before;
+      Issues damage;
+      HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_.Current("", &damage));
+      HANDHOLD_TRY(CopyLedger(expected_, entries, ""));
+      for (const Told& told : kOfLedger) HANDHOLD_TRY(Compare(told, &Checker::OfEntry));
+      if (issues_.size() == before.size()) break;
+    }
+    return {};
+  }
+
+  Status Compare(const Told& told,
+                 void (Checker::*differs)(const std::string& key, const char* table, bool there,
+                                          bool expected)) {
+    const auto there = Digests(catalogue_, told.sql);
+    if (!there) {
+      if (there.error().code == ErrorCode::kBusy) return there.error();
+      Add("catalogue.db", Severity::kWarning,
+          std::string("its table '") + told.table + "' cannot be read: " + kRebuild);
+      return {};
+    }
+    HANDHOLD_ASSIGN(const auto expected, Digests(expected_, told.sql));
+    std::set<std::string> keys;
+    for (const auto& [key, digest] : *there) keys.insert(key);
+    for (const auto& [key, digest] : expected) keys.insert(key);
+    for (const std::string& key : keys) {
+      const auto a = there->find(key), b = expected.find(key);
+      if (a != there->end() && b != expected.end() && a->second == b->second) continue;
+      (this->*differs)(key, told.table, a != there->end(), b != expected.end());
+    }
+    return {};
+  }
+
+  static std::string NotAs(const char* table, const char* source) {
+    return std::string("the catalogue's table '") + table + "' does not say what " + source +
+           " says: " + kRebuild;
+  }
+
+  void OfClip(const std::string& id, const char* table, bool there, bool expected) {
+    if (recorded_.contains(id) || unreadable_.contains(id)) return;
+    const std::string file = "clips/" + id + ".clip";
+    if (id.empty()) {
+      Add("catalogue.db", Severity::kWarning,
+          std::string("has rows of no clip in table '") + table + "': " + kRebuild);
+    } else if (std::string_view(table) != "clip") {
+      if (!absent_.contains(id)) Add(file, Severity::kWarning, NotAs(table, "the file"));
+    } else if (!expected) {
+      absent_.insert(id);
+      std::error_code error;
+      if (!fs::exists(path_ + "/" + file, error))
+        Add(file, Severity::kLoss, "is in the catalogue, but its file is gone");
+    } else if (!there) {
+      absent_.insert(id);
+      Add(file, Severity::kWarning, std::string("is not in the catalogue: ") + kRebuild);
+    } else if (HashOf(catalogue_, id) != HashOf(expected_, id)) {
+      Add(file, Severity::kLoss,
+          "is not the file that was catalogued (its SHA-256 differs): a recording does not change "
+          "once it is closed");
+    } else {
+      Add(file, Severity::kWarning, NotAs(table, "the file"));
+    }
+  }
+
+  static std::string HashOf(const Database& db, const std::string& id) {
+    Result<Statement> get = db.Prepare("SELECT sha256 FROM clip WHERE id=?1");
+    if (!get) return "";
+    const Result<bool> row = get->Bind(1, id).Step();
+    return row && *row ? get->String(0) : "";
+  }
+
+  void OfArtefact(const std::string& hash, const char* table, bool, bool expected) {
+    if (unreadable_.contains(hash)) return;
+    const std::string file = "derived/" + hash + ".art";
+    std::error_code error;
+    if (expected) {
+      Add(file, Severity::kWarning, NotAs(table, "the file"));
+    } else if (std::string_view(table) == "artefact" && !fs::exists(path_ + "/" + file, error)) {
+      Add(file, Severity::kLoss, "is in the catalogue, but its file is gone");
+    }
+  }
+
+  void OfSetting(const std::string& key, const char*, bool, bool) {
+    Add("catalogue.db", Severity::kWarning,
+        "its " + key + " is not the ledger's or this program's: " + kRebuild);
+  }
+
+  void OfEntry(const std::string& id, const char* table, bool, bool) {
+    if (recorded_.contains(id) || unreadable_.contains(id) || absent_.contains(id)) return;
+    Add("clips/" + id + ".clip", Severity::kWarning, NotAs(table, "the ledger"));
+  }
+
+  const std::string path_;
+  const Database& catalogue_;
+  const Ledger& ledger_;
+  IndexerOptions indexer_;
+  Database expected_;  ///< what the catalogue should be: made anew, in memory or a temporary file
+  std::vector<std::string> clips_, artefacts_;
+  std::vector<ArtefactInfo> made_;
+  std::set<std::string> hashes_;                          ///< of all clips and artefacts
+  std::set<std::string> recorded_, unreadable_, absent_;  ///< by id or hash: told already
+  Issues issues_;
+};
+
+}  // namespace
+
+Result<Issues> CheckLibrary(const std::string& path, const Database& catalogue,
+                            const Ledger& ledger, const Progress& progress) {
+  return Checker(path, catalogue, ledger).Run(progress);
+}
+
+}  // namespace handhold::store

@@ -1,0 +1,229 @@
+#include "database/store/library_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "database/store/catalogue.h"
+#include "database/store/clip_writer.h"
+#include "database/store/compaction.h"
+
+namespace handhold::store {
+
+namespace fs = std::filesystem;
+
+Result<FolderLock> FolderLock::Take(const std::string& folder, bool exclusive, Duration patience,
+                                    const std::string& who) {
+  FolderLock lock;
+  lock.fd_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock.fd_ < 0) return Error{ErrorCode::kIo, folder + ": " + std::strerror(errno)};
+  const Timestamp deadline = HostNow() + patience;
+  while (::flock(lock.fd_, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return Error{ErrorCode::kIo, folder + ": cannot be locked: " + std::strerror(errno)};
+    if (HostNow() >= deadline) return Error{ErrorCode::kBusy, folder + ": " + who};
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return lock;
+}
+
+FolderLock::~FolderLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+std::vector<std::string> FilesIn(const std::string& folder, const char* extension) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == extension) files.push_back(entry.path().filename().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Status RegularFile(const std::string& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return {};
+  return Error{ErrorCode::kInvalid,
+               path +
+                   (fs::exists(path, error) ? ": is no file, but a folder, pipe or device"
+                                            : ": is a link to nothing") +
+                   "; move it away"};
+}
+
+Result<IndexerOptions> IndexerOf(const Ledger& ledger, Issues& damage) {
+  IndexerOptions indexer;
+  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger.Current("", &damage));
+  for (const LedgerEntry& e : entries) {
+    if (e.kind != LedgerKind::kSetting) continue;
+    if (e.name == "contact_on_N") indexer.contact_on_N = std::strtod(e.value.c_str(), nullptr);
+    if (e.name == "contact_off_N") indexer.contact_off_N = std::strtod(e.value.c_str(), nullptr);
+  }
+  return indexer;
+}
+
+namespace {
+
+/// A file as it was when it was read: what changed meanwhile is read again.
+struct Seen {
+  int64_t bytes = 0, mtime_ns = 0;
+  bool operator==(const Seen&) const = default;
+};
+
+Seen Look(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return {static_cast<int64_t>(status.st_size),
+          static_cast<int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+class Rebuilder {
+ public:
+  Rebuilder(std::string path, const Ledger& ledger, const IndexerOptions& indexer, bool finish,
+            const Progress& progress)
+      : path_(std::move(path)),
+        ledger_(ledger),
+        indexer_(indexer),
+        finish_(finish),
+        progress_(progress) {}
+
+  Status Start(const std::string& fresh) {
+    HANDHOLD_ASSIGN(db_, CreateCatalogue(fresh, indexer_));
+    return db_.Execute("PRAGMA synchronous=OFF");  // synced as a whole before it is renamed
+  }
+
+  /// Reads what was not there, or was otherwise, when last asked.
+  Status Scan(bool report_progress) {
+    const std::vector<std::string> clips = FilesIn(path_ + "/clips", ".clip"),
+                                   artefacts = FilesIn(path_ + "/derived", ".art");
+    const double total = static_cast<double>(clips.size() + artefacts.size());
+    double done = 0;
+    for (const std::string& file : clips) {
+      HANDHOLD_TRY(Take("clips/" + file, &Rebuilder::TakeClip));
+      if (report_progress) HANDHOLD_TRY(Report(++done / total, file));
+    }
+    for (const std::string& file : artefacts) {
+      HANDHOLD_TRY(Take("derived/" + file, &Rebuilder::TakeArtefact));
+      if (report_progress) HANDHOLD_TRY(Report(++done / total, file));
+    }
+    return {};
+  }
+
+  Status CopyLedgerEntries() {
+    Issues damage;
+    HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_.Current("", &damage));
+    for (const Issue& issue : damage) HANDHOLD_TRY(Problem(issue.where, issue.what));
+    return CopyLedger(db_, entries, "");
+  }
+
+  void Close() { db_.Close(); }
+  Issues TakeIssues() { return std::move(issues_); }
+
+ private:
+  Status Report(double fraction, const std::string& file) {
+    if (!progress_ || progress_(fraction, file)) return {};
+    return Error{ErrorCode::kCancelled, "rebuild cancelled; the catalogue is as it was"};
+  }
+
+  Status Problem(const std::string& where, const std::string& what) {
+    issues_.push_back({where, Severity::kLoss, what});
+    HANDHOLD_ASSIGN(Statement put, db_.Prepare("INSERT OR REPLACE INTO problem VALUES(?1, ?2)"));
+    return put.Bind(1, where).Bind(2, what).Run();
+  }
+
+  /// The file's own failure is written down; the catalogue's ends the rebuild.
+  Status Take(const std::string& file, Result<Status> (Rebuilder::*read)(const std::string&)) {
+    const Seen now = Look(path_ + "/" + file);
+    if (const auto before = seen_.find(file); before != seen_.end() && before->second == now)
+      return {};
+    if (const Status regular = RegularFile(path_ + "/" + file); !regular) {
+      seen_[file] = now;
+      return Problem(file, regular.error().message);
+    }
+    HANDHOLD_ASSIGN(const Status own, (this->*read)(file));
+    seen_[file] = Look(path_ + "/" + file);
+    if (!own) return Problem(file, own.error().message);
+    return {};
+  }
+
+  Result<Status> TakeClip(const std::string& file) {
+    const std::string path = path_ + "/" + file;
+    if (finish_) {
+      if (const Status finished = FinishClip(path); !finished) {
+        if (finished.error().code == ErrorCode::kBusy && WriterLock::IsHeld(path)) {
+          issues_.push_back({file, Severity::kNote, "is being recorded"});
+        } else {
+          HANDHOLD_TRY(Problem(file, "cannot be closed: " + finished.error().message));
+        }
+      }
+    }
+    Result<ClipRows> rows = ReadClipRows(path, indexer_, true);
+    if (!rows) return Status(rows.error());
+    HANDHOLD_TRY(PutClipRows(db_, *rows));
+    return Status();
+  }
+
+  Result<Status> TakeArtefact(const std::string& file) {
+    Result<ArtefactRows> rows = ReadArtefactRows(path_ + "/" + file);
+    if (!rows) return Status(rows.error());
+    HANDHOLD_TRY(PutArtefactRows(db_, *rows));
+    return Status();
+  }
+
+  const std::string path_;
+  const Ledger& ledger_;
+  const IndexerOptions indexer_;
+  const bool finish_;
+  const Progress& progress_;
+  Database db_;
+  std::map<std::string, Seen> seen_;
+  Issues issues_;
+};
+
+Result<Issues> MakeAndPublish(const std::string& path, const Ledger& ledger, bool finish,
+                              const Progress& progress, const std::string& fresh) {
+  Issues damage;  // told by CopyLedgerEntries
+  HANDHOLD_ASSIGN(const IndexerOptions indexer, IndexerOf(ledger, damage));
+  Rebuilder rebuilder(path, ledger, indexer, finish, progress);
+  HANDHOLD_TRY(rebuilder.Start(fresh));
+  HANDHOLD_TRY(rebuilder.Scan(true));
+  // Whoever stored a take meanwhile wrote its row into the old catalogue: nobody does from here on,
+  // and what came since the scan is read now.
+  HANDHOLD_ASSIGN(const FolderLock alone,
+                  FolderLock::Take(path + "/clips", true, Duration::Seconds(60),
+                                   "takes are being stored; the catalogue is as it was: try again "
+                                   "when they are"));
+  HANDHOLD_TRY(rebuilder.Scan(false));
+  HANDHOLD_TRY(rebuilder.CopyLedgerEntries());
+  rebuilder.Close();
+  // A journal that a crashed program left belongs to the old file, not to what comes under its
+  // name.
+  ::unlink((path + "/catalogue.db-journal").c_str());
+  HANDHOLD_TRY(PublishFile(fresh, path + "/catalogue.db", true));
+  return rebuilder.TakeIssues();
+}
+
+}  // namespace
+
+Result<Issues> RebuildCatalogue(const std::string& path, const Ledger& ledger, bool finish,
+                                const Progress& progress) {
+  const std::string fresh = path + "/catalogue.db.new";
+  const auto discard = [&] {
+    for (const char* suffix : {"", "-journal"}) ::unlink((fresh + suffix).c_str());
+  };
+  discard();
+  Result<Issues> issues = MakeAndPublish(path, ledger, finish, progress, fresh);
+  if (!issues) discard();
+  return issues;
+}
+
+}  // namespace handhold::store

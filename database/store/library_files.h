@@ -1,0 +1,51 @@
+/// What a library consists of on disk: its files, the locks on its folders, the scan that makes
+/// its catalogue, and the check of all of it. Internal to the store; library.h is what others use.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "database/store/library.h"
+
+namespace handhold::store {
+
+/// A lock on a folder itself (flock), so that nothing is left behind; given up when destroyed, and
+/// when the process dies. Of a library:
+///   the folder      exclusive: who makes the catalogue anew
+///   clips/          shared: who adds rows; exclusive: who puts the new catalogue in its place
+class FolderLock {
+ public:
+  FolderLock() = default;
+  /// kBusy, saying `who` has it, when it was not to be had for `patience`.
+  static Result<FolderLock> Take(const std::string& folder, bool exclusive, Duration patience,
+                                 const std::string& who);
+  FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FolderLock& operator=(FolderLock&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~FolderLock();
+
+ private:
+  int fd_ = -1;
+};
+
+/// Names in `folder` that end in `extension`, sorted: files and whatever else is called so.
+std::vector<std::string> FilesIn(const std::string& folder, const char* extension);
+/// kInvalid for a folder, a pipe, a device or a link to nothing: reading one may never end.
+Status RegularFile(const std::string& path);
+
+/// What the ledger says of the indexer; damaged entries go to `damage`.
+Result<IndexerOptions> IndexerOf(const Ledger& ledger, Issues& damage);
+
+/// Library::Rebuild of the library at `path`, up to the rename. A failure that is not a clip's or
+/// artefact's own (the catalogue cannot be written) leaves the old catalogue. The caller holds the
+/// lock on the folder.
+Result<Issues> RebuildCatalogue(const std::string& path, const Ledger& ledger, bool finish,
+                                const Progress& progress);
+
+/// Library::Check.
+Result<Issues> CheckLibrary(const std::string& path, const Database& catalogue,
+                            const Ledger& ledger, const Progress& progress);
+
+}  // namespace handhold::store
