@@ -1,0 +1,242 @@
+#include "fitting/skeleton/skeleton_adjustment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <Eigen/Cholesky>
+
+#include "database/base/check.h"
+#include "database/model/kinematics.h"
+
+namespace handhold::fitting {
+namespace {
+
+using geometry::Vec3;
+
+constexpr double kTipPriorSd_m = 0.02, kRadiusPriorSd_m = 0.001;
+constexpr double kAxisPointSd_m = 3e-4, kSurfaceSd_m = 1e-4;  ///< how well the wrench axis and the
+                                                              ///< surface are known
+constexpr double kPosePriorSd = 100.0;  ///< for regularity only: starting poses come from the wrong
+                                        ///< template
+
+}  // namespace
+
+SkeletonAdjustment::SkeletonAdjustment(const CalibrationModel& calibration,
+                                       const SkeletonFitOptions& options, double tip_radius_m)
+    : calibration_(calibration), options_(options), tip_radius_m_(tip_radius_m) {
+  y_ = Eigen::VectorXd::Zero(calibration.size() + (calibration.tip_frame() >= 0 ? 1 : 0));
+  precision_.resize(y_.size());
+  for (int i = 0; i < calibration.size(); ++i) {
+    const char kind = calibration.kind(i);
+    const double sd = kind == 'c'   ? options.centre_prior_sd_m
+                      : kind == 'a' ? options.axis_prior_sd_rad
+                      : kind == 'm' ? options.marker_prior_sd_m
+                                    : kTipPriorSd_m;
+    precision_[i] = 1 / (sd * sd);
+  }
+  if (HasTip()) precision_[y_.size() - 1] = 1 / (kRadiusPriorSd_m * kRadiusPriorSd_m);
+  if (options.surface) {
+    for (const model::PropShape& s : options.surface->prop->shapes)
+      shapes_.push_back({s.shape, s.X_PS});
+  }
+}
+
+void SkeletonAdjustment::Add(CalibrationFrame frame) {
+  residuals_.push_back(
+      std::make_unique<CalibrationResidual>(calibration_, frame.z_WM, options_.marker_sd_m));
+  starts_.push_back(frame.q);
+  frames_.push_back(std::move(frame));
+}
+
+Status SkeletonAdjustment::Solve() {
+  double damping = 1e-3;
+  double cost = Cost(y_, Poses());
+  for (int iteration = 0; iteration < 200; ++iteration) {
+    if (options_.keep_going && !options_.keep_going())
+      return Error{ErrorCode::kCancelled, "skeleton fit cancelled"};
+    Linearise();
+    bool accepted = false;
+    for (int attempt = 0; attempt < 10 && !accepted; ++attempt) {
+      Eigen::VectorXd step;
+      std::vector<Eigen::VectorXd> poses;
+      Step(damping, &step, &poses);
+      const Eigen::VectorXd next = y_ + step;
+      const double next_cost = Cost(next, poses);
+      if (next_cost < cost) {
+        const bool done = cost - next_cost < 1e-6 * cost;
+        y_ = next;
+        for (size_t f = 0; f < frames_.size(); ++f) frames_[f].q = poses[f];
+        cost = next_cost;
+        damping = std::max(damping * 0.1, 1e-9);
+        accepted = true;
+        if (done) {
+          Finish();
+          return {};
+        }
+      } else {
+        damping *= 10;
+      }
+    }
+    if (!accepted) {
+      Finish();
+      return {};
+    }
+  }
+  return Error{ErrorCode::kNotConverged,
+               "the skeleton fit did not settle in 200 iterations: is the template this hand's?"};
+}
+
+const Eigen::MatrixXd& SkeletonAdjustment::InformationHere() {
+  Finish();
+  return information_;
+}
+std::vector<Eigen::VectorXd> SkeletonAdjustment::Poses() const {
+  std::vector<Eigen::VectorXd> q;
+  q.reserve(frames_.size());
+  for (const CalibrationFrame& f : frames_) q.push_back(f.q);
+  return q;
+}
+
+/// Rows of one frame at (y, q): markers, then contact. Jacobians by y and along v where wanted.
+/// False where y makes no hand.
+bool SkeletonAdjustment::Rows(const CalibrationFrame& frame, const CalibrationResidual& residual,
+                              const Eigen::VectorXd& y, const Eigen::VectorXd& q,
+                              Eigen::VectorXd* r, Eigen::MatrixXd* J_y,
+                              Eigen::MatrixXd* J_v) const {
+  const Eigen::VectorXd x_now = y.head(calibration_.size());
+  Eigen::MatrixXd J_x;
+  if (!residual.EvaluateTangent(x_now, q, r, J_y != nullptr ? &J_x : nullptr, J_v)) return false;
+  if (J_y != nullptr) {
+    J_y->setZero(r->size(), y.size());
+    J_y->leftCols(calibration_.size()) = J_x;
+  }
+  if (frame.contact) ContactRows(frame, y, q, r, J_y, J_v);
+  return true;
+}
+
+void SkeletonAdjustment::ContactRows(const CalibrationFrame& frame, const Eigen::VectorXd& y,
+                                     const Eigen::VectorXd& q, Eigen::VectorXd* r,
+                                     Eigen::MatrixXd* J_y, Eigen::MatrixXd* J_v) const {
+  // Fingertip centre c: its distance to the surface is the radius less the surface's give; the
+  // point below it lies on the wrench axis.
+  const Eigen::VectorXd x_now = y.head(calibration_.size());
+  const model::Skeleton& hand = calibration_.At(x_now);
+  const model::NamedFrame& tip = hand.frames()[static_cast<size_t>(calibration_.tip_frame())];
+  model::KinematicsData data(hand);
+  model::ComputeJacobian(hand, q, &data);
+  const geometry::RigidTransform& X_WB = data.X_WB[static_cast<size_t>(tip.body)];
+  const Vec3 c_W = X_WB * tip.X_BF.p;
+  const geometry::RigidTransform& X_WP = options_.surface->X_WP;
+  const auto near = geometry::SignedDistanceToUnion(shapes_, X_WP.Inverse() * c_W);
+  const Vec3 n = X_WP.R * near.point.normal_S;
+  const double radius = tip_radius_m_ + y[y.size() - 1];
+  const double give = frame.normal_N * options_.surface->prop->surface_compliance_m_per_N;
+  const Vec3 touch = c_W - near.point.distance_m * n;
+  const geometry::Mat3 across =
+      geometry::Mat3::Identity() - frame.axis_W * frame.axis_W.transpose();
+  const Eigen::Index rows = r->size();
+  r->conservativeResize(rows + 4);
+  (*r)[rows] = (near.point.distance_m - radius + give) / kSurfaceSd_m;
+  r->tail<3>() = across * (touch - frame.foot_W) / kAxisPointSd_m;
+  // d touch / dc: along the surface only (its curvature neglected: the residual is exact, the
+  // Jacobian first order).
+  const geometry::Mat3 along =
+      across * (geometry::Mat3::Identity() - n * n.transpose()) / kAxisPointSd_m;
+  if (J_y != nullptr) {
+    Eigen::MatrixXd dc = Eigen::MatrixXd::Zero(3, calibration_.size());
+    calibration_.PointDerivative(x_now, data, tip.body, c_W, dc);
+    dc.middleCols<3>(calibration_.tip_parameter()) += X_WB.R;
+    J_y->conservativeResize(rows + 4, Eigen::NoChange);
+    J_y->bottomRows<4>().setZero();
+    J_y->row(rows).head(calibration_.size()) = n.transpose() * dc / kSurfaceSd_m;
+    (*J_y)(rows, y.size() - 1) = -1 / kSurfaceSd_m;
+    J_y->bottomRows<3>().leftCols(calibration_.size()) = along * dc;
+  }
+  if (J_v != nullptr) {
+    Eigen::Matrix<double, 3, Eigen::Dynamic> J(3, hand.nv());
+    model::PointJacobian(hand, data, tip.body, c_W, J);
+    J_v->conservativeResize(rows + 4, Eigen::NoChange);
+    J_v->row(rows) = n.transpose() * J / kSurfaceSd_m;
+    J_v->bottomRows<3>() = along * J;
+  }
+}
+
+double SkeletonAdjustment::Cost(const Eigen::VectorXd& y,
+                                const std::vector<Eigen::VectorXd>& poses) const {
+  double cost = y.cwiseAbs2().dot(precision_);
+  Eigen::VectorXd r;
+  for (size_t f = 0; f < frames_.size(); ++f) {
+    if (!Rows(frames_[f], *residuals_[f], y, poses[f], &r, nullptr, nullptr)) {
+      return std::numeric_limits<double>::infinity();  // the step is given up
+    }
+    cost += r.squaredNorm();
+    cost += calibration_.template_skeleton().Difference(starts_[f], poses[f]).squaredNorm() /
+            (kPosePriorSd * kPosePriorSd);
+  }
+  return cost;
+}
+
+void SkeletonAdjustment::Linearise() {
+  H_yy_ = Eigen::MatrixXd::Zero(y_.size(), y_.size());
+  g_y_ = Eigen::VectorXd::Zero(y_.size());
+  blocks_.clear();
+  Eigen::VectorXd r;
+  Eigen::MatrixXd J_y, J_v;
+  for (size_t f = 0; f < frames_.size(); ++f) {
+    CHECK(Rows(frames_[f], *residuals_[f], y_, frames_[f].q, &r, &J_y, &J_v));
+    Blocks b;
+    b.H_qq = J_v.transpose() * J_v;
+    b.H_qq.diagonal().array() += 1 / (kPosePriorSd * kPosePriorSd);
+    b.H_qy = J_v.transpose() * J_y;
+    b.g_q = J_v.transpose() * r +
+            calibration_.template_skeleton().Difference(starts_[f], frames_[f].q) /
+                (kPosePriorSd * kPosePriorSd);
+    H_yy_ += J_y.transpose() * J_y;
+    g_y_ += J_y.transpose() * r;
+    blocks_.push_back(std::move(b));
+  }
+}
+
+void SkeletonAdjustment::Step(double damping, Eigen::VectorXd* step,
+                              std::vector<Eigen::VectorXd>* poses) const {
+  Eigen::MatrixXd S = H_yy_;
+  S.diagonal() += precision_ + damping * H_yy_.diagonal();
+  Eigen::VectorXd g = g_y_ + precision_.cwiseProduct(y_);
+  std::vector<Eigen::LDLT<Eigen::MatrixXd>> factors;
+  for (const Blocks& b : blocks_) {
+    Eigen::MatrixXd H = b.H_qq;
+    H.diagonal() *= 1 + damping;
+    factors.emplace_back(H);
+    S -= b.H_qy.transpose() * factors.back().solve(b.H_qy);
+    g -= b.H_qy.transpose() * factors.back().solve(b.g_q);
+  }
+  *step = -S.ldlt().solve(g);
+  poses->clear();
+  for (size_t f = 0; f < blocks_.size(); ++f) {
+    const Eigen::VectorXd v = -factors[f].solve(blocks_[f].g_q + blocks_[f].H_qy * *step);
+    poses->push_back(calibration_.template_skeleton().Integrate(frames_[f].q, v));
+  }
+}
+
+void SkeletonAdjustment::Finish() {
+  markers_seen_ = 0.0;
+  Linearise();
+  information_ = H_yy_;
+  for (const Blocks& b : blocks_) information_ -= b.H_qy.transpose() * b.H_qq.ldlt().solve(b.H_qy);
+  double squares = 0, rows = 0;
+  Eigen::VectorXd r;
+  for (size_t f = 0; f < frames_.size(); ++f) {
+    CHECK(Rows(frames_[f], *residuals_[f], y_, frames_[f].q, &r, nullptr, nullptr));
+    int visible = 0;
+    for (Eigen::Index m = 0; m < frames_[f].z_WM.cols(); ++m)
+      visible += frames_[f].z_WM.col(m).allFinite();
+    squares += r.head(3 * frames_[f].z_WM.cols()).squaredNorm();
+    rows += 3 * visible - calibration_.template_skeleton().nv();
+    markers_seen_ += visible;
+  }
+  noise_scale_ = squares / std::max(1.0, rows - static_cast<double>(y_.size()));
+  marker_rms_m_ = options_.marker_sd_m * std::sqrt(squares / std::max(1.0, markers_seen_));
+}
+
+}  // namespace handhold::fitting

@@ -1,0 +1,74 @@
+/// Everything of a skeleton fit at once: common parameters y = [calibration x, change of the
+/// fingertip's radius] and a pose per frame, by Levenberg steps with the poses eliminated. A frame
+/// in contact adds four rows: the fingertip's distance to the surface, and the surface's point
+/// below it against the wrench axis. Internal to the skeleton fit.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "database/base/result.h"
+#include "database/geometry/shape.h"
+#include "fitting/residual/calibration_residual.h"
+#include "fitting/skeleton/calibration_frames.h"
+#include "fitting/skeleton/skeleton_fit.h"
+
+namespace handhold::fitting {
+
+/// `calibration` and `options` must outlive it.
+class SkeletonAdjustment {
+ public:
+  SkeletonAdjustment(const CalibrationModel& calibration, const SkeletonFitOptions& options,
+                     double tip_radius_m);
+
+  void Add(CalibrationFrame frame);
+
+  /// Fails with kCancelled, or kNotConverged after 200 iterations.
+  Status Solve();
+
+  Eigen::VectorXd x() const { return y_.head(calibration_.size()); }
+  double radius_change() const { return HasTip() ? y_[y_.size() - 1] : 0.0; }
+  /// Of y, poses eliminated, without priors.
+  const Eigen::MatrixXd& data_information() const { return information_; }
+  const Eigen::VectorXd& prior_precision() const { return precision_; }
+  const std::vector<CalibrationFrame>& frames() const { return frames_; }
+  /// What the data say about small changes of the hand as it is now, without moving it.
+  const Eigen::MatrixXd& InformationHere();
+  double noise_scale() const { return noise_scale_; }  ///< variance found over variance assumed
+  double marker_rms_m() const { return marker_rms_m_; }
+  bool HasTip() const { return calibration_.tip_frame() >= 0; }
+
+ private:
+  struct Blocks {
+    Eigen::MatrixXd H_qq, H_qy;
+    Eigen::VectorXd g_q;
+  };
+
+  std::vector<Eigen::VectorXd> Poses() const;
+  bool Rows(const CalibrationFrame& frame, const CalibrationResidual& residual,
+            const Eigen::VectorXd& y, const Eigen::VectorXd& q, Eigen::VectorXd* r,
+            Eigen::MatrixXd* J_y, Eigen::MatrixXd* J_v) const;
+  void ContactRows(const CalibrationFrame& frame, const Eigen::VectorXd& y,
+                   const Eigen::VectorXd& q, Eigen::VectorXd* r, Eigen::MatrixXd* J_y,
+                   Eigen::MatrixXd* J_v) const;
+  double Cost(const Eigen::VectorXd& y, const std::vector<Eigen::VectorXd>& poses) const;
+  void Linearise();
+  void Step(double damping, Eigen::VectorXd* step, std::vector<Eigen::VectorXd>* poses) const;
+  void Finish();
+
+  const CalibrationModel& calibration_;
+  const SkeletonFitOptions& options_;
+  double tip_radius_m_;
+  std::vector<geometry::PosedShape> shapes_;
+  std::vector<CalibrationFrame> frames_;
+  std::vector<Eigen::VectorXd> starts_;
+  std::vector<std::unique_ptr<CalibrationResidual>> residuals_;
+  Eigen::VectorXd y_, precision_, g_y_;
+  Eigen::MatrixXd H_yy_, information_;
+  std::vector<Blocks> blocks_;
+  double noise_scale_ = 1.0, marker_rms_m_ = 0.0, markers_seen_ = 0.0;
+};
+
+}  // namespace handhold::fitting
