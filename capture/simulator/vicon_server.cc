@@ -331,6 +331,8 @@ void ViconServer::PutDevices(Session& session, uint32_t frame_id, int64_t feed_f
     values.assign(channels * n, 0.0);
     feed_.Analog(static_cast<int>(d), feed_frame, values);
     const std::span<const double> all(values);
+    // A device that has nothing in a frame is not in it.
+    if (std::all_of(all.begin(), all.end(), [](double v) { return std::isnan(v); })) continue;
     if (!device.force_plate) {
       for (size_t c = 0; c < channels; ++c) {
         PutSampleFrame(session.packet, kVoltageFrame, frame_id, id, static_cast<uint32_t>(c + 1),

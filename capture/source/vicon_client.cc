@@ -86,7 +86,8 @@ ViconClient::~ViconClient() = default;
 
 bool ViconClient::IsConnected() const { return impl_->client.IsConnected().Connected; }
 
-Status ViconClient::Connect(const std::string& numeric_host, const ViconSourceOptions& options) {
+Status ViconClient::Connect(const std::string& numeric_host, const ViconSourceOptions& options,
+                            Timestamp deadline, const std::atomic<bool>& stop) {
   sdk::Client& client = impl_->client;
   client.SetBufferSize(options.buffer_frames);
   if (!impl_->Ok(client.Connect(numeric_host).Result)) {
@@ -100,12 +101,14 @@ Status ViconClient::Connect(const std::string& numeric_host, const ViconSourceOp
   // the request is then sent before frame 2 is read; frame 3, asked for after that, is made by a
   // server that has read it.
   client.SetStreamMode(sdk::StreamMode::ClientPull);
-  for (int pulled = 0, tries = 0; pulled < 3; ++tries) {
+  for (int pulled = 0; pulled < 3;) {
+    if (stop) return Error{ErrorCode::kCancelled, "stopped while " + numeric_host + " was asked"};
     const Frame frame = GetFrame();
     if (frame == Frame::kDisconnected)
       return Error{ErrorCode::kIo, numeric_host + " ended the connection at once"};
-    if (frame == Frame::kOk) ++pulled;
-    if (tries >= 5) {
+    if (frame == Frame::kOk) {
+      ++pulled;
+    } else if (HostNow() > deadline) {
       return Error{
           ErrorCode::kTimeout,
           "the server at " + numeric_host +
@@ -155,13 +158,23 @@ Result<ViconLayout> ViconClient::ReadLayout() const {
   layout.timecode = impl_->Ok(timecode.Result) && timecode.Standard != sdk::TimecodeStandard::None;
   std::set<std::string> seen;
   const unsigned subjects = client.GetSubjectCount().SubjectCount;
+  layout.subject_count = static_cast<int>(subjects);
   for (unsigned s = 0; s < subjects; ++s) {
-    ViconSubject subject{.name = client.GetSubjectName(s).SubjectName, .markers = {}};
-    if (!seen.insert(subject.name).second)
+    ViconSubject subject{.name = client.GetSubjectName(s).SubjectName, .markers = {}, .listed = 0};
+    if (!seen.insert(subject.name).second) {
       layout.unreachable.push_back("subject '" + subject.name + "'");
+      continue;
+    }
     const unsigned markers = client.GetMarkerCount(subject.name).MarkerCount;
+    subject.listed = static_cast<int>(markers);
+    std::set<std::string> names;
     for (unsigned m = 0; m < markers; ++m) {
-      subject.markers.push_back(client.GetMarkerName(subject.name, m).MarkerName);
+      const std::string marker = client.GetMarkerName(subject.name, m).MarkerName;
+      if (names.insert(marker).second) {
+        subject.markers.push_back(marker);
+      } else {
+        layout.unreachable.push_back("marker '" + subject.name + ":" + marker + "'");
+      }
     }
     layout.subjects.push_back(std::move(subject));
   }
@@ -183,7 +196,10 @@ Result<ViconLayout> ViconClient::ReadLayout() const {
                             .unit = UnitName(named.DeviceOutputUnit)};
       const auto subsamples = client.GetDeviceOutputSubsamples(device, out.output, out.component);
       const int n = subsamples.Occluded ? 0 : static_cast<int>(subsamples.DeviceOutputSubsamples);
-      if (n < 1) continue;  // nothing is known of its rate yet; Matches sees it begin
+      if (n < 1) {  // nothing is known of its rate yet; Matches sees it begin
+        layout.silent.push_back({.device = device, .outputs = {out}, .samples_per_frame = 0});
+        continue;
+      }
       const bool wrench = plate && IsWrench(out), cop = plate && out.unit == "m";
       const auto same = [&](const ViconAnalog& a) {
         return a.device == device && a.samples_per_frame == n && a.wrench == wrench && a.cop == cop;
@@ -205,9 +221,16 @@ Result<ViconLayout> ViconClient::ReadLayout() const {
 
 bool ViconClient::Matches(const ViconLayout& layout) const {
   const sdk::Client& client = impl_->client;
-  if (client.GetSubjectCount().SubjectCount != layout.subjects.size()) return false;
+  if (static_cast<int>(client.GetSubjectCount().SubjectCount) != layout.subject_count) return false;
   for (const ViconSubject& subject : layout.subjects) {
-    if (client.GetMarkerCount(subject.name).MarkerCount != subject.markers.size()) return false;
+    if (static_cast<int>(client.GetMarkerCount(subject.name).MarkerCount) != subject.listed)
+      return false;
+  }
+  for (const ViconAnalog& silent : layout.silent) {
+    const ViconOutput& out = silent.outputs[0];
+    const auto begun = client.GetDeviceOutputSubsamples(silent.device, out.output, out.component);
+    if (impl_->Ok(begun.Result) && !begun.Occluded && begun.DeviceOutputSubsamples > 0)
+      return false;
   }
   return static_cast<int>(client.GetDeviceCount().DeviceCount) == layout.device_count;
 }

@@ -2,6 +2,7 @@
 /// except IsConnected.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 #include "capture/source/vicon_layout.h"
 #include "capture/source/vicon_source.h"
 #include "database/base/result.h"
+#include "database/base/time.h"
 
 namespace handhold::capture {
 
@@ -26,7 +28,9 @@ class ViconClient {
   /// Connects, asks for everything, and waits until what was asked for has come: on return frames
   /// are pushed, and the client holds a frame that carries data. `numeric_host`:
   /// "192.168.10.1:801".
-  Status Connect(const std::string& numeric_host, const ViconSourceOptions& options);
+  /// Ends with kTimeout at `deadline`, to a second, and with kCancelled when `stop` is set.
+  Status Connect(const std::string& numeric_host, const ViconSourceOptions& options,
+                 Timestamp deadline, const std::atomic<bool>& stop);
   /// Safe from any thread while the object lives.
   bool IsConnected() const;
   /// Next frame, in order; waits up to 1 s. An interruption point of boost::thread.

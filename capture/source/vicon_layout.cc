@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "capture/wire/vicon_stream.h"
 
@@ -13,6 +14,15 @@ using recording::StreamKind;
 namespace {
 /// Half of it bounds what storing may change: far below the noise of any optical system.
 constexpr double kMarkerQuantum_m = 1e-5;
+
+void MakeChannelsUnique(StreamInfo& info) {
+  std::set<std::string> seen;
+  for (recording::Channel& channel : info.channels) {
+    const std::string name = channel.name;
+    for (int again = 2; !seen.insert(channel.name).second; ++again)
+      channel.name = name + "~" + std::to_string(again);
+  }
+}
 }  // namespace
 
 int ViconLayout::marker_count() const {
@@ -27,6 +37,11 @@ recording::Rate ViconRate(double hz) {
   if (ticks < 1) return {};
   const int64_t common = std::gcd(wire::vicon::kTicksPerSecond, ticks);
   return {wire::vicon::kTicksPerSecond / common, ticks / common};
+}
+
+ViconStreamOrder StreamOrder(const ViconLayout& layout) {
+  if (layout.marker_count() == 0) return {};
+  return {.points = 2, .analogs = 3, .markers = 0, .trajectories = 1};
 }
 
 std::vector<StreamInfo> ViconStreams(const std::string& name, const ViconLayout& layout) {
@@ -55,7 +70,9 @@ std::vector<StreamInfo> ViconStreams(const std::string& name, const ViconLayout&
                      {"y", "m", kMarkerQuantum_m},
                      {"z", "m", kMarkerQuantum_m},
                      {"id", "1", 1.0}};
-  std::vector<StreamInfo> streams{markers, trajectories, points};
+  std::vector<StreamInfo> streams;
+  if (layout.marker_count() > 0) streams = {markers, trajectories};
+  streams.push_back(points);
   for (const ViconAnalog& analog : layout.analogs) {
     StreamInfo info;
     info.name = name + "/" + analog.device + (analog.cop ? ".cop" : "");
@@ -81,6 +98,7 @@ std::vector<StreamInfo> ViconStreams(const std::string& name, const ViconLayout&
     }
     streams.push_back(timecode);
   }
+  for (StreamInfo& stream : streams) MakeChannelsUnique(stream);
   return streams;
 }
 

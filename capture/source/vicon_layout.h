@@ -10,7 +10,8 @@ namespace handhold::capture {
 
 struct ViconSubject {
   std::string name;
-  std::vector<std::string> markers;
+  std::vector<std::string> markers;  ///< each name once
+  int listed = 0;                    ///< as many as the server lists, repeated names included
   bool operator==(const ViconSubject&) const = default;
 };
 
@@ -36,7 +37,11 @@ struct ViconLayout {
   recording::Rate rate;  ///< exact: the protocol counts ticks of 135 MHz
   std::vector<ViconSubject> subjects;
   std::vector<ViconAnalog> analogs;
+  /// Outputs that had no sample in the frame from which this was read, one per entry:
+  /// a device that is still starting, or slower than the cameras. In no stream until they begin.
+  std::vector<ViconAnalog> silent;
   bool timecode = false;
+  int subject_count = 0;                 ///< as the server says, whatever became of them
   int device_count = 0;                  ///< as the server says, whatever became of them
   std::vector<int> device_output_count;  ///< per device
   /// Names that occur twice: the vendor's library answers by name, so only the first can be read.
@@ -47,10 +52,14 @@ struct ViconLayout {
   bool operator==(const ViconLayout&) const = default;
 };
 
-// Order of the streams of one announcement; analogs follow.
-inline constexpr int kViconMarkers = 0, kViconTrajectories = 1, kViconPoints = 2,
-                     kViconFixedStreams = 3;
+/// Where the streams of a layout stand in its announcement; analogs follow from `analogs` on.
+struct ViconStreamOrder {
+  int points = 0, analogs = 1;
+  int markers = -1, trajectories = -1;  ///< -1: no marker is labelled, and neither is announced
+};
+ViconStreamOrder StreamOrder(const ViconLayout& layout);
 
+/// No stream is without channels and no stream has two channels of one name: "A" again is "A~2".
 /// "NAME/markers" (m, kMarkers), "NAME/trajectories" (the server's id of each labelled marker: it
 /// changes when a label jumps), "NAME/points" (unlabelled), one stream per analog ("NAME/DEVICE", a
 /// plate: kForceTorque in N and N m, and "NAME/DEVICE.cop"), and at last "NAME/timecode" when there

@@ -25,6 +25,12 @@ using recording::GapCause;
 using recording::StreamInfo;
 
 constexpr Duration kWatchPeriod = Duration::Milliseconds(20);
+/// How long a server that listens is given to say the first word; the vendor's library then waits
+/// on.
+constexpr Duration kGreeting = Duration::Milliseconds(250);
+/// How long a connection is given for its first three frames.
+constexpr Duration kFirstFrames = Duration::Seconds(5);
+constexpr double kMostLatency_s = 10.0;
 /// More unlabelled points than any volume has; a frame with more counts as bad and keeps the first
 /// ones.
 constexpr int kMaxPoints = 4096;
@@ -72,6 +78,8 @@ class ViconSource : public Source {
   std::atomic<bool> waiting_{false};  ///< the source's thread may be inside the SDK's GetFrame
 
   // Of the source's thread.
+  boost::this_thread::disable_interruption* uninterrupted_ = nullptr;  ///< Run's; lifted to wait
+  ViconStreamOrder order_;                                             ///< of layout_
   Sink* sink_ = nullptr;
   int base_ = 0;
   FrameSequencer sequencer_{1.0};
@@ -90,7 +98,7 @@ class ViconSource : public Source {
 Result<std::string> ViconSource::FindServer(Timestamp deadline) const {
   const auto address = wire::Resolve(options_.host, wire::vicon::kDefaultPort);
   if (!address) return address.error().Within(Who());
-  const auto stream = wire::TcpStream::Connect(*address, deadline);
+  auto stream = wire::TcpStream::Connect(*address, deadline);
   if (!stream) {
     Error error = stream.error().Within(Who());
     if (!error.message.ends_with('?')) error.message += '.';
@@ -100,6 +108,22 @@ Result<std::string> ViconSource::FindServer(Timestamp deadline) const {
                            "it listens on port 801.";
     return error;
   }
+  // The server speaks first. One that says something else is told from one that says nothing.
+  std::array<uint8_t, 4> greeting{};
+  size_t got = 0;
+  const Timestamp patience = std::min(deadline, HostNow() + kGreeting);
+  while (got < greeting.size()) {
+    const wire::IoResult read = stream->Read(std::span(greeting).subspan(got), patience);
+    if (read.status != wire::IoStatus::kOk) break;
+    got += read.bytes;
+  }
+  uint32_t magic = 0;
+  for (size_t k = 0; k < got; ++k) magic |= uint32_t{greeting[k]} << (8 * k);
+  if (got == greeting.size() && magic != wire::vicon::kPacketMagic) {
+    return Error{ErrorCode::kCorrupt,
+                 Who() + ": what answers at " + address->ToString() +
+                     " is no Vicon DataStream (3883 is VRPN); as installed it listens on port 801"};
+  }
   return address->ToString();
 }
 
@@ -108,9 +132,11 @@ Result<std::vector<StreamInfo>> ViconSource::Probe(Duration timeout) {
     const std::lock_guard lock(layout_mutex_);
     if (announced_) return ViconStreams(options_.name, layout_);
   }
-  HANDHOLD_ASSIGN(const std::string host, FindServer(HostNow() + timeout));
+  const Timestamp deadline = HostNow() + timeout;
+  HANDHOLD_ASSIGN(const std::string host, FindServer(deadline));
   ViconClient client;
-  if (auto connected = client.Connect(host, options_); !connected)
+  const std::atomic<bool> never{false};
+  if (auto connected = client.Connect(host, options_, deadline, never); !connected)
     return connected.error().Within(Who());
   HANDHOLD_ASSIGN(ViconLayout layout, client.ReadLayout());
   const std::lock_guard lock(layout_mutex_);
@@ -152,6 +178,13 @@ Status ViconSource::Start(Sink* sink) {
   if (thread_.joinable()) return Error{ErrorCode::kBusy, Who() + " is already started"};
   sink_ = sink;
   stop_ = false;
+  // A sink of another session was told nothing yet: neither streams nor state, and no counter.
+  {
+    const std::lock_guard lock(layout_mutex_);
+    announced_ = false;
+  }
+  said_.clear();
+  sequencer_ = FrameSequencer(1.0);
   points_.assign(4 * kMaxPoints, 0.0);
   thread_ = boost::thread([this] { Run(); });
   watcher_ = boost::thread([this] { Watch(); });
@@ -199,7 +232,8 @@ void ViconSource::Watch() {
 }
 
 void ViconSource::Run() {
-  const boost::this_thread::disable_interruption uninterrupted;
+  boost::this_thread::disable_interruption uninterrupted;
+  uninterrupted_ = &uninterrupted;
   // The SDK's own threads, started from here, inherit it.
   real_time_ = wire::AskForRealTime(wire::Urgency::kSource);
   bool was_connected = false;
@@ -229,8 +263,16 @@ Status ViconSource::Connect() {
     const std::lock_guard lock(client_mutex_);
     client_.reset();  // joins the old connection's threads: before the new one is asked anything
   }
-  if (auto connected = raw->Connect(host, options_); !connected)
-    return connected.error().Within(Who());
+  Status connected;
+  waiting_ = true;
+  try {
+    const boost::this_thread::restore_interruption allowed(*uninterrupted_);
+    connected = raw->Connect(host, options_, HostNow() + kFirstFrames, stop_);
+  } catch (const boost::thread_interrupted&) {
+    connected = Error{ErrorCode::kCancelled, "interrupted while " + host + " was asked"};
+  }
+  waiting_ = false;
+  if (!connected) return connected.error().Within(Who());
   const std::lock_guard lock(client_mutex_);
   client_ = std::move(client);
   return {};
@@ -244,8 +286,7 @@ void ViconSource::ReadFrames() {
     const Duration busy = HostNow() - returned;
     waiting_ = true;
     try {
-      boost::this_thread::disable_interruption outer;
-      const boost::this_thread::restore_interruption allowed(outer);
+      const boost::this_thread::restore_interruption allowed(*uninterrupted_);
       frame = client_->GetFrame();
     } catch (const boost::thread_interrupted&) {
       frame =
@@ -269,7 +310,10 @@ bool ViconSource::ReadAll() {
   if (points > kMaxPoints) ++bad_;
   point_count_[0] = std::min(points, kMaxPoints);
   if (layout_.timecode) client_->ReadTimecode(timecode_);
-  latency_ns_ = std::llround(client_->ServerLatency_s() * 1e9);
+  // A latency that no system has would move the sample's time by as much.
+  const double latency_s = client_->ServerLatency_s();
+  if (!(latency_s >= 0 && latency_s <= kMostLatency_s)) ++bad_;
+  latency_ns_ = std::llround(std::clamp(latency_s, 0.0, kMostLatency_s) * 1e9);
   return client_->IsConnected();
 }
 
@@ -330,6 +374,7 @@ void ViconSource::Announce(ViconLayout layout) {
     layout_ = std::move(layout);
     announced_ = true;
   }
+  order_ = StreamOrder(layout_);
   xyz_m_.assign(3 * static_cast<size_t>(layout_.marker_count()), 0.0);
   ids_.assign(static_cast<size_t>(layout_.marker_count()), 0.0);
   analog_.clear();
@@ -341,11 +386,11 @@ void ViconSource::Announce(ViconLayout layout) {
 }
 
 int ViconSource::stream_count() const {
-  return kViconFixedStreams + static_cast<int>(layout_.analogs.size()) + (layout_.timecode ? 1 : 0);
+  return order_.analogs + static_cast<int>(layout_.analogs.size()) + (layout_.timecode ? 1 : 0);
 }
 
 int ViconSource::SamplesPerFrame(int stream) const {
-  const int analog = stream - kViconFixedStreams;
+  const int analog = stream - order_.analogs;
   return analog >= 0 && analog < static_cast<int>(layout_.analogs.size())
              ? layout_.analogs[analog].samples_per_frame
              : 1;
@@ -369,13 +414,15 @@ void ViconSource::Deliver(int64_t counter, Timestamp host) noexcept {
                 .device_ns = recording::DeviceTimeOfCounter(counter, layout_.rate),
                 .host_ns = host.ns(),
                 .latency_ns = latency_ns_};
-  view.stream = base_ + kViconMarkers;
-  view.values = xyz_m_;
-  sink_->OnSamples(view);
-  view.stream = base_ + kViconTrajectories;
-  view.values = ids_;
-  sink_->OnSamples(view);
-  view.stream = base_ + kViconPoints;
+  if (order_.markers >= 0) {
+    view.stream = base_ + order_.markers;
+    view.values = xyz_m_;
+    sink_->OnSamples(view);
+    view.stream = base_ + order_.trajectories;
+    view.values = ids_;
+    sink_->OnSamples(view);
+  }
+  view.stream = base_ + order_.points;
   view.values = std::span(points_).first(4 * static_cast<size_t>(point_count_[0]));
   view.point_counts = point_count_;
   sink_->OnSamples(view);
@@ -387,7 +434,7 @@ void ViconSource::Deliver(int64_t counter, Timestamp host) noexcept {
   }
   for (size_t a = 0; a < analog_.size(); ++a) {
     const int n = layout_.analogs[a].samples_per_frame;
-    view.stream = base_ + kViconFixedStreams + static_cast<int>(a);
+    view.stream = base_ + order_.analogs + static_cast<int>(a);
     view.first_counter = counter * n;
     view.clock.counter = counter * n;
     view.count = n;

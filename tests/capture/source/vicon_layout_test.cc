@@ -1,9 +1,13 @@
 #include "capture/source/vicon_layout.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 
 namespace handhold::capture {
 namespace {
+
+constexpr int kMarkers = 0;  // where StreamOrder puts them when there are any
 
 TEST(ViconRate, IsExactInTheProtocolsTicks) {
   EXPECT_EQ(ViconRate(500.0), (recording::Rate{500, 1}));
@@ -30,10 +34,10 @@ TEST(ViconStreams, NamesUnitsAndRates) {
   layout.timecode = true;
   const auto streams = ViconStreams("vicon", layout);
   ASSERT_EQ(streams.size(), 7u);
-  EXPECT_EQ(streams[kViconMarkers].name, "vicon/markers");
-  EXPECT_EQ(streams[kViconMarkers].channels[1].name, "RIFT.y");
-  EXPECT_EQ(streams[kViconMarkers].channels[1].unit, "m");
-  EXPECT_THAT(streams[kViconMarkers].ItemNames(), testing::ElementsAre("RIFT", "RIFK"));
+  EXPECT_EQ(streams[kMarkers].name, "vicon/markers");
+  EXPECT_EQ(streams[kMarkers].channels[1].name, "RIFT.y");
+  EXPECT_EQ(streams[kMarkers].channels[1].unit, "m");
+  EXPECT_THAT(streams[kMarkers].ItemNames(), testing::ElementsAre("RIFT", "RIFK"));
   EXPECT_EQ(streams[3].name, "vicon/Plate");
   EXPECT_EQ(streams[3].kind, recording::StreamKind::kForceTorque);
   EXPECT_EQ(streams[3].rate, (recording::Rate{2000, 1}));
@@ -48,7 +52,34 @@ TEST(ViconStreams, TwoSubjectsKeepTheirMarkersApart) {
   layout.rate = {500, 1};
   layout.subjects = {{"Left", {"TIP"}}, {"Right", {"TIP"}}};
   const auto streams = ViconStreams("vicon", layout);
-  EXPECT_THAT(streams[kViconMarkers].ItemNames(), testing::ElementsAre("Left:TIP", "Right:TIP"));
+  EXPECT_THAT(streams[kMarkers].ItemNames(), testing::ElementsAre("Left:TIP", "Right:TIP"));
+}
+
+TEST(ViconStreams, WithoutMarkersThereIsNoStreamWithoutChannels) {
+  ViconLayout layout;
+  layout.rate = {500, 1};
+  layout.subjects = {{"Hand", {}}};
+  layout.analogs = {{.device = "EMG", .outputs = {{"A", "A", "V"}}, .samples_per_frame = 2}};
+  const auto streams = ViconStreams("vicon", layout);
+  const ViconStreamOrder order = StreamOrder(layout);
+  ASSERT_EQ(streams.size(), 2u);
+  for (const auto& stream : streams) EXPECT_FALSE(stream.channels.empty()) << stream.name;
+  EXPECT_EQ(order.markers, -1);
+  EXPECT_EQ(streams[static_cast<size_t>(order.points)].name, "vicon/points");
+  EXPECT_EQ(streams[static_cast<size_t>(order.analogs)].name, "vicon/EMG");
+}
+
+TEST(ViconStreams, NoTwoChannelsOfAStreamShareAName) {
+  ViconLayout layout;
+  layout.rate = {500, 1};
+  layout.subjects = {{"A", {"B:C"}}, {"A:B", {"C"}}};
+  layout.analogs = {
+      {.device = "EMG", .outputs = {{"", "A", "V"}, {"A", "A", "V"}}, .samples_per_frame = 2}};
+  for (const auto& stream : ViconStreams("vicon", layout)) {
+    std::set<std::string> names;
+    for (const auto& channel : stream.channels)
+      EXPECT_TRUE(names.insert(channel.name).second) << stream.name << " " << channel.name;
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "capture/simulator/pattern_feed.h"
 #include "capture/simulator/vicon_server.h"
+#include "capture/wire/socket.h"
 #include "tests/support/capture_sink.h"
 
 namespace handhold::capture {
@@ -125,6 +126,88 @@ TEST_F(Vicon, TwoDevicesOfOneNameAreOneStreamAndAWarningThatNamesThem) {
   ASSERT_LT(at, 1000);
   for (size_t i = 0; i < emg.counters.size(); ++i)
     ASSERT_NEAR(emg.samples[i][0], truth(at + emg.counters[i] - first), 1e-5) << i;
+}
+
+/// A plate that is silent for the first frames, then as the pattern has it.
+class LatePlate : public PatternFeed {
+ public:
+  LatePlate(PatternOptions options, int64_t begins)
+      : PatternFeed(std::move(options)), begins_(begins) {}
+  void Analog(int device, int64_t frame, std::span<double> values) const override {
+    if (device == 0 && frame < begins_) return SimulatorFeed::Analog(device, frame, values);
+    PatternFeed::Analog(device, frame, values);
+  }
+
+ private:
+  const int64_t begins_;
+};
+
+TEST_F(Vicon, ADeviceThatIsSilentAtFirstIsRecordedFromItsFirstSampleOn) {
+  const LatePlate feed(Rig(), 150);
+  auto server = Serve(feed, {});
+  auto source = SourceFor(*server);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.LastCounter("vicon/Plate") >= 1700; }));
+  source->Stop();
+  const auto plate = ByName(sink).at("vicon/Plate");
+  EXPECT_EQ(plate.counters.front(), 1500);
+  EXPECT_TRUE(plate.gaps.empty());
+}
+
+TEST_F(Vicon, TwoSubjectsOfOneNameAreOneAndAWarningAndNoneIsNoStream) {
+  PatternOptions options = Rig();
+  options.subjects = {{"Hand", {"A", "B", "A"}}, {"Hand", {"C"}}};
+  const PatternFeed feed(options);
+  auto server = Serve(feed, {}, Duration());
+  auto source = SourceFor(*server);
+  const auto streams = source->Probe(Duration::Seconds(20));
+  ASSERT_TRUE(streams) << streams.error().message;
+  EXPECT_THAT((*streams)[0].ItemNames(), testing::ElementsAre("A", "B"));
+  ASSERT_EQ(source->Warnings().size(), 2u);
+  EXPECT_THAT(source->Warnings()[0], HasSubstr("marker 'Hand:A'"));
+  EXPECT_THAT(source->Warnings()[1], HasSubstr("subject 'Hand'"));
+  CaptureSink sink;  // and frames of that layout are its frames: no layout is read anew for each
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.Count("vicon/markers") > 20; }));
+  source->Stop();
+  const auto told = sink.streams();
+  EXPECT_EQ(std::count_if(told.begin(), told.end(),
+                          [](const auto& s) { return s.info.name == "vicon/markers"; }),
+            1);
+}
+
+// What a session was told is not what the next one knows.
+TEST_F(Vicon, StartedAgainWithAnotherSinkItAnnouncesAgain) {
+  const PatternFeed feed(Rig());
+  auto server = Serve(feed, {});
+  auto source = SourceFor(*server);
+  for (int session = 0; session < 3; ++session) {
+    CaptureSink sink;
+    ASSERT_TRUE(source->Start(&sink));
+    ASSERT_TRUE(WaitUntil([&] { return sink.Count("vicon/markers") > 5; }));
+    source->Stop();
+    EXPECT_FALSE(sink.states().empty());
+    EXPECT_TRUE(ByName(sink).at("vicon/markers").gaps.empty());
+  }
+}
+
+TEST_F(Vicon, StopsAtOnceWhileAServerIsAskedForItsFirstFrame) {
+  auto listener = wire::TcpListener::Listen(wire::Address::Loopback(0));
+  ASSERT_TRUE(listener);  // the kernel accepts; nobody ever speaks
+  ViconSourceOptions options;
+  options.name = "vicon";
+  options.host = listener->address().ToString();
+  auto source = *MakeViconSource(options);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  wire::SleepUntil(HostNow() + Duration::Milliseconds(600));
+  const Timestamp begin = HostNow();
+  source->Stop();
+  EXPECT_LT((HostNow() - begin).seconds(), 0.6) << "the vendor's wait of 1 s is interrupted";
+  const Timestamp asked = HostNow();
+  ASSERT_FALSE(source->Probe(Duration::Seconds(1)));
+  EXPECT_LT((HostNow() - asked).seconds(), 3.5);
 }
 
 TEST_F(Vicon, ProbeOfNobodySaysWhereAndWhatToDo) {
