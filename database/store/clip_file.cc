@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "database/base/check.h"
 #include "database/store/crc32c.h"
@@ -277,14 +278,16 @@ Status PutClockPairs(Database& db, int64_t id, std::span<const ClockPair> pairs)
   return put.Bind(1, id).Bind(2, static_cast<int64_t>(pairs.size())).Bind(3, std::span(data)).Run();
 }
 
-Result<std::vector<ClockPair>> GetClockPairs(const Database& db, int stream) {
-  std::vector<ClockPair> pairs;
+Status VisitClockPairs(const Database& db, int stream,
+                       const std::function<Status(std::span<const ClockPair>)>& visit) {
   FrameDecoder decoder;
+  std::vector<int64_t> columns;
+  std::vector<ClockPair> pairs;
   HANDHOLD_ASSIGN(
       Statement list,
       db.Prepare("SELECT count, data FROM clock_pairs WHERE id BETWEEN ?1 AND ?2 ORDER BY id"));
   list.Bind(1, ChunkId(stream, 0)).Bind(2, ChunkId(stream, std::numeric_limits<uint32_t>::max()));
-  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
+  return list.ForEach([&](Statement& row) -> Status {
     const int64_t count = row.Integer(0);
     const std::span<const uint8_t> data = row.Blob(1);
     const Error bad = Bad(db, "clock pairs of stream " + std::to_string(stream) + " are damaged");
@@ -293,14 +296,23 @@ Result<std::vector<ClockPair>> GetClockPairs(const Database& db, int stream) {
     std::memcpy(&crc, data.data(), 4);
     if (Crc32c(data.subspan(4)) != crc) return bad;
     const auto n = static_cast<size_t>(count);
-    std::vector<int64_t> columns(n * 4);
+    columns.resize(n * 4);
     if (!decoder.DecodeIntegers(data.subspan(4), 4, static_cast<int>(count), columns.data(), n))
       return bad;
+    pairs.clear();
     for (size_t i = 0; i < n; ++i)
       pairs.push_back({columns[i], columns[n + i], columns[2 * n + i], columns[3 * n + i]});
+    return visit(pairs);
+  });
+}
+
+Result<std::vector<ClockPair>> GetClockPairs(const Database& db, int stream) {
+  std::vector<ClockPair> all;
+  HANDHOLD_TRY(VisitClockPairs(db, stream, [&](std::span<const ClockPair> pairs) -> Status {
+    all.insert(all.end(), pairs.begin(), pairs.end());
     return {};
   }));
-  return pairs;
+  return all;
 }
 
 Result<std::vector<ChunkEntry>> GetChunkEntries(const Database& db, int stream) {
@@ -319,13 +331,17 @@ Result<std::vector<ChunkEntry>> GetChunkEntries(const Database& db, int stream) 
   return entries;
 }
 
-recording::ClockMap FallbackClock(const recording::ClipInfo& info,
-                                  std::span<const ClockPair> pairs) {
-  if (pairs.empty()) return recording::ClockMap::Identity(info.host_start_ns);
-  int64_t earliest = std::numeric_limits<int64_t>::max();
-  for (const ClockPair& pair : pairs)
-    earliest = std::min(earliest, pair.host_ns - pair.latency_ns - pair.device_ns);
-  return recording::ClockMap::Identity(earliest);
+Result<recording::ClockMap> FallbackClock(const Database& db, const recording::ClipInfo& info,
+                                          int stream) {
+  std::optional<int64_t> earliest;
+  HANDHOLD_TRY(VisitClockPairs(db, stream, [&](std::span<const ClockPair> pairs) -> Status {
+    for (const ClockPair& pair : pairs) {
+      const int64_t offset = pair.host_ns - pair.latency_ns - pair.device_ns;
+      earliest = std::min(earliest.value_or(offset), offset);
+    }
+    return {};
+  }));
+  return recording::ClockMap::Identity(earliest.value_or(info.host_start_ns));
 }
 
 // ---- reading all tables

@@ -2,7 +2,9 @@
 /// Internal to the store.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,9 @@ Status PutQuality(Database& db, const recording::QualityRecord& quality);
 /// One row per at most kMaxFrameSamples pairs; `id` as ChunkId.
 Status PutClockPairs(Database& db, int64_t id, std::span<const recording::ClockPair> pairs);
 Result<std::vector<recording::ClockPair>> GetClockPairs(const Database& db, int stream);
+/// The same row by row, each checked: at most kMaxFrameSamples at once. Stops at the first error.
+Status VisitClockPairs(const Database& db, int stream,
+                       const std::function<Status(std::span<const recording::ClockPair>)>& visit);
 
 /// Reads all tables but chunk, zone, clock_pairs and document. Where the file is closed its digests
 /// are compared first; with `damage` null the first that fails is returned, else all are appended
@@ -78,7 +83,7 @@ Status WriteDigests(Database& db);
 
 /// The map used where none is stored (a recording that was cut off): offset from the earliest of
 /// the raw pairs, else such that clip time is device time.
-recording::ClockMap FallbackClock(const recording::ClipInfo& info,
-                                  std::span<const recording::ClockPair> pairs);
+Result<recording::ClockMap> FallbackClock(const Database& db, const recording::ClipInfo& info,
+                                          int stream);
 
 }  // namespace handhold::store

@@ -18,7 +18,9 @@ using recording::ClockMap;
 using recording::SampleWindow;
 using recording::StreamInfo;
 
+/// What a file may cost SQLite: a tenth of a second, and what rows of its size can need.
 constexpr int64_t kUntrustedSteps = 50'000'000;
+constexpr int64_t kUntrustedStepsPerByte = 20;
 constexpr int kStreamSeconds = 2;
 
 /// As GetChunkEntries, but past damage: what can be listed from the front, then from the back.
@@ -84,6 +86,9 @@ class FileReader final : public ClipReader {
  public:
   explicit FileReader(std::string path) : path_(std::move(path)) {}
   Status Start(const ClipReaderOptions& options);
+  /// Of a file that could not be opened: whether it is shorter than its header says, and what to
+  /// do.
+  Error Explained(Error error) const;
 
   const recording::ClipInfo& info() const override { return tables_.info; }
   const std::vector<StreamInfo>& streams() const override { return tables_.streams; }
@@ -140,6 +145,11 @@ class FileReader final : public ClipReader {
     return reader->second.get();
   }
   Status OpenDatabase(const ClipReaderOptions& options);
+  void LimitUntrusted() {
+    std::error_code error;
+    const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path_, error));
+    db_.LimitWork(kUntrustedSteps + (error ? 0 : bytes * kUntrustedStepsPerByte));
+  }
   void CheckStream(const StreamInfo& info, Issues& issues) const;
   std::vector<const recording::ForceSensor*> SensorsOf(int stream_id) const;
 
@@ -160,7 +170,7 @@ Status FileReader::OpenDatabase(const ClipReaderOptions& options) {
   open.cache_kib = 1024;
   open.inspect = HeaderCheck(FileKind::kClip);
   HANDHOLD_ASSIGN(db_, Database::Open(path_, open));
-  if (options.untrusted) db_.LimitWork(kUntrustedSteps);
+  if (options.untrusted) LimitUntrusted();
   Status schema = CheckSchema(db_, FileKind::kClip);
   if (!schema && schema.error().code != ErrorCode::kCorrupt &&
       schema.error().code != ErrorCode::kVersion) {
@@ -175,10 +185,35 @@ Status FileReader::OpenDatabase(const ClipReaderOptions& options) {
     }
     open.immutable = true;
     HANDHOLD_ASSIGN(db_, Database::Open(path_, open));
-    if (options.untrusted) db_.LimitWork(kUntrustedSteps);
+    if (options.untrusted) LimitUntrusted();
     schema = CheckSchema(db_, FileKind::kClip);
   }
   return schema;
+}
+
+Error FileReader::Explained(Error error) const {
+  if (error.code != ErrorCode::kCorrupt) return error;
+  std::error_code failed;
+  const auto there = static_cast<int64_t>(std::filesystem::file_size(path_, failed));
+  const Result<std::vector<uint8_t>> head =
+      db_.is_open() ? db_.ReadFileBytes(0, 32) : Result<std::vector<uint8_t>>(error);
+  if (!failed && head && head->size() == 32) {
+    const auto at = [&](size_t i) { return int64_t{(*head)[i]}; };
+    const int64_t page = at(16) << 8 | at(17),
+                  pages = at(28) << 24 | at(29) << 16 | at(30) << 8 | at(31);
+    if (page >= 512 && there < page * pages) {
+      error.message += "; it is cut off, with " + std::to_string(there) + " of " +
+                       std::to_string(page * pages) +
+                       " bytes: copy it again from where it was whole";
+      return error;
+    }
+  }
+  if (error.message.find("'handhold library check'") == std::string::npos) {
+    error.message +=
+        "; 'handhold library check' says what can still be read, a copy of the file "
+        "mends it";
+  }
+  return error;
 }
 
 Status FileReader::Start(const ClipReaderOptions& options) {
@@ -186,11 +221,12 @@ Status FileReader::Start(const ClipReaderOptions& options) {
   if (options.untrusted) {
     HANDHOLD_ASSIGN(Statement check, db_.Prepare("PRAGMA quick_check(1)"));
     HANDHOLD_ASSIGN(const bool row, check.Step());
-    if (!row || check.Text(0) != "ok") {
+    // Whoever asks for what is left of a damaged file is told by Check.
+    if (options.damage == nullptr && (!row || check.Text(0) != "ok")) {
       return Error{ErrorCode::kCorrupt, path_ + ": is damaged: " + check.String(0).substr(0, 200)};
     }
     check.Reset();
-    db_.LimitWork(kUntrustedSteps);
+    LimitUntrusted();
   }
   // One read transaction: what is listed fits together while the clip is still being written, and
   // the file is locked once instead of for each of some forty statements.
@@ -200,13 +236,10 @@ Status FileReader::Start(const ClipReaderOptions& options) {
     tables_.info.properties["recovered"] = tables_.closed ? "closed after a crash" : "not closed";
   for (const StreamInfo& info : tables_.streams) {
     if (!tables_.clocks.contains(info.id)) {
-      std::vector<recording::ClockPair> pairs;
-      if (Result<std::vector<recording::ClockPair>> read = GetClockPairs(db_, info.id)) {
-        pairs = *std::move(read);
-      } else if (options.damage == nullptr) {
-        return read.error();
-      }
-      tables_.clocks[info.id] = FallbackClock(tables_.info, pairs);
+      const Result<ClockMap> fallback = FallbackClock(db_, tables_.info, info.id);
+      if (!fallback && options.damage == nullptr) return fallback.error();
+      tables_.clocks[info.id] =
+          fallback ? *fallback : ClockMap::Identity(tables_.info.host_start_ns);
     }
     std::vector<ChunkEntry> entries;
     if (options.damage != nullptr) {
@@ -331,7 +364,9 @@ Result<Issues> FileReader::Check() const {
   (void)GetTables(db_, &issues).has_value();
   for (const StreamInfo& info : tables_.streams) {
     CheckStream(info, issues);
-    if (const auto pairs = GetClockPairs(db_, info.id); !pairs) {
+    const Status pairs = VisitClockPairs(
+        db_, info.id, [](std::span<const recording::ClockPair>) -> Status { return {}; });
+    if (!pairs) {
       issues.push_back({"stream '" + info.name + "'", Severity::kLoss, pairs.error().message});
     }
   }
@@ -343,7 +378,8 @@ Result<Issues> FileReader::Check() const {
 Result<std::unique_ptr<ClipReader>> ClipReader::Open(const std::string& path,
                                                      const ClipReaderOptions& options) {
   auto reader = std::make_unique<FileReader>(path);
-  HANDHOLD_TRY(reader->Start(options));
+  if (const Status started = reader->Start(options); !started)
+    return reader->Explained(started.error());
   return std::unique_ptr<ClipReader>(std::move(reader));
 }
 

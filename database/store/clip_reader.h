@@ -15,7 +15,8 @@ namespace handhold::store {
 
 struct ClipReaderOptions {
   /// For files from elsewhere: the whole file is checked by SQLite before anything is read, and
-  /// work is limited.
+  /// work is limited. Set where the library takes files it finds (Rebuild, Check); a clip that is
+  /// in the catalogue has passed.
   bool untrusted = false;
   /// Opens a damaged file as far as it goes and appends what is wrong here, instead of refusing it.
   Issues* damage = nullptr;

@@ -20,6 +20,8 @@
 namespace handhold::store {
 namespace {
 
+constexpr size_t kPairsPerRow = 65'536;
+
 Error SystemError(const std::string& path, const char* doing) {
   return {ErrorCode::kIo, path + ": " + doing + ": " + std::strerror(errno)};
 }
@@ -94,16 +96,33 @@ class Original {
   int used_ = 0;
 };
 
+/// Rows of some pairs each become rows of 65 536; a row at a time is in memory.
+Status CopyClockPairs(const Database& from, int stream, Database& to) {
+  std::vector<recording::ClockPair> waiting;
+  uint32_t row = 0;
+  const auto flush = [&](size_t least) -> Status {
+    size_t at = 0;
+    for (; waiting.size() - at >= least && at < waiting.size();) {
+      const size_t n = std::min(kPairsPerRow, waiting.size() - at);
+      HANDHOLD_TRY(PutClockPairs(to, ChunkId(stream, row++), std::span(waiting).subspan(at, n)));
+      at += n;
+    }
+    waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(at));
+    return {};
+  };
+  HANDHOLD_TRY(
+      VisitClockPairs(from, stream, [&](std::span<const recording::ClockPair> pairs) -> Status {
+        waiting.insert(waiting.end(), pairs.begin(), pairs.end());
+        return flush(kPairsPerRow);
+      }));
+  return flush(1);
+}
+
 Status CopyTables(const Database& from, const ClipTables& tables, Database& to) {
   HANDHOLD_TRY(PutInfo(to, tables.info));
   for (const recording::StreamInfo& stream : tables.streams) {
     HANDHOLD_TRY(PutStream(to, stream));
-    HANDHOLD_ASSIGN(const std::vector<recording::ClockPair> pairs, GetClockPairs(from, stream.id));
-    uint32_t row = 0;
-    for (size_t at = 0; at < pairs.size(); at += 65'536) {
-      const size_t n = std::min<size_t>(65'536, pairs.size() - at);
-      HANDHOLD_TRY(PutClockPairs(to, ChunkId(stream.id, row++), std::span(pairs).subspan(at, n)));
-    }
+    HANDHOLD_TRY(CopyClockPairs(from, stream.id, to));
   }
   for (size_t i = 0; i < tables.sensors.size(); ++i)
     HANDHOLD_TRY(PutForceSensor(to, static_cast<int>(i), tables.sensors[i]));
@@ -268,6 +287,7 @@ Status LeaveWal(Database& db) {
 
 Status PlaceGaps(Database& db) {
   HANDHOLD_ASSIGN(const ClipTables tables, GetTables(db, nullptr));
+  std::map<int, recording::ClockMap> clocks = tables.clocks;  // and where there is none, once
   HANDHOLD_ASSIGN(Statement update, db.Prepare("UPDATE gap SET t_begin_ns=?1, t_end_ns=?2 WHERE "
                                                "stream=?3 AND first_missing_counter=?4"));
   for (const recording::Gap& gap : tables.gaps) {
@@ -275,15 +295,10 @@ Status PlaceGaps(Database& db) {
     const auto stream = std::find_if(tables.streams.begin(), tables.streams.end(),
                                      [&](const auto& s) { return s.id == gap.stream_id; });
     if (stream == tables.streams.end() || stream->rate.numerator <= 0) continue;
-    const auto known = tables.clocks.find(gap.stream_id);
-    recording::ClockMap map;
-    if (known != tables.clocks.end()) {
-      map = known->second;
-    } else {
-      HANDHOLD_ASSIGN(const std::vector<recording::ClockPair> pairs,
-                      GetClockPairs(db, gap.stream_id));
-      map = FallbackClock(tables.info, pairs);
+    if (!clocks.contains(gap.stream_id)) {
+      HANDHOLD_ASSIGN(clocks[gap.stream_id], FallbackClock(db, tables.info, gap.stream_id));
     }
+    const recording::ClockMap& map = clocks.at(gap.stream_id);
     const auto time = [&](int64_t counter) {
       return map.ToHost(recording::DeviceTimeOfCounter(counter, stream->rate)).ns() -
              tables.info.host_start_ns;

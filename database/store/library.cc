@@ -163,6 +163,9 @@ Status FolderLibrary::Start() {
                      path_ + "' makes one"};
   }
   HANDHOLD_TRY(RegularFile(path_ + "/ledger.db"));
+  // Bringing a ledger to this revision writes it, which a network's disk is not fit for.
+  if (!NetworkFileSystem(path_).empty())
+    HANDHOLD_TRY(Ledger::Open(path_ + "/ledger.db", false, true));
   HANDHOLD_ASSIGN(ledger_, Ledger::Open(path_ + "/ledger.db", false));
   const Status opened = OpenTheCatalogue();
   if (opened || !CanBeMade(opened.error())) return opened;

@@ -157,18 +157,16 @@ class Rebuilder {
 
   Result<Status> TakeClip(const std::string& file) {
     const std::string path = path_ + "/" + file;
-    if (finish_) {
-      if (const Status finished = FinishClip(path); !finished) {
-        if (finished.error().code == ErrorCode::kBusy && WriterLock::IsHeld(path)) {
-          issues_.push_back({file, Severity::kNote, "is being recorded"});
-        } else {
-          HANDHOLD_TRY(Problem(file, "cannot be closed: " + finished.error().message));
-        }
-      }
-    }
+    const Status finished = finish_ ? FinishClip(path) : Status();
     Result<ClipRows> rows = ReadClipRows(path, indexer_, true);
     if (!rows) return Status(rows.error());
     HANDHOLD_TRY(PutClipRows(db_, *rows));
+    if (finished) return Status();
+    if (finished.error().code == ErrorCode::kBusy && WriterLock::IsHeld(path)) {
+      issues_.push_back({file, Severity::kNote, "is being recorded"});
+    } else {
+      HANDHOLD_TRY(Problem(file, "cannot be closed: " + finished.error().message));
+    }
     return Status();
   }
 

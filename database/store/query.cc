@@ -332,10 +332,11 @@ class ClipEvaluation {
         return number(static_cast<double>(row.red_count));
       case Field::kContacts:
       case Field::kContactTime: {
+        // Without a force sensor nobody looked: not 0.
         HANDHOLD_ASSIGN(
-            const double sum,
+            const std::optional<double> sum,
             clip_.SumOfFeature(node.field == Field::kContacts ? "contacts" : "contact_s"));
-        return number(sum);
+        return sum ? number(*sum) : Truth::kUnknown;
       }
       case Field::kClosed:
         return Of(row.closed);

@@ -106,13 +106,13 @@ Result<std::vector<std::string>> QueryClip::Texts(Field field, const std::string
   return texts;
 }
 
-Result<double> QueryClip::SumOfFeature(const char* name) {
-  static constexpr char kSum[] =
-      "SELECT ifnull(sum(value), 0.0) FROM feature WHERE clip=?1 AND name=?2";
+Result<std::optional<double>> QueryClip::SumOfFeature(const char* name) {
+  static constexpr char kSum[] = "SELECT sum(value) FROM feature WHERE clip=?1 AND name=?2";
   HANDHOLD_ASSIGN(Statement * get, statements_.Get(kSum));
   get->Bind(1, row_.row).Bind(2, name);
   HANDHOLD_ASSIGN(const bool row, get->Step());
-  return row ? get->Real(0) : 0.0;
+  if (!row || get->IsNull(0)) return std::optional<double>();
+  return std::optional<double>(get->Real(0));
 }
 
 Result<std::vector<double>> QueryClip::Quality(const Measure& measure) {

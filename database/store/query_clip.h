@@ -49,7 +49,7 @@ class QueryClip {
   /// Texts of a field with several: tags, labels, streams, a property.
   Result<std::vector<std::string>> Texts(Field field, const std::string& key);
   /// Sum over the clip's force sensors of a feature ("contacts", "contact_s").
-  Result<double> SumOfFeature(const char* name);
+  Result<std::optional<double>> SumOfFeature(const char* name);
   Result<std::vector<double>> Quality(const Measure& measure);
 
   /// The signals that a measure means in this clip: one per sensor or stream name. `of_event`: only

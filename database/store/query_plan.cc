@@ -481,6 +481,11 @@ class Planner {
       }
       HANDHOLD_TRY(quality ? FindQuality(syntax, measure) : FindChannel(syntax, value, measure));
     }
+    if (measure.function == Measure::Function::kMissing && value.unit.text.empty() &&
+        value.number != 0.0) {
+      return Wrong(value.at, "'" + measure.label + "' is a share: name its unit, as in '" +
+                                 Shown(value.number) + " %'");
+    }
     HANDHOLD_ASSIGN(const double number, Quantity(value, measure.dimension, measure.label));
     node.numbers.push_back(number);
     node.measure = plan_.measures.size();

@@ -84,7 +84,12 @@ class Lexer {
 
   Result<Token> String(char quote) {
     Token token{Token::Kind::kString, "", at_};
-    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) token.text += text_[at_];
+    for (++at_; at_ < text_.size(); ++at_) {
+      // A quote within is written twice, as in SQL.
+      if (text_[at_] == quote && text_.substr(at_ + 1, 1) != text_.substr(at_, 1)) break;
+      if (text_[at_] == quote) ++at_;
+      token.text += text_[at_];
+    }
     if (at_ == text_.size())
       return QueryError(text_, token.at, "the text that begins here has no closing quote");
     ++at_;

@@ -28,10 +28,12 @@ void MeasureFunction(sqlite3_context* context, sqlite3_value** values, const Fig
   const Result<const ClipReader*> clip = clips.Clip(values[0]);
   if (!clip) return Fail(context, clip.error());
   if (*clip == nullptr) return sqlite3_result_null(context);
+  const Result<std::optional<Window>> window = WindowOf(values[3], values[4]);
+  if (!window) return Fail(context, window.error());
   const auto signal = clips.Find(**clip, TextOf(values[1]), TextOf(values[2]));
   if (!signal) return Fail(context, signal.error());
   if (!*signal) return sqlite3_result_null(context);
-  const Result<SignalStats> stats = MeasureSignal(**clip, **signal, WindowOf(values[3], values[4]));
+  const Result<SignalStats> stats = MeasureSignal(**clip, **signal, *window);
   if (!stats) return Fail(context, stats.error());
   if (stats->values() == 0) return sqlite3_result_null(context);
   sqlite3_result_double(context, figure(*stats));
@@ -50,22 +52,24 @@ void ContactMs(sqlite3_context* context, int, sqlite3_value** values) {
   auto& clips = *static_cast<SqlClips*>(sqlite3_user_data(context));
   const Result<const ClipReader*> clip = clips.Clip(values[0]);
   if (!clip) return Fail(context, clip.error());
-  if (*clip == nullptr || sqlite3_value_type(values[4]) == SQLITE_NULL)
-    return sqlite3_result_null(context);
+  const Result<std::optional<Window>> window = WindowOf(values[2], values[3]);
+  if (!window) return Fail(context, window.error());
+  const Result<std::optional<double>> threshold = NumberOf(values[4], "threshold_N");
+  if (!threshold) return Fail(context, threshold.error());
+  if (*clip == nullptr || !*threshold) return sqlite3_result_null(context);
   const auto signal = clips.Find(**clip, TextOf(values[1]), "normal_force");
   if (!signal) return Fail(context, signal.error());
   if (!*signal) return sqlite3_result_null(context);
-  const double threshold_N = sqlite3_value_double(values[4]);
+  const double threshold_N = **threshold;
   double seconds = 0.0;
   for (const SignalPart& part : (*signal)->parts) {
     int64_t above = 0;
-    const Status status =
-        VisitSignal(**clip, part, WindowOf(values[2], values[3]),
-                    [&](const SampleWindow&, std::span<const double> samples) -> Status {
-                      above += std::count_if(samples.begin(), samples.end(),
-                                             [&](double x) { return x >= threshold_N; });
-                      return {};
-                    });
+    const Status status = VisitSignal(
+        **clip, part, *window, [&](const SampleWindow&, std::span<const double> samples) -> Status {
+          above += std::count_if(samples.begin(), samples.end(),
+                                 [&](double x) { return x >= threshold_N; });
+          return {};
+        });
     if (!status) return Fail(context, status.error());
     seconds += static_cast<double>(above) / (*clip)->FindStream(part.stream_id)->rate.hz();
   }
@@ -303,17 +307,22 @@ class Session final : public SqlSession {
 
 }  // namespace
 
-std::optional<Window> WindowOf(sqlite3_value* t0, sqlite3_value* t1) {
-  const auto given = [](sqlite3_value* v) {
-    return v != nullptr && sqlite3_value_type(v) != SQLITE_NULL;
-  };
-  if (!given(t0) && !given(t1)) return std::nullopt;
+Result<std::optional<double>> NumberOf(sqlite3_value* value, const char* what) {
+  if (value == nullptr || sqlite3_value_type(value) == SQLITE_NULL) return std::optional<double>();
+  const int type = sqlite3_value_numeric_type(value);  // '0.5', as a --param comes, is a number
+  if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+    return std::optional<double>(sqlite3_value_double(value));
+  return Error{ErrorCode::kInvalid,
+               std::string(what) + " is '" + TextOf(value).substr(0, 40) + "', which is no number"};
+}
+
+Result<std::optional<Window>> WindowOf(sqlite3_value* t0, sqlite3_value* t1) {
+  HANDHOLD_ASSIGN(const std::optional<double> begin, NumberOf(t0, "t0 (seconds)"));
+  HANDHOLD_ASSIGN(const std::optional<double> end, NumberOf(t1, "t1 (seconds)"));
+  if (!begin && !end) return std::optional<Window>();
   // A thousand years either way: beyond any clip, and safe to add to.
-  const auto time = [&](sqlite3_value* v, double otherwise) {
-    const double s = given(v) ? sqlite3_value_double(v) : otherwise;
-    return Timestamp::FromSeconds(std::clamp(std::isnan(s) ? otherwise : s, -3e9, 3e9));
-  };
-  return Window{time(t0, -3e9), time(t1, 3e9)};
+  const auto time = [](double s) { return Timestamp::FromSeconds(std::clamp(s, -3e9, 3e9)); };
+  return std::optional<Window>(Window{time(begin.value_or(-3e9)), time(end.value_or(3e9))});
 }
 
 std::string TextOf(sqlite3_value* value) {

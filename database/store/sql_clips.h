@@ -38,8 +38,11 @@ class SqlClips {
   std::list<Open> open_;  ///< the newest first
 };
 
-/// [t0, t1] from two SQL values in seconds; NULL: open.
-std::optional<Window> WindowOf(sqlite3_value* t0, sqlite3_value* t1);
+/// A number, nullopt for NULL; kInvalid, naming `what`, for text that is no number:
+/// SQLite would take it as 0.
+Result<std::optional<double>> NumberOf(sqlite3_value* value, const char* what);
+/// [t0, t1] from two SQL values in seconds; NULL: open; kInvalid for what is no number.
+Result<std::optional<Window>> WindowOf(sqlite3_value* t0, sqlite3_value* t1);
 std::string TextOf(sqlite3_value* value);
 
 /// Registers the table-valued function `samples` with a connection; `clips` must outlive it.

@@ -193,7 +193,7 @@ Status BeginWalk(SamplesCursor& c, SqlClips& clips, sqlite3_value* const* given)
     }
   }
   if (c.streams.empty()) return {};
-  c.window = WindowOf(given[3], given[4]);
+  HANDHOLD_ASSIGN(c.window, WindowOf(given[3], given[4]));
   c.done = false;
   c.stream = 0;
   BeginStream(c);

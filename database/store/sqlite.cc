@@ -81,7 +81,7 @@ Error ErrorOf(sqlite3* db, std::string_view doing) {
   const char* path = db != nullptr ? sqlite3_db_filename(db, "main") : nullptr;
   std::string message = path != nullptr && *path != 0 ? std::string(path) + ": " : std::string();
   message += std::string(doing) + ": " + (db != nullptr ? sqlite3_errmsg(db) : "out of memory");
-  if ((code & 0xff) == SQLITE_FULL)
+  if ((code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_SHMSIZE)
     message += " (free space and go on: what was committed is safe)";
   return {CodeOf(code), std::move(message)};
 }

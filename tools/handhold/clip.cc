@@ -62,6 +62,8 @@ Verb ClipListVerb() {
                        .fallback = "0"}},
           .run = [](Context& context) -> Outcome {
             const Arguments& given = context.arguments;
+            if (given.Integer("--offset") < 0 || given.Integer("--limit") < -1)
+              return Outcome::Usage("--limit and --offset are not negative");
             HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
             store::ClipFilter filter{given.Text("--subject"),  given.Text("--task"),
                                      given.Text("--prop"),     given.Text("--tag"),

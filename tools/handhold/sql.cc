@@ -88,6 +88,9 @@ Verb SqlVerb() {
         if (!given.Has("SQL") || sql == "-") {
           HANDHOLD_ASSIGN(sql, ReadStdin());
         }
+        if (given.Integer("--limit") < -1) return Outcome::Usage("--limit is not negative");
+        if (given.Time("--timeout") <= Duration())
+          return Outcome::Usage("--timeout is a time above 0, as in 60s");
         store::SqlOptions options{.time_limit = given.Time("--timeout")};
         for (const std::string& parameter : given.All("--param")) {
           const size_t equals = parameter.find('=');

@@ -219,6 +219,47 @@ TEST(Clip, FallbackClockComesFromTheEarliestPairs) {
   EXPECT_EQ(reader->Extent(stream).begin.ns(), 100'100'000);
 }
 
+TEST(Clip, ClockPairsKeepTheirOrderThroughCompaction) {
+  const TempDir dir;
+  std::mt19937_64 rng(15);
+  auto writer = ClipWriter::Create(dir / "a.clip", {}, {}).value();
+  const int stream = writer->AddStream(MarkerStream(1, 1e-5)).value();
+  std::vector<recording::ClockPair> all;
+  for (int block = 0; block < 20; ++block) {
+    std::vector<recording::ClockPair> some;
+    for (int i = 0; i < 7001 - block; ++i) {
+      const auto n = static_cast<int64_t>(all.size() + some.size());
+      some.push_back({n, n * 2'000'000, n * 2'000'000 + static_cast<int64_t>(rng() % 1000), 17});
+    }
+    ASSERT_TRUE(writer->AddClockPairs(stream, some));
+    ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 4, block * 50, block * 50, 50)));
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  ASSERT_TRUE(writer->Close());
+  EXPECT_EQ(ClipReader::Open(dir / "a.clip").value()->ClockPairs(stream).value(), all);
+  const Database db = Database::Open(dir / "a.clip", {}).value();
+  EXPECT_EQ(db.QueryInteger("SELECT count(*) FROM clock_pairs").value(), 3) << "65 536 to a row";
+}
+
+TEST(Clip, AFileThatIsCutOffIsNamedWithWhatItLacks) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteClip(MakeClip(17), dir / "a.clip", {}));
+  const auto whole = std::filesystem::file_size(dir / "a.clip");
+  for (const auto left : {whole - 8192}) {
+    std::filesystem::resize_file(dir / "a.clip", left);
+    ClipReaderOptions options;
+    options.untrusted = true;
+    const auto reader = ClipReader::Open(dir / "a.clip", options);
+    ASSERT_FALSE(reader);
+    EXPECT_THAT(
+        reader.error().message,
+        ::testing::AllOf(::testing::HasSubstr("a.clip"),
+                         ::testing::HasSubstr("it is cut off, with " + std::to_string(left) +
+                                              " of " + std::to_string(whole) + " bytes"),
+                         ::testing::HasSubstr("copy it again")));
+  }
+}
+
 TEST(Clip, ZonesBoundEveryValueAndTheSensorsReadings) {
   const TempDir dir;
   const Clip clip = MakeClip(15);

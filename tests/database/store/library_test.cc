@@ -545,6 +545,32 @@ TEST(Library, WhatIsNoFileIsNamedAndNotWaitedFor) {
   EXPECT_EQ(ClipReader::Open(dir / "lab/clips/pipe.clip").error().code, ErrorCode::kNotFound);
 }
 
+TEST(Library, ContactsOfAClipWithoutForceSensorsAreUnknown) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  AddTake(*library, "poke", "S01");
+  recording::ClipInfo info;
+  info.name = "it's \"bare\"";
+  info.id = ClipId::New();
+  recording::Clip bare(info);
+  bare.AddStream(MarkerStream(1, 1e-5), recording::ClockMap::Identity(0));
+  ASSERT_TRUE(WriteClip(bare, library->ClipPath(info.id), {}));
+  ASSERT_TRUE(library->Index(info.id));
+  const auto count = [&](const std::string& text) {
+    const auto query = Query::Parse(text, *library);
+    EXPECT_TRUE(query) << query.error().message;
+    return query ? query->Run().value().rows.size() : 0;
+  };
+  EXPECT_EQ(count("clips where contacts = 2"), 1u);
+  EXPECT_EQ(count("clips where contacts < 2"), 0u) << "unknown is not 0";
+  EXPECT_EQ(count("clips where not contacts = 2"), 0u);
+  EXPECT_EQ(count("clips where contact_time < 1 h"), 1u);
+  EXPECT_EQ(count("name = 'it''s \"bare\"'"), 1u) << "a quote within is written twice";
+  EXPECT_EQ(count("name = \"it's \"\"bare\"\"\""), 1u);
+  EXPECT_EQ(count("name = ''''"), 0u);
+  EXPECT_FALSE(Query::Parse("name = 'it''s", *library));
+}
+
 TEST(Library, WhatCannotBeFinishedIsSaid) {
   const TempDir dir;
   auto library = Library::Create(dir / "lab").value();

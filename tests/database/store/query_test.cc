@@ -517,6 +517,7 @@ TEST(Query, MistakesNameThePlaceAndTheNearestWord) {
       {"strok where keep", 1, "there are no rows 'strok': did you mean 'strokes'"},
       {"occluded(RIFTT) > 10 %", 10, "no clip has a channel 'RIFTT': did you mean 'RIFT'"},
       {"occluded(RIFT) > 10 mm", 21, "'occluded(RIFT)' is a plain number"},
+      {"occluded(RIFT) > 1", 18, "'occluded(RIFT)' is a share: name its unit, as in '1 %'"},
       {"quality(visible_fracton) > 3", 9, "did you mean 'visible_fraction'"},
       {"property.rom = north", 1, "no clip has a property 'rom': did you mean 'room'"},
       {"contact_on by indxer", 15, "did you mean 'indexer'"},

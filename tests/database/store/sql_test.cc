@@ -239,6 +239,12 @@ TEST(Sql, MistakesAreNamed) {
               HasSubstr("did you mean 'plate'"));
   EXPECT_THAT(Refused("SELECT peak('stroke_001', 'plate', 'normal_forc', 0, 1)").message,
               HasSubstr("did you mean"));
+  for (const char* what : {"SELECT peak('stroke_001', 'plate', 'fx', 0, 'abc')",
+                           "SELECT rms('stroke_001', 'plate', 'fx', 'abc', NULL)",
+                           "SELECT contact_ms('stroke_001', 'plate', 0, 1, 'abc')",
+                           "SELECT * FROM samples('stroke_001', 'plate', 'fx', 0, 'abc')"})
+    EXPECT_THAT(Refused(what).message, HasSubstr("'abc', which is no number")) << what;
+  EXPECT_EQ(Ask("SELECT peak('stroke_001', 'plate', 'fx', '0', '1.5')").size(), 1u);
   EXPECT_THAT(Refused("SELECT peak(999, 'plate', 'fx', 0, 1)").message, HasSubstr("999"));
   EXPECT_THAT(Refused("SELECT :a").message, HasSubstr("--param a="));
   EXPECT_THAT(Refused("SELECT 1", {.parameters = {{"b", "1"}}}).message, HasSubstr("':b'"));

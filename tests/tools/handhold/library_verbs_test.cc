@@ -180,6 +180,15 @@ TEST(LibraryVerbs, TagAndRateAreKeptWithTheirAuthorAndADryRunIsNot) {
   EXPECT_EQ(Text(said.elements()[2], "author"), "eva");
   EXPECT_EQ(Text(said.elements()[2], "removed"), "1");
 
+  const auto untouched = Snapshot(lab.path);
+  EXPECT_EQ(Ask({"clip", "tag", "stroke_001", "fine", "", "--author", "ben"}, lab.path).exit_code,
+            1);
+  EXPECT_EQ(Snapshot(lab.path), untouched) << "all tags or none";
+  EXPECT_EQ(Ask({"clip", "list", "--limit", "-5"}, lab.path).exit_code, 2);
+  EXPECT_EQ(Ask({"sql", "SELECT 1", "--limit", "-5"}, lab.path).exit_code, 2);
+  EXPECT_EQ(Ask({"sql", "SELECT 1", "--timeout", "-1s"}, lab.path).exit_code, 2);
+  EXPECT_THAT(Ask({"sql", "SELECT 9e999 AS a, -9e999 AS b", "--json"}, lab.path).out,
+              AllOf(HasSubstr("\"inf\""), HasSubstr("\"-inf\"")));
   const RunResult six = Ask({"clip", "rate", "stroke_001", "6", "--author", "ben"}, lab.path);
   EXPECT_EQ(six.exit_code, 2);
   const RunResult nobody = Ask({"clip", "rate", "stroke_001", "5"}, lab.path);
@@ -195,6 +204,10 @@ TEST(LibraryVerbs, CheckAndRebuildFindWhatIsDamagedAndExitWithLoss) {
   const RunResult dry = Ask({"library", "rebuild", "--dry-run", "--json"}, lab.path);
   EXPECT_EQ(Text(Json(dry), "clips"), "3");
   EXPECT_EQ(Snapshot(lab.path), before);
+  fs::remove(lab.path + "/catalogue.db");
+  EXPECT_EQ(Ask({"library", "rebuild", "--dry-run"}, lab.path).exit_code, 0);
+  EXPECT_FALSE(fs::exists(lab.path + "/catalogue.db")) << "a dry run writes nothing";
+  EXPECT_EQ(Ask({"library", "info"}, lab.path).exit_code, 0);
   const std::string victim =
       lab.path + "/clips/" + lab.world.takes[1].clip.info().id.ToString() + ".clip";
   const auto size = fs::file_size(victim);

@@ -107,7 +107,11 @@ const std::string& Heading(const Column& column) {
 }  // namespace
 
 text::Json Cell::ToJson() const {
-  if (json_.type() == text::Json::Type::kNumber && !std::isfinite(*json_.number())) return nullptr;
+  // JSON has no such numbers. No number is null; an infinite one is something else, and says so.
+  if (json_.type() == text::Json::Type::kNumber && !std::isfinite(*json_.number())) {
+    if (std::isnan(*json_.number())) return nullptr;
+    return *json_.number() > 0 ? "inf" : "-inf";
+  }
   return json_;
 }
 
