@@ -157,10 +157,16 @@ double Quantile(std::vector<double>* values, double share) {
 
 // Takes back the breaks that were lateness: a segment that goes on where an earlier one left off,
 // with nothing but late packets between them.
+//
+// Cost: at most kLooksPerPair looks at a packet or a stretch for each packet, also where every
+// packet is a break; when they are spent, the breaks that are left stay (more segments, each known
+// by its own packets). What is merged is measured anew when it has doubled. Memory: the stretches.
 class LatenessMerger {
  public:
   LatenessMerger(std::span<const ClockPair> pairs, const ClockFitOptions& options)
-      : pairs_(pairs), options_(options) {}
+      : pairs_(pairs),
+        options_(options),
+        looks_left_(kLooksPerPair * static_cast<int64_t>(pairs.size())) {}
 
   void Run(std::vector<size_t>* starts, std::vector<ClockBreak>* breaks) {
     std::vector<Stretch> kept;
@@ -170,7 +176,8 @@ class LatenessMerger {
       const Stretch next = Measure((*starts)[s], last);
       size_t into = kept.size();
       if (s > 0 && !(*breaks)[s - 1].told) {
-        for (size_t j = kept.size(); j > 0; --j) {
+        for (size_t j = kept.size(); j > 0 && looks_left_ > 0; --j) {
+          --looks_left_;
           if (j < kept.size() && kept_breaks[j - 1].told) break;
           if (GoesOn(kept[j - 1], next)) into = j - 1;
         }
@@ -178,7 +185,10 @@ class LatenessMerger {
       if (into < kept.size()) {
         kept.resize(into + 1);
         kept_breaks.resize(into);
-        kept.back() = Measure(kept.back().first, last);
+        Stretch& grown = kept.back();
+        grown.last = last;
+        if (last - grown.first >= 2 * (grown.measured - grown.first))
+          grown = Measure(grown.first, last);
       } else {
         if (s > 0) kept_breaks.push_back((*breaks)[s - 1]);
         kept.push_back(next);
@@ -192,12 +202,13 @@ class LatenessMerger {
  private:
   struct Stretch {
     size_t first = 0, last = 0;  // [first, last)
-    Line line;
+    Line line;                   // of [first, measured), that lasted span_ns
     int64_t span_ns = 0;
+    size_t measured = 0;
   };
 
   Stretch Measure(size_t first, size_t last) const {
-    Stretch out{first, last, {PointOf(pairs_[first]), 0.0}, 0};
+    Stretch out{first, last, {PointOf(pairs_[first]), 0.0}, 0, last};
     LowerHull hull;
     double mean = 0.0;
     for (size_t i = first; i < last; ++i) {
@@ -213,7 +224,8 @@ class LatenessMerger {
     return out;
   }
 
-  double LeastResidual(const Line& line, size_t first, size_t last) const {
+  double LeastResidual(const Line& line, size_t first, size_t last) {
+    looks_left_ -= static_cast<int64_t>(last - first);
     double least = std::numeric_limits<double>::infinity();
     for (size_t i = first; i < last; ++i)
       least = std::min(least, line.Residual(PointOf(pairs_[i])));
@@ -221,7 +233,7 @@ class LatenessMerger {
   }
 
   // Extrapolates the longer of the two, whose rate is known best, over what lies between them.
-  bool GoesOn(const Stretch& before, const Stretch& after) const {
+  bool GoesOn(const Stretch& before, const Stretch& after) {
     const bool forward = before.span_ns >= after.span_ns;
     const Stretch& known = forward ? before : after;
     if (known.span_ns == 0) return false;
@@ -244,14 +256,22 @@ class LatenessMerger {
            LeastResidual(known.line, before.last, after.first) >= -tolerance;
   }
 
+  static constexpr int64_t kLooksPerPair = 256;
   std::span<const ClockPair> pairs_;
   const ClockFitOptions& options_;
+  int64_t looks_left_;
 };
+
+constexpr size_t kFewPairs = 20;
+constexpr double kShortSpan_ns = 0.25e9;
 
 // One piece: the line, and how well it is known. The gaps that the lower edge leaves in each of
 // sixteen blocks say how densely packets of least delay lie; an edge rests on such packets, so it
 // is uncertain by about one such gap.
-ClockSegment FitPiece(std::span<const ClockPair> pairs) {
+//
+// Of few packets, or of a short time, none need be of least delay, and a line through two of them
+// says nothing of the rate: such a piece claims no more than one late packet may mean.
+ClockSegment FitPiece(std::span<const ClockPair> pairs, const ClockFitOptions& options) {
   LowerHull hull;
   double mean = 0.0;
   for (const ClockPair& pair : pairs) {
@@ -259,7 +279,14 @@ ClockSegment FitPiece(std::span<const ClockPair> pairs) {
     mean += static_cast<double>(pair.device_ns - pairs.front().device_ns) /
             static_cast<double>(pairs.size());
   }
-  const Line line = hull.EdgeAt(static_cast<double>(pairs.front().device_ns) + mean);
+  Line line = hull.EdgeAt(static_cast<double>(pairs.front().device_ns) + mean);
+  if (std::abs(line.rate_error) > options.largest_rate_error) {
+    line.rate_error =
+        std::clamp(line.rate_error, -options.largest_rate_error, options.largest_rate_error);
+    double least = std::numeric_limits<double>::infinity();  // seated anew under every packet
+    for (const ClockPair& pair : pairs) least = std::min(least, line.Residual(PointOf(pair)));
+    line.at.host_ns += std::llround(least);
+  }
   ClockSegment segment;
   segment.device_begin_ns = pairs.front().device_ns;
   segment.device_end_ns = pairs.back().device_ns;
@@ -286,6 +313,12 @@ ClockSegment FitPiece(std::span<const ClockPair> pairs) {
       std::max(1.0, static_cast<double>(segment.device_end_ns - segment.device_begin_ns));
   segment.offset_sd_ns = mean_gap + 1.0;
   segment.rate_sd = 3.0 * (mean_gap + 1.0) / span;
+  if (pairs.size() < kFewPairs || span < kShortSpan_ns) {
+    const auto late_ns = static_cast<double>(options.least_step.ns());
+    segment.offset_sd_ns = std::max(segment.offset_sd_ns, late_ns);
+    segment.rate_sd =
+        std::max(segment.rate_sd, std::min(options.largest_rate_error, late_ns / span));
+  }
   segment.residual_p50_ns = Quantile(&residuals, 0.5);
   segment.residual_p90_ns = Quantile(&residuals, 0.9);
   segment.residual_p99_ns = Quantile(&residuals, 0.99);
@@ -364,10 +397,10 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
         while (end < stretch.size() && (stretch[end].device_ns <= end_ns || k + 1 == count)) ++end;
         if (end - at < 2 || stretch[at].device_ns == stretch[end - 1].device_ns)
           continue;  // absorbed by the next
-        pieces.push_back(FitPiece(stretch.subspan(at, end - at)));
+        pieces.push_back(FitPiece(stretch.subspan(at, end - at), options));
         at = end;
       }
-      if (pieces.empty()) pieces.push_back(FitPiece(stretch));
+      if (pieces.empty()) pieces.push_back(FitPiece(stretch, options));
       JoinPieces(&pieces);
     }
     for (const ClockSegment& piece : pieces) fit.map.segments.push_back(piece);

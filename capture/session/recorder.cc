@@ -90,10 +90,11 @@ void SessionRecorder::CheckSource(const Feed& feed,
   const RecordedSource& source = feed.recorded;
   const std::string& name = feed.name();
   if (!found) {
-    lines->push_back({name, "", false, source.required, found.error().message});
+    lines->push_back({name, "", false, source.required, found.error().message, found.error().code});
     return;
   }
-  lines->push_back({name, "", true, source.required, std::to_string(found->size()) + " streams"});
+  lines->push_back(
+      {name, "", true, source.required, std::to_string(found->size()) + " streams", {}});
   std::vector<std::string> names;
   for (const recording::StreamInfo& stream : *found) {
     names.push_back(stream.name);

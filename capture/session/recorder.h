@@ -53,7 +53,8 @@ struct CheckLine {
   std::string source, stream;  ///< stream empty: of the source
   bool ok = false;
   bool required = true;
-  std::string text;  ///< what was found, or cause and fix
+  std::string text;                       ///< what was found, or cause and fix
+  ErrorCode code = ErrorCode::kNotFound;  ///< when not ok; kBusy: another program holds the device
 };
 
 /// Where takes go: the tools give the library's functions; capture does not choose a library.

@@ -109,6 +109,7 @@ void RingSink::NoteFill() noexcept {
 
 void RingSink::OnSamples(const SampleView& samples) noexcept {
   if (samples.count <= 0) return;
+  CHECK_LT(static_cast<size_t>(samples.stream), states_.size());
   StreamState& state = *states_[static_cast<size_t>(samples.stream)];
   state.newest_host_ns.store(samples.clock.host_ns, std::memory_order_relaxed);
   // A stream that misses something goes on only after that has been said.

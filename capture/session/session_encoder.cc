@@ -229,10 +229,11 @@ Status SessionEncoder::BeginTake(std::unique_ptr<Take> take, const std::string& 
     feed->at_take_begin = feed->recorded.source->Health();
     feed->read = feed->released;
     feed->announcement = feed->announcement_released;
-    if (feed->announcement < 0 || !status) continue;
+    if (feed->announcement < 0) continue;
+    // Meters for every feed, whatever becomes of the take: its announcement does not come again.
     const auto [announced, sensors] = feed->Announced(feed->announcement, names_, sensor_names_);
-    status = take_->Streams(feed->index, announced, sensors);
     feed->Meter(announced, sensors);
+    if (status) status = take_->Streams(feed->index, announced, sensors);
   }
   if (status) status = take_->writer().SetQuality(NotEnded({}));
   if (!status) {

@@ -82,7 +82,13 @@ Status Take::Streams(size_t source, const RingSink::Announcement& announcement,
       found = nullptr;
     }
     if (found == nullptr || !SameStream(found->info, info)) {
-      HANDHOLD_ASSIGN(found, AddStream(source, std::move(info)));
+      auto added = AddStream(source, std::move(info));
+      if (!added && added.error().code != ErrorCode::kInvalid) return added.error();
+      if (!added) {  // no disk's fault: asked again it would be refused again, and hold up the rest
+        notes_.push_back("not recorded: " + added.error().message);
+        continue;
+      }
+      found = *added;
     }
     // Beside the stream, not with it: when one fails, the call made again adds it.
     for (const recording::ForceSensor& sensor : sensors) {
@@ -204,6 +210,13 @@ Result<int64_t> Take::Gap(size_t source, const RingRecord& record) {
     first = stream->next_counter;
   }
   const int64_t to = first + count;
+  // One that began before the take is the take's from there on: no sample tells yet where that is.
+  if (const double rate = stream->info.rate.hz(); !stream->any && rate > 0) {
+    const Duration within = Timestamp::FromNanoseconds(record.written_host_ns) - begin_;
+    const auto most = static_cast<int64_t>(std::ceil(within.seconds() * rate));
+    first = to - std::min(count, most);
+    count = to - first;
+  }
   // One that goes on after the end is the take's up to the end.
   if (stream->any && stream->info.rate.hz() > 0 && DueAt(*stream, to) - Slack(*stream) > end_)
     count = std::min(count, MissingAtEnd(*stream, first));

@@ -144,6 +144,20 @@ std::vector<std::string> CompareGaps(const std::vector<InjectedGap>& injected,
   return differences;
 }
 
+int InjectedWithin(const std::vector<InjectedGap>& injected, const capture::Rig& rig,
+                   const recording::ClipSource& clip) {
+  size_t count = 0;
+  for (const capture::RigSource& source : rig.sources) {
+    size_t most = 0;  // streams of one device begin together, to a packet
+    for (const StreamInfo& info : clip.streams()) {
+      if (info.device == source.name && info.epoch == 0)
+        most = std::max(most, WithinTake(injected, source.name, info, clip).size());
+    }
+    count += most;
+  }
+  return static_cast<int>(count);
+}
+
 Result<std::vector<InjectedGap>> ReadInjectedGaps(const std::string& path) {
   HANDHOLD_ASSIGN(const text::Json json, text::ReadJsonFile(path));
   const text::JsonView root(json, path);

@@ -165,6 +165,11 @@ class Rehearsal {
 std::vector<std::string> CompareGaps(const std::vector<InjectedGap>& injected,
                                      const capture::Rig& rig, const recording::ClipSource& clip);
 
+/// How many of the injected gaps the clip should report: those of a device that fall within its
+/// take, each once however many streams the device has. What came before or after is not counted.
+int InjectedWithin(const std::vector<InjectedGap>& injected, const capture::Rig& rig,
+                   const recording::ClipSource& clip);
+
 /// As written by Rehearsal::ToJson, read from a file: for tests and the demo.
 Result<std::vector<InjectedGap>> ReadInjectedGaps(const std::string& path);
 

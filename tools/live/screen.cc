@@ -123,10 +123,24 @@ double SumOf(const HealthSnapshot& h, const std::string& source, std::string_vie
   return most;
 }
 
+/// How long nothing has come from a source that should have sent three periods ago, s; 0: it sends.
+/// The last rate of a source that fell silent would read as alive from across the room.
+double Silent_s(const HealthSnapshot& h, const std::string& source) {
+  const QualityItem* age = FindOf(h, source, "last_sample_age_s");
+  const QualityItem* rate = FindOf(h, source, "rate_Hz");
+  if (age == nullptr) return 0.0;
+  const double period_s = rate != nullptr && rate->value > 0 ? 1.0 / rate->value : 0.0;
+  return age->value > std::max(1.0, 3 * period_s) ? age->value : 0.0;
+}
+
 /// "500.0 Hz   last 3 ms   lost 0   clock 12 us   visible 100 %   buffer 0 %".
 std::string SourceFigures(const HealthSnapshot& h, const std::string& name) {
   std::string out;
-  if (const QualityItem* rate = FindOf(h, name, "rate_Hz")) out += Format("%8.1f Hz", rate->value);
+  if (const double silent_s = Silent_s(h, name); silent_s > 0) {
+    out += Format("SILENT %.1f s", silent_s);
+  } else if (const QualityItem* rate = FindOf(h, name, "rate_Hz")) {
+    out += Format("%8.1f Hz", rate->value);
+  }
   if (const QualityItem* age = FindOf(h, name, "last_sample_age_s"))
     out += Format("  last %5.0f ms ago", 1e3 * age->value);
   out += Format("  lost %.0f", SumOf(h, name, "lost_samples"));
@@ -241,8 +255,11 @@ std::string ScreenLine(const HealthSnapshot& h) {
       out += " gone";
       continue;
     }
-    if (const QualityItem* rate = FindOf(h, source.name, "rate_Hz"))
+    if (const double silent_s = Silent_s(h, source.name); silent_s > 0) {
+      out += Format(" SILENT %.1f s", silent_s);
+    } else if (const QualityItem* rate = FindOf(h, source.name, "rate_Hz")) {
       out += Format(" %.1f Hz", rate->value);
+    }
     if (const double lost = SumOf(h, source.name, "lost_samples"); lost > 0)
       out += Format(" lost %.0f", lost);
   }

@@ -132,6 +132,10 @@ capture::TakeTarget Session::Target() {
   target.directory = options_.library;
   target.new_take =
       [this](recording::ClipInfo info) -> Result<std::pair<recording::ClipInfo, std::string>> {
+    // Two recorders at once: the second numbers its take when the first one's file is there.
+    HANDHOLD_ASSIGN(
+        naming_, store::FolderLock::Take(options_.library + "/attachments", true,
+                                         Duration::Seconds(10), "another recorder names its take"));
     HANDHOLD_ASSIGN(info, library_->NewTake(std::move(info)));
     const std::string path = library_->ClipPath(info.id);
     return std::pair(std::move(info), path);
@@ -283,6 +287,7 @@ Status Session::StartFlowing(const Operator& op) {
   for (;;) {
     HANDHOLD_TRY(NotTooLate());
     const Status started = recorder_->Start(info);
+    naming_ = {};
     if (started) return {};
     // Only streams that do not flow yet are waited for.
     if (started.error().code != ErrorCode::kNotFound || HostNow() >= give_up)
@@ -292,6 +297,7 @@ Status Session::StartFlowing(const Operator& op) {
       op.say("waiting: " + started.error().message);
     }
     const Wish::Kind wish = Tick(op);
+    left_ = wish == Wish::kQuit;
     if (wish == Wish::kQuit || wish == Wish::kStop)
       return Error{ErrorCode::kCancelled, "nothing was recorded"};
   }
@@ -347,6 +353,7 @@ Result<StoredTake> Session::RecordTake(const Operator& op) {
   if (options_.rehearsal != nullptr) {
     if (auto clip = store::ClipReader::Open(stored.take.path); clip) {
       stored.gap_differences = CompareGaps(options_.rehearsal->gaps(), rig_, **clip);
+      stored.injected_gaps = InjectedWithin(options_.rehearsal->gaps(), rig_, **clip);
       if (auto clocks = options_.rehearsal->CompareClocks(**clip); clocks)
         stored.clocks = *std::move(clocks);
     } else {

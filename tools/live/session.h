@@ -16,6 +16,7 @@
 #include "capture/session/rig.h"
 #include "database/base/result.h"
 #include "database/store/library.h"
+#include "database/store/library_files.h"
 #include "tools/live/rehearsal.h"
 
 namespace handhold::live {
@@ -72,6 +73,7 @@ struct StoredTake {
   bool leave = false;          ///< the operator ended the take by leaving
   /// In a rehearsal: what differs between injected and reported gaps (compare_gaps.cc).
   std::vector<std::string> gap_differences;
+  int injected_gaps = 0;  ///< in a rehearsal: those of the take, of all that were injected
   std::optional<ClockAgreement> clocks;  ///< in a rehearsal, where the clip overlaps its session
   /// Something is missing, or left to do: the verb ends with exit code 3.
   bool lost() const {
@@ -117,6 +119,8 @@ class Session {
   /// second stop is no wish to leave.
   bool AwaitRecord(const Operator& op);
   Status Disarm() { return recorder_->Disarm(); }
+  /// The last RecordTake ended by the operator's leaving, not by a stop.
+  bool left() const { return left_; }
 
   const capture::Rig& rig() const { return rig_; }
   const std::string& library_path() const { return options_.library; }
@@ -146,9 +150,11 @@ class Session {
   Timestamp next_watch_;
   capture::HealthSnapshot told_;       ///< the last snapshot whose changes were told
   std::set<std::string> seen_, gone_;  ///< sources that were connected; of these, those away
+  store::FolderLock naming_;           ///< from a take's number to the file that bears it
   bool recording_ = false;             ///< a take runs: wishes to mark hold
   Timestamp recording_since_;
   int marks_ = 0;
+  bool left_ = false;
 };
 
 }  // namespace handhold::live

@@ -80,6 +80,39 @@ TEST(ClockFitTest, TheQualityNumberCoversTheTruth) {
   EXPECT_GT(ClockUncertaintyNs(recording::ClockMap(), 0), 1e300);
 }
 
+// A device that restarted just before the fit: what two packets say of a clock is next to nothing.
+TEST(ClockFitTest, OfAFewPacketsTheQualityNumberCoversTheTruthToo) {
+  for (const int count : {2, 3, 10, 19}) {
+    for (const double late_ns : {0.0, 0.1e6, 0.35e6}) {
+      std::vector<ClockPair> pairs;  // 20 ms apart, as thinned; the first one late, as it is
+      for (int i = 0; i < count; ++i) {
+        const int64_t device_ns = 20'000'000LL * i;
+        pairs.push_back({i, device_ns, device_ns + (i == 0 ? std::llround(late_ns) : 0), 0});
+      }
+      const auto fit = FitClock(pairs);
+      ASSERT_TRUE(fit);
+      for (const auto& s : fit->map.segments) EXPECT_LE(std::abs(s.rate_error), 300e-6);
+      for (const double ahead_s : {0.0, 1.0, 20.0}) {
+        const int64_t at = pairs.back().device_ns + std::llround(1e9 * ahead_s);
+        const double error = static_cast<double>(fit->map.ToHost(at).ns() - at);
+        EXPECT_LE(std::abs(error), ClockUncertaintyNs(fit->map, at))
+            << count << " packets, " << late_ns << " ns late, " << ahead_s << " s ahead";
+      }
+    }
+  }
+}
+
+// Every packet earlier than the one before by more than a step: as many breaks as packets, in the
+// time of a test.
+TEST(ClockFitTest, AsManyBreaksAsPacketsAreBoundedWork) {
+  std::vector<ClockPair> pairs;
+  for (int64_t i = 0; i < 60'000; ++i) pairs.push_back({i, 20'000'000 * i, 19'000'000 * i, 0});
+  const auto fit = FitClock(pairs);
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_GT(fit->breaks.size(), 1000u);
+  EXPECT_LE(fit->map.segments.size(), pairs.size());
+}
+
 TEST(ClockFitTest, AStepOfTheDevicesClockIsFoundAndLocated) {
   for (const int64_t step_ns :
        {int64_t{-5'000'000}, int64_t{5'000'000}, int64_t{-700'000}, int64_t{900'000}}) {

@@ -112,6 +112,39 @@ TEST_F(RecorderTest, ASlowDiskAtTheStartCostsNoSample) {
   EXPECT_LE(clip->Extent(1).begin.seconds(), 0.02);
 }
 
+// What the store refuses once it refuses again: it must hold up neither the device's later streams
+// nor the other devices.
+TEST_F(RecorderTest, AnAnnouncementThatCannotBeStoredCostsThatStreamAlone) {
+  HandSource* vicon = Add("vicon", {MarkerStream("vicon/markers", 2, 500)});
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  MakeAndArm();
+  vicon->Announce();
+  plate->Announce();
+  Play({vicon, plate}, 1.0);
+  WaitForStreams({"vicon/markers", "plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({vicon, plate}, 1.0);
+  vicon->Announce({MarkerStream("vicon/markers", 0, 500)});
+  Play({plate}, 1.0);
+  vicon->Announce({MarkerStream("vicon/markers", 2, 500)});
+  Play({vicon, plate}, 1.0);
+  EXPECT_FALSE(recorder_->wants_stop());
+  const auto take = recorder_->Stop();
+  ASSERT_TRUE(take) << take.error().message;
+  EXPECT_THAT(take->page, HasSubstr("'vicon/markers': has no channels"));
+  const auto clip = Open(*take);
+  for (const recording::Gap& gap : take->gaps)
+    EXPECT_NE(clip->streams()[static_cast<size_t>(gap.stream_id) - 1].name, "plate/wrench");
+  int64_t plates = 0;
+  Timestamp newest;
+  for (const recording::StreamInfo* stream : clip->FindStreams("plate/wrench"))
+    plates += clip->sample_count(stream->id);
+  for (const recording::StreamInfo* stream : clip->FindStreams("vicon/markers"))
+    newest = std::max(newest, clip->Extent(stream->id).end);
+  EXPECT_GE(plates, 2970);
+  EXPECT_GE(newest.seconds(), 2.9) << "markers are recorded again when they are back";
+}
+
 TEST_F(RecorderTest, CallsInTheWrongStateChangeNothing) {
   Add("plate", {ForceStream("plate/wrench", 1000)});
   options_.now = [this] { return Timestamp::FromNanoseconds(now_ns_.load()); };

@@ -163,6 +163,13 @@ TEST(CompareGaps, OnesOutsideTheTakeAreNotExpected) {
               IsEmpty());
 }
 
+TEST(CompareGaps, OnlyThoseOfTheTakeAreCounted) {
+  const std::vector<InjectedGap> injected = {Injected(1000, 150), Injected(2000, 1),
+                                             Injected(5200, 10)};
+  EXPECT_EQ(InjectedWithin(injected, OnlyVicon(), ClipWithGaps({{1000, 150}, {2000, 1}})), 2);
+  EXPECT_EQ(InjectedWithin({}, OnlyVicon(), ClipWithGaps({})), 0);
+}
+
 /// The plate of the same rig, without a gap: it says when the take ended.
 recording::Clip WithPlate(recording::Clip clip) {
   recording::StreamInfo info;

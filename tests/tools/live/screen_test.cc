@@ -77,6 +77,15 @@ TEST(Screen, IsRedWithTheReasonUntilAcknowledged) {
   EXPECT_THAT(Screen(h, {.columns = 80}), HasSubstr("ALL GOOD"));
 }
 
+TEST(Screen, ASourceThatFellSilentShowsNoRate) {
+  HealthSnapshot h = Recording();
+  h.items.push_back(Figure("vicon/markers", "last_sample_age_s", 3.04));
+  h.items.push_back(Figure("plate/wrench", "last_sample_age_s", 0.002));
+  EXPECT_THAT(ScreenLine(h), AllOf(HasSubstr("vicon SILENT 3.0 s"), HasSubstr("plate 7000.1 Hz")));
+  EXPECT_THAT(Screen(h, {.columns = 100}),
+              AllOf(HasSubstr("SILENT 3.0 s"), Not(HasSubstr("500.0 Hz"))));
+}
+
 TEST(Screen, ASourceThatIsGoneIsTheFirstThingSaid) {
   HealthSnapshot h = Recording();
   h.sources[0] = {"vicon", false, true, "cannot connect: is Vicon running?"};
