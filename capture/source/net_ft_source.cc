@@ -180,6 +180,10 @@ Status NetFtSource::Start(Sink* sink) {
     return Error{ErrorCode::kBusy, "force sensor '" + options_.name + "' is already started"};
   sink_ = sink;
   stop_ = false;
+  // A sink of another session was told nothing yet; and the load of its start is not this one's.
+  sequencer_.reset();
+  said_.clear();
+  packets_ = 0;
   thread_ = std::thread([this] { Run(); });
   return {};
 }

@@ -304,6 +304,21 @@ TEST(NetFtSource, ComesBackAfterARestartWithAGapInItsPlace) {
   EXPECT_LE(std::abs(shift), 100) << "samples of 1 ms; a loaded machine delivers late";
 }
 
+// What a session was told is not what the next one knows.
+TEST(NetFtSource, StartedAgainWithAnotherSinkItAnnouncesAgain) {
+  const PatternFeed feed(Slow());
+  auto server = *NetFtServer::Start(feed, {});
+  auto source = SourceFor(*server);
+  for (int session = 0; session < 3; ++session) {
+    CaptureSink sink;
+    ASSERT_TRUE(source->Start(&sink));
+    ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") > 100; }));
+    source->Stop();
+    EXPECT_FALSE(sink.states().empty());
+    EXPECT_EQ(source->Health().clock_resets, 0);
+  }
+}
+
 /// Counts what the source's thread allocates between the first and the last sample.
 class CountingSink : public Sink {
  public:

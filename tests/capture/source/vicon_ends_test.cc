@@ -76,9 +76,8 @@ TEST_F(ViconEnds, HundredsOfProbesAndSessionsInSeveralThreadsEndInOrder) {
 /// Answers every client with the same bytes and keeps the connection until the end.
 class Babbler {
  public:
-  explicit Babbler(std::vector<uint8_t> bytes)
-      : listener_(*wire::TcpListener::Listen(wire::Address::Loopback(0))),
-        thread_([this, bytes = std::move(bytes)] {
+  explicit Babbler(std::vector<uint8_t> bytes, wire::Address at = wire::Address::Loopback(0))
+      : listener_(*wire::TcpListener::Listen(at)), thread_([this, bytes = std::move(bytes)] {
           std::vector<wire::TcpStream> clients;
           while (!stop_) {
             wire::TcpStream client;
@@ -162,6 +161,42 @@ const Nonsense kNonsense[] = {
        return WithEnums(out);
      }},
 };
+
+// A port that first nobody, then a stranger, then the true server answers at: asked until it is.
+TEST_F(ViconEnds, AskedAgainUntilTheTrueServerAnswers) {
+  wire::Address address;
+  {
+    const auto free = wire::TcpListener::Listen(wire::Address::Loopback(0));
+    ASSERT_TRUE(free);
+    address = free->address();
+  }
+  auto source = SourceAt(address.ToString());
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  const auto told = [&](const char* text) {
+    return WaitUntil([&] {
+      const auto states = sink.states();
+      return !states.empty() && states.back().text.find(text) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(told("Is Vicon running there"));
+  {
+    const Babbler stranger({'S', 'S', 'H', '-', '2', '.', '0', '-'}, address);
+    EXPECT_TRUE(told("is no Vicon DataStream"));
+  }
+  PatternOptions rig;
+  rig.marker_rate_hz = 100.0;
+  rig.marker_count = 3;
+  const PatternFeed feed(rig);
+  Result<std::unique_ptr<ViconServer>> server = Error{};
+  ASSERT_TRUE(WaitUntil([&] {
+    server = ViconServer::Start(feed, {.address = address});
+    return server.has_value();
+  }));
+  EXPECT_TRUE(WaitUntil([&] { return sink.Count("vicon/markers") > 5; }));
+  source->Stop();
+  EXPECT_EQ(source->Health().reconnects, 0) << "it never was connected before";
+}
 
 INSTANTIATE_TEST_SUITE_P(Of, ViconNonsense, testing::ValuesIn(kNonsense),
                          [](const auto& each) { return std::string(each.param.name); });
