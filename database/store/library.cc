@@ -328,6 +328,22 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
     names.push_back(row.String(0));
     return {};
   }));
+  // A take whose recorder died is a file that no row knows.
+  std::set<std::string> catalogued;
+  HANDHOLD_ASSIGN(Statement paths, catalogue_.Prepare("SELECT path FROM clip"));
+  HANDHOLD_TRY(paths.ForEach([&](Statement& at) -> Status {
+    catalogued.insert(at.String(0));
+    return {};
+  }));
+  for (const std::string& file : FilesIn(path_ + "/clips", ".clip")) {
+    if (catalogued.contains(file)) continue;
+    const auto clip = ClipReader::Open(path_ + "/clips/" + file);
+    if (!clip || ((*clip)->info().name != key && !file.starts_with(key + "."))) continue;
+    return Error{ErrorCode::kNotFound,
+                 "'" + key + "' is in " + path_ + "/clips/" + file +
+                     " and not in the catalogue: it is being recorded, or its recorder died; then "
+                     "`handhold library rebuild --finish` brings it in"};
+  }
   return Error{ErrorCode::kNotFound, "no clip '" + key + "' in " + path_ + DidYouMean(key, names)};
 }
 

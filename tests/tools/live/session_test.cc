@@ -12,6 +12,7 @@
 
 #include "capture/simulator/pattern_feed.h"
 #include "database/store/clip_reader.h"
+#include "database/store/clip_writer.h"
 #include "tools/live/screen.h"
 
 namespace handhold::live {
@@ -117,6 +118,89 @@ TEST_F(SessionTest, RecordsMarksStoresAndPlaysBackBesideALiveSensor) {
   ASSERT_TRUE(again) << again.error().message;
   // One stream of the sensor and its like of the clip, apart though they have one name.
   EXPECT_GE((*again)->streams().size(), 4u) << second.take.page;
+}
+
+TEST_F(SessionTest, RecordersThatStartAtOnceNeverShareAName) {
+  capture::PatternOptions pattern;
+  pattern.force_rate_hz = 1000;
+  const capture::PatternFeed feed(pattern);
+  RehearsalOptions options;
+  options.lead = Duration::Milliseconds(100);
+  options.loop = true;
+  auto rehearsal = Rehearsal::Start(ForceRig(), feed, std::move(options));
+  ASSERT_TRUE(rehearsal) << rehearsal.error().message;
+  const StoredTake first = Record(ForceRig(), rehearsal->get());
+
+  capture::Rig rig = ForceRig();  // the take played: a device that any number of programs may read
+  rig.sources.clear();
+  capture::RigSource played;
+  played.name = "past";
+  played.kind = capture::RigSource::Kind::kPlayback;
+  played.clip = first.take.path;
+  played.loop = true;
+  rig.sources.push_back(played);
+  constexpr int kRecorders = 6;
+  std::vector<std::string> names(kRecorders);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kRecorders; ++i) {
+    threads.emplace_back([&, i] {
+      SessionOptions own;
+      own.library = (folder_ / "lib").string();
+      own.notes.task = "touch";
+      own.notes.stop_after = Duration::Milliseconds(300);
+      auto session = Session::Open(rig, std::move(own));
+      if (!session || !(*session)->Check() || !(*session)->Arm({})) return;
+      if (auto stored = (*session)->RecordTake({}); stored) names[i] = stored->take.info.name;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::sort(names.begin(), names.end());
+  EXPECT_THAT(names, ::testing::ElementsAre("touch_002", "touch_003", "touch_004", "touch_005",
+                                            "touch_006", "touch_007"));
+}
+
+// Armed by key, a stop while streams are waited for goes back to armed; leaving is leaving.
+TEST_F(SessionTest, AStopOrALeaveWhileStreamsAreWaitedForIsToldApartAndKeepsNothing) {
+  capture::PatternOptions pattern;
+  pattern.force_rate_hz = 1000;
+  const capture::PatternFeed feed(pattern);
+  RehearsalOptions options;
+  options.lead = Duration::Seconds(100);  // asked, the device answers; it sends nothing for long
+  options.loop = true;
+  auto rehearsal = Rehearsal::Start(ForceRig(), feed, std::move(options));
+  ASSERT_TRUE(rehearsal) << rehearsal.error().message;
+  for (const Wish::Kind kind : {Wish::kStop, Wish::kQuit}) {
+    SessionOptions own;
+    own.library = (folder_ / "lib").string();
+    auto session = Session::Open((*rehearsal)->rig(), std::move(own));
+    ASSERT_TRUE(session) << session.error().message;
+    ASSERT_TRUE((*session)->Check());
+    ASSERT_TRUE((*session)->Arm({}));
+    Operator op;
+    op.wish = [&] { return Wish{kind, ""}; };
+    const auto stored = (*session)->RecordTake(op);
+    ASSERT_FALSE(stored);
+    EXPECT_EQ(stored.error().code, ErrorCode::kCancelled) << stored.error().message;
+    EXPECT_EQ((*session)->left(), kind == Wish::kQuit);
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "lib" / "clips"));
+    EXPECT_TRUE((*session)->Disarm());
+  }
+}
+
+// As a recorder that was killed leaves it.
+TEST_F(SessionTest, ATakeThatNoCatalogueKnowsIsFoundByItsNameAndSaidToBeUnfinished) {
+  auto library = store::Library::Create((folder_ / "lib").string());
+  ASSERT_TRUE(library);
+  recording::ClipInfo asked;
+  asked.task = "touch";
+  auto info = (*library)->NewTake(asked);
+  ASSERT_TRUE(info);
+  ASSERT_TRUE(store::ClipWriter::Create((*library)->ClipPath(info->id), *info, {}));
+  const auto found = (*library)->FindClip("touch_001");
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, ::testing::AllOf(::testing::HasSubstr(info->id.ToString()),
+                                                      ::testing::HasSubstr("rebuild --finish")));
+  EXPECT_EQ((*library)->NewTake(asked)->name, "touch_002");
 }
 
 }  // namespace
