@@ -21,7 +21,7 @@ FrameVerdict FrameSequencer::Next(uint32_t frame_number, Timestamp host, bool re
   } else {
     int64_t steps = CounterSteps(last_number_, frame_number);
     if (steps == 0 && !reconnected) return {.accept = false};
-    const double elapsed = std::max(0.0, (host - last_host_).seconds());
+    const double elapsed = std::max(0.0, (host - due_.DueAt(last_counter_)).seconds());
     const double ahead_s = static_cast<double>(steps) / rate_hz_ - elapsed;
     verdict.clock_reset =
         steps <= 0 || (reconnected ? std::abs(ahead_s) > kReconnectTolerance_s + 1e-3 * elapsed
@@ -32,7 +32,11 @@ FrameVerdict FrameSequencer::Next(uint32_t frame_number, Timestamp host, bool re
   }
   verdict.counter = last_counter_;
   last_number_ = frame_number;
-  last_host_ = host;
+  if (verdict.clock_reset) {
+    due_.Restart(verdict.counter, host);
+  } else {
+    due_.Note(verdict.counter, host);
+  }
   return verdict;
 }
 

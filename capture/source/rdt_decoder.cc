@@ -11,7 +11,7 @@ namespace {
 
 /// A record this far behind may be a late or repeated one; farther, the device has begun anew.
 constexpr int64_t kReorderWindow = 64;
-/// Disagreement of ft_sequence and the host's clock that a queue in between explains.
+/// Disagreement of the counters, or earliness by the host's clock, that is no restart yet.
 constexpr double kClockTolerance_s = 0.5;
 
 uint32_t BigEndian32(const uint8_t* p) {
@@ -50,7 +50,9 @@ std::array<uint8_t, wire::rdt::kRequestBytes> EncodeRdtRequest(wire::rdt::Comman
 }
 
 RdtSequencer::RdtSequencer(double record_rate_hz, double internal_rate_hz)
-    : record_rate_hz_(record_rate_hz), steps_per_record_(internal_rate_hz / record_rate_hz) {
+    : record_rate_hz_(record_rate_hz),
+      steps_per_record_(internal_rate_hz / record_rate_hz),
+      due_(record_rate_hz) {
   CHECK_GT(record_rate_hz, 0.0);
   CHECK_GT(internal_rate_hz, 0.0);
 }
@@ -64,19 +66,24 @@ RdtVerdict RdtSequencer::Accept(const RdtRecord& record, Timestamp host, int64_t
   last_rdt_ = record.rdt_sequence;
   last_ft_ = record.ft_sequence;
   last_host_ = host;
+  if (verdict.clock_reset) {
+    due_.Restart(last_counter_, host);
+  } else {
+    due_.Note(last_counter_, host);
+  }
   seen_ = verdict.new_run || steps >= 64 ? 1 : (seen_ << steps) | 1;
   return verdict;
 }
 
 RdtVerdict RdtSequencer::NewRun(const RdtRecord& record, Timestamp host) {
-  const double elapsed_s = std::max(0.0, (host - last_host_).seconds());
-  const double device_s = static_cast<double>(CounterSteps(last_ft_, record.ft_sequence)) /
-                          (steps_per_record_ * record_rate_hz_);
+  const int64_t ft_steps = CounterSteps(last_ft_, record.ft_sequence);
+  const auto by_device = std::llround(static_cast<double>(ft_steps) / steps_per_record_);
+  const double away_s = std::max(0.0, (host - last_host_).seconds());
+  const double early_s = (due_.DueAt(last_counter_ + by_device) - host).seconds();
   RdtVerdict verdict{.new_run = true};
-  verdict.clock_reset =
-      device_s <= 0 || std::abs(device_s - elapsed_s) > kClockTolerance_s + 0.01 * elapsed_s;
-  const double seconds = verdict.clock_reset ? elapsed_s : device_s;
-  const int64_t steps = std::max<int64_t>(1, std::llround(seconds * record_rate_hz_));
+  verdict.clock_reset = ft_steps <= 0 || early_s > kClockTolerance_s + 0.01 * away_s;
+  const auto by_host = std::llround((host - due_.DueAt(last_counter_)).seconds() * record_rate_hz_);
+  const int64_t steps = std::max<int64_t>(1, verdict.clock_reset ? by_host : by_device);
   return Accept(record, host, steps, verdict);
 }
 

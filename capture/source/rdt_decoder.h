@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 
+#include "capture/source/counter.h"
 #include "capture/wire/rdt.h"
 #include "database/base/time.h"
 #include "database/recording/stream.h"
@@ -51,9 +52,13 @@ struct RdtVerdict {
 ///
 /// Within a request, rdt_sequence counts records: a step of 1 is the next, a larger one a gap, one
 /// back a duplicate or a late arrival. When it falls back while ft_sequence goes on, the device
-/// serves a new request and ft_sequence tells how many samples passed in between. When both fall
-/// back, or ft_sequence disagrees with the host's clock by more than half a second, the device was
-/// restarted: its counters say nothing about the time away, and the host's clock does.
+/// serves a new request and ft_sequence tells how many samples passed in between, however long the
+/// silence was: what comes after it may be a backlog that was held up, and late by all of it. When
+/// both fall back, or ft_sequence is ahead of the host's clock by more than half a second (nothing
+/// arrives before it was sent), the device was restarted: its counters say nothing about the time
+/// away, and the host's clock does. Not told from a backlog: a device whose ft_sequence has come
+/// farther when it returns than it was when it went, one restarted within seconds of its start; the
+/// clock fit then finds the break.
 class RdtSequencer {
  public:
   /// `record_rate_hz`: records per second; `internal_rate_hz`: steps of ft_sequence per second.
@@ -75,6 +80,7 @@ class RdtSequencer {
   uint32_t last_ft_ = 0;
   int64_t last_counter_ = -1;
   Timestamp last_host_;
+  DueClock due_;
   uint64_t seen_ = 0;  ///< bit k: record last - k of this run was delivered
 };
 

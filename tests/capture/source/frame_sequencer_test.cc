@@ -75,5 +75,21 @@ TEST(FrameSequencer, AServerThatCountsAnewWithinAConnectionIsSeen) {
   EXPECT_EQ(jump.counter, 5100);
 }
 
+// The queue was 0.3 s behind when the connection broke: what was read last had been due long
+// before.
+TEST(FrameSequencer, AReconnectionAfterAStallIsComparedWithTheLeastLateFrames) {
+  FrameSequencer sequencer(500);
+  for (uint32_t id = 5000; id <= 5500; ++id)
+    sequencer.Next(id, At(0.002 * (id - 5000)), false);  // in time up to 1 s
+  for (uint32_t id = 5501; id <= 5600; ++id) sequencer.Next(id, At(1.5), false);  // due by 1.2 s
+  FrameSequencer restarted = sequencer;
+  const FrameVerdict v = sequencer.Next(6000, At(2.0), true);  // counted on
+  EXPECT_FALSE(v.clock_reset);
+  EXPECT_EQ(v.gap, 399);
+  const FrameVerdict anew = restarted.Next(20, At(2.0), true);
+  EXPECT_TRUE(anew.clock_reset);
+  EXPECT_NEAR(static_cast<double>(anew.gap), 399, 1);
+}
+
 }  // namespace
 }  // namespace handhold::capture

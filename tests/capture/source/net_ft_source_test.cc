@@ -239,6 +239,28 @@ TEST(NetFtSource, ReportsInjectedGapsExactlyAndAHoldAsNone) {
   EXPECT_EQ(health.clock_resets, 0);
 }
 
+// Longer than the silence after which the driver asks again, and than a fresh device has lived.
+TEST(NetFtSource, ABacklogAfterALongHoldIsNoGapNoRestartAndNoTimeShift) {
+  const PatternFeed feed(Slow());
+  const std::vector<Fault> faults = {
+      {.kind = FaultKind::kHold, .at = Duration::FromSeconds(0.6), .length = Duration::Seconds(2)}};
+  auto server = *NetFtServer::Start(
+      feed, {.host_start = HostNow() + Duration::Milliseconds(300), .faults = faults});
+  auto source = SourceFor(*server);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.LastCounter("plate/wrench") >= 3500; }));
+  source->Stop();
+  const auto wrench = sink.streams()[0];
+  EXPECT_TRUE(wrench.gaps.empty());
+  EXPECT_TRUE(wrench.resets.empty());
+  for (size_t i = 0; i < wrench.counters.size(); ++i)
+    ASSERT_EQ(wrench.counters[i], static_cast<int64_t>(i));
+  ExpectFaithful(wrench, feed, FirstIndex(wrench, *server));
+  EXPECT_EQ(source->Health().clock_resets, 0);
+  EXPECT_EQ(source->Health().lost_samples, 0);
+}
+
 TEST(NetFtSource, RandomLossIsReportedToTheSample) {
   const PatternFeed feed(Slow());
   auto server = *NetFtServer::Start(

@@ -149,5 +149,43 @@ TEST(RdtSequencer, ABurstAfterAHoldIsNoGap) {
   }
 }
 
+// Silent for 3 s, asked again meanwhile, and then everything: numbered anew, and held up all the
+// same. That the sensor's own clock went on says so, not the length of the silence.
+TEST(RdtSequencer, ABacklogAfterALongSilenceIsNoRestartThoughAskedAgain) {
+  for (const double silence_s : {0.45, 0.7, 3.0, 600.0}) {
+    Device device(7000);
+    for (uint32_t n = 1; n <= 7000; ++n) device.Regular(n);
+    const auto held = static_cast<uint32_t>(silence_s * 7000);
+    for (uint32_t k = 1; k <= held; ++k) {
+      const uint32_t rdt = k <= 64 ? 7000 + k : (k - 65) % 3000 + 1;  // asked again more than once
+      const RdtVerdict v = device.Send(rdt, 7000 + k, 1.0 + silence_s + 1e-6 * k);
+      ASSERT_EQ(v.kind, Kind::kAccept);
+      ASSERT_EQ(v.gap, 0) << silence_s << " s, " << k;
+      ASSERT_FALSE(v.clock_reset);
+    }
+    EXPECT_EQ(device.Send(9000, 7000 + held + 1, 1.0 + silence_s + 0.1).counter, 7000 + held);
+  }
+}
+
+TEST(RdtSequencer, ABacklogNumberedAnewFromItsFirstRecordIsNoRestart) {
+  Device device(7000);
+  for (uint32_t n = 1; n <= 7000; ++n) device.Regular(n);
+  const RdtVerdict v = device.Send(1, 7001, 4.0);
+  EXPECT_TRUE(v.new_run);
+  EXPECT_FALSE(v.clock_reset);
+  EXPECT_EQ(v.gap, 0);
+}
+
+// A restart is told by the counter's fall, also after a stall in which we read late: the gap is
+// measured from when the last record was due, not from when it was read.
+TEST(RdtSequencer, TheGapOfARestartAfterABacklogIsNotShortByTheBacklogsLateness) {
+  Device device(7000);
+  for (uint32_t n = 1; n <= 70'000; ++n) device.Regular(n);
+  for (uint32_t n = 70'001; n <= 77'000; ++n) device.Send(n, n, 12.0);  // due by 11 s
+  const RdtVerdict v = device.Send(1, 1, 13.0);
+  EXPECT_TRUE(v.clock_reset);
+  EXPECT_NEAR(static_cast<double>(v.gap), 14'000, 20);
+}
+
 }  // namespace
 }  // namespace handhold::capture
