@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "database/base/check.h"
-
 namespace handhold::capture {
 namespace {
 
@@ -19,8 +17,6 @@ struct Point {
 };
 
 Point PointOf(const ClockPair& pair) { return {pair.device_ns, pair.host_ns - pair.latency_ns}; }
-
-int64_t Lateness(const ClockPair& p) { return p.host_ns - p.latency_ns - p.device_ns; }
 
 // A line through an exact point, so that large times keep their nanoseconds.
 struct Line {
@@ -68,6 +64,26 @@ class LowerHull {
   }
   std::vector<Point> points_;
 };
+
+// The line under all points; no steeper than crystals are, and then resting on one point.
+Line EdgeOf(std::span<const ClockPair> pairs, const ClockFitOptions& options) {
+  LowerHull hull;
+  double mean = 0.0;
+  for (const ClockPair& pair : pairs) {
+    hull.Add(PointOf(pair));
+    mean += static_cast<double>(pair.device_ns - pairs.front().device_ns) /
+            static_cast<double>(pairs.size());
+  }
+  Line line = hull.EdgeAt(static_cast<double>(pairs.front().device_ns) + mean);
+  if (std::abs(line.rate_error) <= options.largest_rate_error) return line;
+  line.rate_error = std::copysign(options.largest_rate_error, line.rate_error);
+  const auto least =
+      std::min_element(pairs.begin(), pairs.end(), [&](const ClockPair& a, const ClockPair& b) {
+        return line.Residual(PointOf(a)) < line.Residual(PointOf(b));
+      });
+  line.at = PointOf(*least);
+  return line;
+}
 
 // Walks through the pairs and cuts where the lower edge shifts for good.
 class BreakFinder {
@@ -135,7 +151,10 @@ class BreakFinder {
       return kNone;
     }
     if (late_since_ == kNone) late_since_ = i;
-    if (p.device_ns - pairs_[late_since_].device_ns > options_.confirm.ns()) return late_since_;
+    // On both clocks: a backlog that comes in a burst is long on the device's only.
+    const Point since = PointOf(pairs_[late_since_]);
+    if (std::min(p.device_ns - since.device_ns, p.host_ns - since.host_ns) > options_.confirm.ns())
+      return late_since_;
     return kNone;
   }
 
@@ -209,17 +228,8 @@ class LatenessMerger {
 
   Stretch Measure(size_t first, size_t last) const {
     Stretch out{first, last, {PointOf(pairs_[first]), 0.0}, 0, last};
-    LowerHull hull;
-    double mean = 0.0;
-    for (size_t i = first; i < last; ++i) {
-      hull.Add(PointOf(pairs_[i]));
-      mean += static_cast<double>(pairs_[i].device_ns - pairs_[first].device_ns) /
-              static_cast<double>(last - first);
-    }
-    if (hull.size() < 2) return out;
-    out.line = hull.EdgeAt(static_cast<double>(pairs_[first].device_ns) + mean);
-    out.line.rate_error =
-        std::clamp(out.line.rate_error, -options_.largest_rate_error, options_.largest_rate_error);
+    if (pairs_[first].device_ns == pairs_[last - 1].device_ns) return out;
+    out.line = EdgeOf(pairs_.subspan(first, last - first), options_);
     out.span_ns = pairs_[last - 1].device_ns - pairs_[first].device_ns;
     return out;
   }
@@ -262,31 +272,48 @@ class LatenessMerger {
   int64_t looks_left_;
 };
 
-constexpr size_t kFewPairs = 20;
-constexpr double kShortSpan_ns = 0.25e9;
+// How well the line is known. The gaps that the lower edge leaves in each of sixteen blocks say how
+// densely packets of least delay lie; an edge rests on such packets, so it is uncertain by about
+// one such gap. A block in which every packet is late by more than a break would be (a backlog, a
+// starved machine) is no evidence: it neither widens the gaps nor lengthens the span.
+void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
+                    const ClockFitOptions& options, ClockSegment* segment) {
+  constexpr size_t kBlocks = 16, kFewPairs = 50;
+  constexpr double kShort_ns = 1e9;
+  const auto least_step = static_cast<double>(options.least_step.ns());
+  double gaps = 0.0;
+  int on_time = 0;
+  int64_t begin = pairs.back().device_ns, end = pairs.front().device_ns;
+  for (size_t block = 0; block < kBlocks; ++block) {
+    const size_t first = block * pairs.size() / kBlocks;
+    const size_t last = (block + 1) * pairs.size() / kBlocks;
+    if (first == last) continue;
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t i = first; i < last; ++i) least = std::min(least, line.Residual(PointOf(pairs[i])));
+    if (least > least_step) continue;
+    gaps += least;
+    ++on_time;
+    begin = std::min(begin, pairs[first].device_ns);
+    end = std::max(end, pairs[last - 1].device_ns);
+  }
+  const double gap = gaps / std::max(1, on_time) + 1.0;
+  const double span = std::max(1.0, static_cast<double>(end - begin));
+  segment->offset_sd_ns = 2.0 * gap;
+  segment->rate_sd = 3.0 * gap / span;
+  if (pairs.size() < kFewPairs || span < kShort_ns) {
+    // All of a few packets may have been late, by what a break must exceed.
+    segment->offset_sd_ns = std::max(2.0 * gap, least_step);
+    segment->rate_sd =
+        std::max(segment->rate_sd, std::min(options.largest_rate_error, least_step / span));
+  }
+  segment->rate_sd = std::min(segment->rate_sd, options.largest_rate_error);
+  const double off_centre = 0.5 * (static_cast<double>(begin - segment->device_begin_ns) +
+                                   static_cast<double>(end - segment->device_end_ns));
+  segment->offset_sd_ns = std::hypot(segment->offset_sd_ns, segment->rate_sd * off_centre);
+}
 
-// One piece: the line, and how well it is known. The gaps that the lower edge leaves in each of
-// sixteen blocks say how densely packets of least delay lie; an edge rests on such packets, so it
-// is uncertain by about one such gap.
-//
-// Of few packets, or of a short time, none need be of least delay, and a line through two of them
-// says nothing of the rate: such a piece claims no more than one late packet may mean.
 ClockSegment FitPiece(std::span<const ClockPair> pairs, const ClockFitOptions& options) {
-  LowerHull hull;
-  double mean = 0.0;
-  for (const ClockPair& pair : pairs) {
-    hull.Add(PointOf(pair));
-    mean += static_cast<double>(pair.device_ns - pairs.front().device_ns) /
-            static_cast<double>(pairs.size());
-  }
-  Line line = hull.EdgeAt(static_cast<double>(pairs.front().device_ns) + mean);
-  if (std::abs(line.rate_error) > options.largest_rate_error) {
-    line.rate_error =
-        std::clamp(line.rate_error, -options.largest_rate_error, options.largest_rate_error);
-    double least = std::numeric_limits<double>::infinity();  // seated anew under every packet
-    for (const ClockPair& pair : pairs) least = std::min(least, line.Residual(PointOf(pair)));
-    line.at.host_ns += std::llround(least);
-  }
+  const Line line = EdgeOf(pairs, options);
   ClockSegment segment;
   segment.device_begin_ns = pairs.front().device_ns;
   segment.device_end_ns = pairs.back().device_ns;
@@ -295,30 +322,10 @@ ClockSegment FitPiece(std::span<const ClockPair> pairs, const ClockFitOptions& o
   segment.host_begin_ns =
       line.at.host_ns + back + std::llround(line.rate_error * static_cast<double>(back));
   segment.pair_count = static_cast<int64_t>(pairs.size());
-
-  constexpr size_t kBlocks = 16;
-  std::vector<double> residuals, gaps;
+  SetUncertainty(pairs, line, options, &segment);
+  std::vector<double> residuals;
   residuals.reserve(pairs.size());
-  for (size_t block = 0; block < kBlocks; ++block) {
-    double least = std::numeric_limits<double>::infinity();
-    for (size_t i = block * pairs.size() / kBlocks; i < (block + 1) * pairs.size() / kBlocks; ++i) {
-      residuals.push_back(line.Residual(PointOf(pairs[i])));
-      least = std::min(least, residuals.back());
-    }
-    if (std::isfinite(least)) gaps.push_back(least);
-  }
-  double mean_gap = 0.0;
-  for (const double g : gaps) mean_gap += g / static_cast<double>(gaps.size());
-  const double span =
-      std::max(1.0, static_cast<double>(segment.device_end_ns - segment.device_begin_ns));
-  segment.offset_sd_ns = mean_gap + 1.0;
-  segment.rate_sd = 3.0 * (mean_gap + 1.0) / span;
-  if (pairs.size() < kFewPairs || span < kShortSpan_ns) {
-    const auto late_ns = static_cast<double>(options.least_step.ns());
-    segment.offset_sd_ns = std::max(segment.offset_sd_ns, late_ns);
-    segment.rate_sd =
-        std::max(segment.rate_sd, std::min(options.largest_rate_error, late_ns / span));
-  }
+  for (const ClockPair& pair : pairs) residuals.push_back(line.Residual(PointOf(pair)));
   segment.residual_p50_ns = Quantile(&residuals, 0.5);
   segment.residual_p90_ns = Quantile(&residuals, 0.9);
   segment.residual_p99_ns = Quantile(&residuals, 0.99);
@@ -332,26 +339,61 @@ double HostAt(const ClockSegment& s, int64_t device_ns) {
          elapsed * s.rate_error;  // host - device
 }
 
-// Neighbouring pieces of one unbroken stretch are made to meet half way: the map has no jump there.
-void JoinPieces(std::vector<ClockSegment>* pieces) {
+// Between pieces whose data do not touch: from the end of one to the begin of the other. What both
+// say of its middle differs by as much as the clock may have wandered meanwhile.
+ClockSegment Bridge(const ClockSegment& before, const ClockSegment& after) {
+  ClockSegment s;
+  s.device_begin_ns = before.device_end_ns;
+  s.device_end_ns = after.device_begin_ns;
+  const double from = HostAt(before, s.device_begin_ns), to = HostAt(after, s.device_end_ns);
+  const auto length = static_cast<double>(s.device_end_ns - s.device_begin_ns);
+  s.host_begin_ns = s.device_begin_ns + std::llround(from);
+  s.rate_error = (to - from) / length;
+  const int64_t middle = s.device_begin_ns + (s.device_end_ns - s.device_begin_ns) / 2;
+  const auto at_end = [](const ClockSegment& piece) {
+    return std::hypot(
+        piece.offset_sd_ns,
+        0.5 * piece.rate_sd * static_cast<double>(piece.device_end_ns - piece.device_begin_ns));
+  };
+  const double wander = 0.5 * std::abs(HostAt(before, middle) - HostAt(after, middle));
+  s.offset_sd_ns = std::hypot(std::max(at_end(before), at_end(after)), wander);
+  s.rate_sd = std::max(before.rate_sd, after.rate_sd);
+  return s;
+}
+
+// Neighbouring pieces of one unbroken stretch are made to meet half way, or, across an outage
+// longer than `touch_ns`, are connected by a segment of its own: the map has no jump there, and
+// what was measured is not bent to what was extrapolated.
+void JoinPieces(int64_t touch_ns, std::vector<ClockSegment>* pieces) {
+  std::vector<ClockSegment> joined;
+  for (const ClockSegment& piece : *pieces) {
+    if (!joined.empty() && piece.device_begin_ns - joined.back().device_end_ns > touch_ns)
+      joined.push_back(Bridge(joined.back(), piece));
+    joined.push_back(piece);
+  }
   std::vector<double> knots;  // host - device at every boundary
-  for (size_t i = 0; i <= pieces->size(); ++i) {
+  for (size_t i = 0; i <= joined.size(); ++i) {
     if (i == 0) {
-      knots.push_back(HostAt(pieces->front(), pieces->front().device_begin_ns));
-    } else if (i == pieces->size()) {
-      knots.push_back(HostAt(pieces->back(), pieces->back().device_end_ns));
+      knots.push_back(HostAt(joined.front(), joined.front().device_begin_ns));
+    } else if (i == joined.size()) {
+      knots.push_back(HostAt(joined.back(), joined.back().device_end_ns));
     } else {
-      const int64_t at = (*pieces)[i].device_begin_ns;
-      knots.push_back(0.5 * (HostAt((*pieces)[i - 1], at) + HostAt((*pieces)[i], at)));
+      const int64_t at = joined[i].device_begin_ns;
+      knots.push_back(0.5 * (HostAt(joined[i - 1], at) + HostAt(joined[i], at)));
     }
   }
-  for (size_t i = 0; i < pieces->size(); ++i) {
-    ClockSegment& s = (*pieces)[i];
-    const int64_t end = i + 1 < pieces->size() ? (*pieces)[i + 1].device_begin_ns : s.device_end_ns;
+  for (size_t i = 0; i < joined.size(); ++i) {
+    ClockSegment& s = joined[i];
+    const int64_t end = i + 1 < joined.size() ? joined[i + 1].device_begin_ns : s.device_end_ns;
+    // What joining moves, at its ends the most, was not known better.
+    const double moved = std::max(std::abs(knots[i] - HostAt(s, s.device_begin_ns)),
+                                  std::abs(knots[i + 1] - HostAt(s, end)));
+    s.offset_sd_ns = std::hypot(s.offset_sd_ns, moved);
     s.host_begin_ns = s.device_begin_ns + std::llround(knots[i]);
     s.rate_error = (knots[i + 1] - knots[i]) / static_cast<double>(end - s.device_begin_ns);
     s.device_end_ns = end;
   }
+  *pieces = std::move(joined);
 }
 
 }  // namespace
@@ -401,7 +443,9 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
         at = end;
       }
       if (pieces.empty()) pieces.push_back(FitPiece(stretch, options));
-      JoinPieces(&pieces);
+      // A few pairs apart, or a second: over that, no crystal wanders.
+      const int64_t spacing = length / static_cast<int64_t>(stretch.size() - 1);
+      JoinPieces(std::max<int64_t>(1'000'000'000, 5 * spacing), &pieces);
     }
     for (const ClockSegment& piece : pieces) fit.map.segments.push_back(piece);
     if (s > 0) {
@@ -424,56 +468,5 @@ double ClockUncertaintyNs(const ClockMap& map, int64_t device_ns) {
       0.5 * (static_cast<double>(s.device_begin_ns) + static_cast<double>(s.device_end_ns));
   return 2.0 * std::hypot(s.offset_sd_ns, s.rate_sd * (static_cast<double>(device_ns) - middle));
 }
-
-ClockPairThinner::ClockPairThinner(Duration slice, size_t capacity, WhenFull when_full)
-    : slice_ns_(slice.ns()), capacity_(capacity), when_full_(when_full) {
-  CHECK_GT(slice_ns_, 0);
-  CHECK_GT(capacity_, 1u);
-  kept_.reserve(2 * capacity_);
-}
-
-void ClockPairThinner::Add(const ClockPair& pair) noexcept {
-  ++added_;
-  if (kept_.size() == 2 * capacity_ && pair.device_ns / slice_ns_ != slice_index_) {
-    if (when_full_ == WhenFull::kDropOldest) {
-      kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(capacity_));
-    } else {
-      Coarsen();
-    }
-  }
-  Keep(pair);
-}
-
-void ClockPairThinner::Keep(const ClockPair& pair) noexcept {
-  const int64_t slice = pair.device_ns / slice_ns_;
-  if (!kept_.empty() && slice == slice_index_) {
-    if (Lateness(pair) < Lateness(kept_.back())) kept_.back() = pair;
-    return;
-  }
-  slice_index_ = slice;
-  kept_.push_back(pair);
-}
-
-void ClockPairThinner::Coarsen() noexcept {
-  while (kept_.size() > capacity_) {
-    slice_ns_ *= 2;
-    const size_t count = kept_.size();
-    // In place: of kept_[0, i) never more than i are kept.
-    size_t out = 0;
-    for (size_t i = 0; i < count; ++i) {
-      const ClockPair pair = kept_[i];
-      const int64_t slice = pair.device_ns / slice_ns_;
-      if (out > 0 && kept_[out - 1].device_ns / slice_ns_ == slice) {
-        if (Lateness(pair) < Lateness(kept_[out - 1])) kept_[out - 1] = pair;
-      } else {
-        kept_[out++] = pair;
-      }
-    }
-    kept_.resize(out);
-    slice_index_ = kept_.back().device_ns / slice_ns_;
-  }
-}
-
-std::span<const ClockPair> ClockPairThinner::pairs() const { return kept_; }
 
 }  // namespace handhold::capture

@@ -240,6 +240,106 @@ TEST(ClockFitTest, ALongTakeFollowsACrystalThatWarmsUp) {
   }
 }
 
+// Held for `hold_s` at `at_s`, then everything within `burst_ns` a packet.
+PlantedArrivals Held(PlantedClock planted, double at_s, double hold_s, int64_t burst_ns) {
+  PlantedArrivals arrivals = Arrivals(planted);
+  const auto from = static_cast<size_t>(at_s * planted.rate_hz);
+  const auto to = static_cast<size_t>((at_s + hold_s) * planted.rate_hz);
+  const int64_t release = arrivals.pairs[to].host_ns;
+  for (size_t i = from; i < arrivals.pairs.size(); ++i) {
+    arrivals.pairs[i].host_ns =
+        std::max(arrivals.pairs[i].host_ns, release + burst_ns * static_cast<int64_t>(i - from));
+  }
+  return arrivals;
+}
+
+TEST(ClockFitTest, ABacklogMovesNothingAndItsLatenessIsNoUncertainty) {
+  for (const double rate_hz : {500.0, 7000.0}) {
+    for (const double hold_s : {0.3, 0.7, 1.0, 3.0}) {
+      for (uint64_t seed = 1; seed <= 5; ++seed) {
+        PlantedClock planted;
+        planted.rate_hz = rate_hz;
+        planted.seconds = 10;
+        planted.seed = seed;
+        const PlantedArrivals arrivals = Held(planted, 3.0, hold_s, 20'000);
+        ClockPairThinner thinner;
+        for (const ClockPair& pair : arrivals.pairs) thinner.Add(pair);
+        const auto fit = FitClock(thinner.pairs());
+        ASSERT_TRUE(fit);
+        EXPECT_TRUE(fit->breaks.empty()) << hold_s;
+        const std::vector<double> errors =
+            AlignmentErrors(fit->map, arrivals, planted.least_delay_ns);
+        EXPECT_LE(P99(errors), 50e3);
+        for (size_t i = 0; i < errors.size(); i += errors.size() / 7) {
+          const double claimed = ClockUncertaintyNs(fit->map, arrivals.pairs[i].device_ns);
+          EXPECT_LE(errors[i], claimed) << rate_hz << " Hz, " << hold_s << " s, seed " << seed;
+          EXPECT_LE(claimed, 100e3) << rate_hz << " Hz, " << hold_s << " s, seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+// A device that came back just before a fit: its few packets say little, the first of them is late,
+// and the map may have to serve for long (a recorder that is killed then).
+TEST(ClockFitTest, TheQualityNumberCoversTheTruthOfASegmentOfAFewPackets) {
+  for (const int count : {2, 3, 4, 10, 40}) {
+    for (const int64_t first_late_ns : {int64_t{0}, int64_t{300'000}, int64_t{1'000'000}}) {
+      for (uint64_t seed = 1; seed <= 20; ++seed) {
+        PlantedClock planted;
+        planted.seed = seed;
+        planted.rate_hz = 50;  // thinned pairs lie 20 ms apart
+        planted.seconds = 30;
+        PlantedArrivals arrivals = Arrivals(planted);
+        const size_t back = 1000;
+        arrivals.pairs[back].host_ns += first_late_ns;
+        const int64_t told[] = {static_cast<int64_t>(back)};
+        const auto fit =
+            FitClock(std::span(arrivals.pairs).first(back + static_cast<size_t>(count)), {}, told);
+        ASSERT_TRUE(fit);
+        EXPECT_LE(std::abs(fit->map.segments.back().rate_error), 300e-6);
+        for (size_t i = back; i < arrivals.pairs.size(); ++i) {
+          const int64_t device = arrivals.pairs[i].device_ns;
+          const double error = std::abs(static_cast<double>(
+              fit->map.ToHost(device).ns() - arrivals.true_host_ns[i] - planted.least_delay_ns));
+          ASSERT_LE(error, ClockUncertaintyNs(fit->map, device))
+              << count << " pairs, first late by " << first_late_ns << ", seed " << seed << ", "
+              << i - back;
+        }
+      }
+    }
+  }
+}
+
+// 300 s away, told by nobody (the counter goes on), and the crystal 1 ppm warmer after it.
+TEST(ClockFitTest, PiecesAreNotBentOverAnOutage) {
+  PlantedClock planted;
+  planted.rate_hz = 50;
+  planted.seconds = 540;
+  PlantedArrivals all = Arrivals(planted), arrivals;
+  for (size_t i = 0; i < all.pairs.size(); ++i) {
+    const double t = 1e-9 * static_cast<double>(all.pairs[i].device_ns);
+    const auto wander = std::llround(1e3 * std::max(0.0, t - 120));
+    all.pairs[i].host_ns += wander;
+    all.true_host_ns[i] += wander;
+    if (t > 120 && t < 420) continue;
+    arrivals.pairs.push_back(all.pairs[i]);
+    arrivals.true_host_ns.push_back(all.true_host_ns[i]);
+  }
+  const auto fit = FitClock(arrivals.pairs);
+  ASSERT_TRUE(fit);
+  EXPECT_TRUE(fit->breaks.empty());
+  const std::vector<double> errors = AlignmentErrors(fit->map, arrivals, planted.least_delay_ns);
+  EXPECT_LE(*std::max_element(errors.begin(), errors.end()), 20e3);
+  const std::vector<double> everywhere = AlignmentErrors(fit->map, all, planted.least_delay_ns);
+  for (size_t i = 0; i < everywhere.size(); i += 100)
+    EXPECT_LE(everywhere[i], ClockUncertaintyNs(fit->map, all.pairs[i].device_ns)) << i;
+  for (size_t i = 1; i < fit->map.segments.size(); ++i) {
+    const int64_t at = fit->map.segments[i].device_begin_ns;
+    EXPECT_LE(std::abs(fit->map.ToHost(at).ns() - fit->map.ToHost(at - 1).ns()), 3);
+  }
+}
+
 TEST(ClockFitTest, WhatDoesNotDetermineARateIsRefused) {
   EXPECT_EQ(FitClock({}).error().code, ErrorCode::kUnidentifiable);
   const ClockPair one{5, 10'000'000, 77, 0};
