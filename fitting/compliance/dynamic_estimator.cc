@@ -27,6 +27,13 @@ std::string Format(const char* format, double a, double b = 0.0) {
   return text;
 }
 
+/// What chi-square of `dof` exceeds as rarely as a normal variable exceeds `sd` (Wilson &
+/// Hilferty).
+double ChiSquareQuantile(int dof, double sd) {
+  const double s = 2.0 / (9.0 * dof);
+  return dof * std::pow(1.0 - s + sd * std::sqrt(s), 3);
+}
+
 /// Turns contact phases into events of plain numbers.
 class EventMaker {
  public:
@@ -222,6 +229,16 @@ class TaskFitter {
                        best.chi2_per_dof, options_.refusal.max_fit_chi2_per_dof),
                 fit);
     }
+    const double gain = (best.chi2 - own.chi2) / std::max(1.0, best.chi2_per_dof);
+    summary->chi2_gain_own_T.push_back(gain);
+    const double chance =
+        ChiSquareQuantile(Joints() - 1, options_.refusal.shared_time_constant_chance_sd);
+    if (Joints() > 1 && gain > chance) {
+      RefuseAll(Format("one time constant per joint explains the events better by a chi-square of "
+                       "%.0f, more than %.1f: the shared one is wrong",
+                       gain, chance),
+                fit);
+    }
     KeepCovariance(best, fit);
     if (options_.single_events) Singles(*pool, best, fit, events);
   }
@@ -392,8 +409,10 @@ Result<ReferencePrior> PriorFor(const recording::ClipSource& clip, const model::
                                 const artefact::ContactTrack& contact,
                                 const DynamicEstimatorOptions& options) {
   if (!options.reference_prior.empty()) {
+    const Eigen::MatrixXd& tie = options.reference_prior.correlation;
     if (options.reference_prior.variance.rows() != skeleton.nv() ||
-        options.reference_prior.variance.cols() != options.prior_degree + 1) {
+        options.reference_prior.variance.cols() != options.prior_degree + 1 ||
+        (tie.size() > 0 && (tie.rows() != skeleton.nv() || tie.cols() != skeleton.nv()))) {
       return Error{ErrorCode::kInvalid,
                    "the reference prior was learned for another skeleton or degree"};
     }
@@ -460,6 +479,7 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
   PooledOptions pooled;
   pooled.free_degree = options.free_degree;
   pooled.prior_variance = options.prior_variance_factor * prior.variance(dofs, Eigen::all);
+  if (prior.correlation.size() > 0) pooled.prior_correlation = prior.correlation(dofs, dofs);
   pooled.window_begin_s = -options.before.seconds();
   pooled.window_end_s = options.after.seconds();
   pooled.inertia_sd_log = options.inertia_sd_log;

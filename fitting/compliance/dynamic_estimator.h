@@ -3,7 +3,7 @@
 ///
 /// Per event, the joint angles around an onset are explained as reference + deviation. The
 /// reference (what the hand would have done) is a polynomial: Legendre degrees 0-2 free, 3-9 with a
-/// prior variance learned from free movement. The deviation follows deviation.h. Angles are
+/// prior covariance learned from free movement. The deviation follows deviation.h. Angles are
 /// weighted by their information matrix, never filtered. Log C per joint, one log T, an inertia
 /// scale and a force-to-marker time shift are common to all events of a task; the polynomials are
 /// eliminated exactly. A joint is answered only when the data determine it (RefusalRule); else it
@@ -27,7 +27,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kDynamicEstimatorVersion = 1;
+inline constexpr int kDynamicEstimatorVersion = 2;
 
 /// When a joint's value is given. All terms of sd in quadrature.
 struct RefusalRule {
@@ -41,13 +41,18 @@ struct RefusalRule {
                                        ///< (reflex, lengths, clock)
   double shared_time_constant_sd = 3.0;  ///< shared T and one T per joint may differ by this many
                                          ///< sd
-  double rigid_chi2 = 3.84;              ///< C -> 0 may cost less than this: "not told from 0"
+  /// One T per joint may explain the events better by what chance would in one of a thousand: a
+  /// normal variable beyond this many sd. More, and no joint is answered.
+  double shared_time_constant_chance_sd = 3.09;
+  double rigid_chi2 = 3.84;  ///< C -> 0 may cost less than this: "not told from 0"
 };
 
 struct DynamicEstimatorOptions {
   std::string force_sensor;  ///< empty: the clip's first
   Duration before = Duration::Milliseconds(100);
-  Duration after = Duration::Milliseconds(70);         ///< reflexes may begin later
+  /// Reflexes may begin later; and the longer, the more of the stroke's own bend, the same in every
+  /// stroke, is left to the polynomials (README, Decisions).
+  Duration after = Duration::Milliseconds(60);
   Duration force_before = Duration::Milliseconds(20);  ///< force is taken as 0 earlier than this
                                                        ///< before the onset
   double step_s = 5e-4;
@@ -55,7 +60,7 @@ struct DynamicEstimatorOptions {
   double pose_cutoff_Hz = 40.0;  ///< zero-phase, of the angles inside J only
   int free_degree = 2;
   int prior_degree = 9;
-  double prior_variance_factor = 10.0;  ///< looser than learned: harmless; tighter biases the end
+  double prior_variance_factor = 20.0;  ///< looser than learned: harmless; tighter biases the end
                                         ///< joints
   ReferencePrior reference_prior;  ///< learned elsewhere; empty: from this clip's "stroke" events
                                    ///< without contact, else from all its free movement
@@ -72,9 +77,9 @@ struct DynamicEstimatorOptions {
 struct DynamicEstimatorSummary {
   int events = 0, used = 0;
   std::vector<std::string> notes;  ///< what was decided on the way: prior's source, shift grid, ...
-  /// Per task in order of the fits: log C with one T per joint, its sd, and the chi-square gained;
-  /// NaN when not run.
+  /// Per task in order of the fits: log C with one T per joint, its sd, and the chi-square gained.
   std::vector<Eigen::VectorXd> log_compliance_own_T, sd_own_T;
+  std::vector<double> chi2_gain_own_T;
   std::string Brief() const;
 };
 

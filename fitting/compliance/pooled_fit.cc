@@ -28,6 +28,13 @@ Eigen::MatrixXd SymmetricRoot(const Eigen::MatrixXd& w) {
          eigen.eigenvectors().transpose();
 }
 
+Eigen::MatrixXd InverseRoot(const Eigen::MatrixXd& w) {
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(w);
+  return eigen.eigenvectors() *
+         eigen.eigenvalues().cwiseMax(1e-6).cwiseSqrt().cwiseInverse().asDiagonal() *
+         eigen.eigenvectors().transpose();
+}
+
 /// One event with everything that does not depend on the common parameters done once.
 struct Prepared {
   ComplianceEvent event;
@@ -61,9 +68,14 @@ Prepared Prepare(ComplianceEvent event, const PooledOptions& options) {
     p.whitened_theta.segment(k * n, n) = p.root.back() * (event.theta_rad.col(k) - level);
   }
   Eigen::Index row = p.data_rows;
-  for (Eigen::Index j = 0; j < n; ++j) {
-    for (int k = options.free_degree + 1; k <= degree; ++k) {
-      basis(row++, j * terms + k) = 1.0 / std::sqrt(std::max(options.prior_variance(j, k), 1e-16));
+  // Per degree, rows of R^-1/2 D^-1/2: together the inverse of the coefficients' covariance.
+  const Eigen::MatrixXd tie = options.prior_correlation.size() == 0
+                                  ? Eigen::MatrixXd(Eigen::MatrixXd::Identity(n, n))
+                                  : InverseRoot(options.prior_correlation);
+  for (int k = options.free_degree + 1; k <= degree; ++k, row += n) {
+    for (Eigen::Index j = 0; j < n; ++j) {
+      basis.block(row, j * terms + k, n, 1) =
+          tie.col(j) / std::sqrt(std::max(options.prior_variance(j, k), 1e-16));
     }
   }
   // Column pivoting orders directions by size; those that frames leave open (a joint unseen) are

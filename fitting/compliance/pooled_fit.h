@@ -42,6 +42,7 @@ struct PooledOptions {
   int free_degree = 2;
   Eigen::MatrixXd prior_variance;  ///< n x (degree + 1), rad^2; columns up to free_degree are not
                                    ///< used
+  Eigen::MatrixXd prior_correlation;  ///< n x n, of the joints within each degree; empty: none
   double window_begin_s = -0.1, window_end_s = 0.07;  ///< what the polynomials span
   double inertia_sd_log = 0.3;
   double shift_sd_s = 0.002;

@@ -5,18 +5,54 @@
 #include <numeric>
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 
 #include "fitting/signal/polynomial.h"
 
 namespace handhold::fitting {
 namespace {
 
+/// Of the variance, per degree, where it is continued: the references of touching strokes fall off
+/// by 0.2-0.6 from degree 4 up.
+constexpr double kSlowestFall = 0.3;
+/// Of the joints' correlation, towards none: how far free strokes speak for touching ones.
+constexpr double kShrinkage = 0.1;
+/// The degrees whose coefficients stand out of the noise in all joints.
+constexpr Eigen::Index kToldDegrees[] = {3, 4};
+
 struct WindowFit {
   Eigen::MatrixXd coefficient;  ///< nv x terms
   double speed = 0.0;
   Eigen::VectorXd inverse_diagonal;  ///< of the normal matrix, per degree
-  Eigen::VectorXd noise;  ///< per velocity: variance of what the polynomial leaves, rad^2
+  Eigen::MatrixXd noise;             ///< covariance of what the polynomial leaves, rad^2
 };
+
+/// How joints bend together, from the faster windows' coefficients less what noise makes of them.
+Eigen::MatrixXd Correlation(const std::vector<WindowFit>& fits, double median_speed) {
+  const Eigen::Index nv = fits.front().noise.rows(), terms = fits.front().coefficient.cols();
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(nv, nv);
+  for (const Eigen::Index k : kToldDegrees) {
+    if (k >= terms) continue;
+    Eigen::MatrixXd of_degree = Eigen::MatrixXd::Zero(nv, nv);
+    for (const WindowFit& f : fits) {
+      if (f.speed < median_speed) continue;
+      of_degree +=
+          f.coefficient.col(k) * f.coefficient.col(k).transpose() - f.noise * f.inverse_diagonal[k];
+    }
+    const Eigen::VectorXd scale = of_degree.diagonal().cwiseMax(1e-12).cwiseSqrt().cwiseInverse();
+    sum += scale.asDiagonal() * of_degree * scale.asDiagonal();
+  }
+  // The difference of two covariances need not be one.
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(sum);
+  const Eigen::MatrixXd positive = eigen.eigenvectors() *
+                                   eigen.eigenvalues().cwiseMax(0.0).asDiagonal() *
+                                   eigen.eigenvectors().transpose();
+  const Eigen::VectorXd scale = positive.diagonal().cwiseMax(1e-12).cwiseSqrt().cwiseInverse();
+  Eigen::MatrixXd correlation =
+      (1 - kShrinkage) * (scale.asDiagonal() * positive * scale.asDiagonal());
+  correlation.diagonal().setOnes();
+  return correlation;
+}
 
 }  // namespace
 
@@ -51,8 +87,8 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
       WindowFit fit;
       fit.coefficient = normal.solve(a.transpose() * y).transpose();
       fit.inverse_diagonal = normal.solve(Eigen::MatrixXd::Identity(terms, terms)).diagonal();
-      fit.noise = (y - a * fit.coefficient.transpose()).colwise().squaredNorm().transpose() /
-                  static_cast<double>(count - terms);
+      const Eigen::MatrixXd left = y - a * fit.coefficient.transpose();
+      fit.noise = left.transpose() * left / static_cast<double>(count - terms);
       fit.speed =
           (y.bottomRows(1) - y.topRows(1)).norm() + fit.coefficient.rightCols(terms - 1).norm();
       fits.push_back(std::move(fit));
@@ -79,13 +115,15 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
     if (f.speed < median) continue;
     ++prior.windows;
     prior.variance += f.coefficient.cwiseAbs2();
-    noise += f.noise * f.inverse_diagonal.transpose();
+    noise += f.noise.diagonal() * f.inverse_diagonal.transpose();
   }
   prior.variance /= prior.windows;
   noise /= prior.windows;
   // Windows overlap fourfold, so that a hundred of them know a variance to about 30 % of its noise.
   // Terms below that are not read off but continued: the coefficients of a smooth movement fall off
-  // geometrically with their degree, at the pace of the last two that stand out.
+  // with their degree, first fast (the path), then slower (how sharply it turns). The pace of the
+  // last two that stand out is the fast one: taken on it would make the highest terms ten times too
+  // small.
   for (int j = 0; j < skeleton.nv(); ++j) {
     double pace = 0.5;
     bool told = true;
@@ -93,13 +131,14 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
       const double left = prior.variance(j, k) - noise(j, k), bound = 0.3 * noise(j, k);
       told = told && (k < 2 || left > bound);
       if (told) {
-        if (k > 2) pace = std::clamp(left / prior.variance(j, k - 1), 0.05, 0.5);
+        if (k > 2) pace = std::clamp(left / prior.variance(j, k - 1), kSlowestFall, 0.5);
         prior.variance(j, k) = std::max(left, bound);
       } else {
         prior.variance(j, k) = std::clamp(pace * prior.variance(j, k - 1), 1e-12, bound);
       }
     }
   }
+  prior.correlation = Correlation(fits, median);
   prior.source = std::to_string(prior.windows) + " windows of free movement";
   return prior;
 }

@@ -2,7 +2,7 @@
 /// polynomials.
 ///
 /// Learned from stretches without contact. Tests:
-/// tests/fitting/compliance/dynamic_estimator_test.cc.
+/// tests/fitting/compliance/reference_prior_test.cc.
 #pragma once
 
 #include <string>
@@ -21,6 +21,9 @@ struct ReferencePrior {
   /// Variance of the Legendre coefficient of each degree (column) and dof (row), rad^2, over
   /// windows of `window`.
   Eigen::MatrixXd variance;
+  /// Between dofs, nv x nv with ones on the diagonal, the same for all degrees: joints of one
+  /// finger bend together. Empty: each for itself.
+  Eigen::MatrixXd correlation;
   Duration window;
   int windows = 0;     ///< learned from
   std::string source;  ///< for people
@@ -30,8 +33,9 @@ struct ReferencePrior {
 /// From all windows of `free` stretches in which the hand moves (mean speed above the median
 /// window's), each fitted with degrees 0 .. `degree`; the variance that measurement noise alone
 /// would give, told from what the polynomials leave, is subtracted, and degrees that do not stand
-/// out of it are continued geometrically from those that do. Fails with kUnidentifiable when fewer
-/// than 20 windows are free.
+/// out of it are continued geometrically from those that do, slowly: what is too tight biases. The
+/// correlation is that of degrees 3 and 4, shrunk by a tenth towards none. Fails with
+/// kUnidentifiable when fewer than 20 windows are free.
 Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
                                            const artefact::PoseTrack& pose,
                                            const std::vector<TimeRange>& free, Duration window,

@@ -93,12 +93,18 @@ Verb LabMakeVerb() {
           HANDHOLD_TRY(lab::WriteTruth(subject.truth, truth));  // makes the folder
           HANDHOLD_TRY(lab::WriteFeed(subject.feed, feed));
         }
+        std::string redrawn;
+        for (const auto& [why, count] : subject.truth.redrawn) {
+          redrawn += (redrawn.empty() ? "" : "; ") + std::to_string(count) + " " + why;
+        }
         context.printer.PrintRecord(
             {{{.name = "feed"}, feed},
              {{.name = "truth"}, truth},
              {{.name = "session_s", .heading = "session, s"}, subject.truth.takes.back().end_s},
              {{.name = "takes"}, subject.truth.takes.size()},
              {{.name = "strokes"}, subject.truth.strokes.size()},
+             {{.name = "redrawn", .heading = "strokes drawn again"},
+              redrawn.empty() ? "none" : redrawn},
              {{.name = "runs"}, subject.truth.runs.size()},
              {{.name = "frames"}, subject.feed.frame_count()},
              {{.name = "force_samples", .heading = "force samples"}, subject.feed.force_count()}});

@@ -20,6 +20,11 @@ constexpr double kRest_s = 0.050;  ///< at both ends of every segment: beyond th
 constexpr double kMaxAcceleration_rad_per_s2 = 100.0;
 constexpr double kClearance_m = 0.004;
 constexpr int kMaxRedraws = 200;
+/// Fast dips go this gently: their sharp end, where the plate has long been touched, is no part of
+/// what a polynomial reference can follow.
+constexpr double kDipDeceleration_m_per_s2 = 3.0;
+constexpr double kUsualFriction = 0.5;  ///< what the subject reckons with when it plans
+constexpr double kMostWedged = 1.75;    ///< see InwardShare
 
 double MinimumJerk(double s) {
   return s <= 0 ? 0.0 : s >= 1 ? 1.0 : s * s * s * (10 + s * (-15 + 6 * s));
@@ -127,6 +132,28 @@ struct StrokeShape {
   }
 };
 
+/// What a stroke must give inward per depth. A pressed finger gives outward: dipped straight down
+/// its tip slides out along the plate, and where friction holds it, it wedges itself and presses
+/// far more than it would sliding. Dipped inward by all that it gives, the tip stays where it
+/// touched; but then every stroke of a posture loads the joints by one ratio, and none of them is
+/// told from its neighbours. So: as straight down as keeps the force of a tip that sticks below
+/// kMostWedged times that of one that slides.
+double InwardSlant(const Eigen::Matrix3Xd& J, const Eigen::VectorXd& compliance,
+                   double plate_compliance) {
+  const auto between = [&](Eigen::Index a, Eigen::Index b) {
+    return J.row(a).dot(compliance.cwiseProduct(J.row(b).transpose()));
+  };
+  const double gzz = between(2, 2) + plate_compliance, gxx = between(0, 0) + plate_compliance,
+               gxz = between(0, 2);
+  const double outward = gxz / gzz, coupled = gxz * outward / gxx;
+  if (coupled < 1e-6) return 0.0;
+  // Force per depth and 1/gzz of a tip that sticks, at a share s of the slant: (1 - s coupled) /
+  // (1 - coupled).
+  const double sliding = 1.0 / std::max(0.2, 1.0 - kUsualFriction * std::abs(outward));
+  const double share = (1.0 - kMostWedged * sliding * (1.0 - coupled)) / coupled;
+  return std::clamp(share, 0.0, 1.0) * outward;
+}
+
 struct PlannedStroke {
   TruthStroke truth;
   Rows rows;
@@ -141,7 +168,8 @@ struct StrokeRequest {
 };
 
 Result<PlannedStroke> DrawStroke(const StrokeRequest& request, const Chain& chain,
-                                 const PlateGeometry& plate, Random* random) {
+                                 const PlateGeometry& plate, Random* random, std::string* reason) {
+  *reason = "out of reach";
   const Posture& posture = *request.posture;
   const int n = chain.nv();
   Eigen::VectorXd q(n);
@@ -163,14 +191,12 @@ Result<PlannedStroke> DrawStroke(const StrokeRequest& request, const Chain& chai
   const Eigen::VectorXd CJz =
       request.impedance->compliance_rad_per_Nm.cwiseProduct(J.row(2).transpose());
   const double give = J.row(2).dot(CJz) + plate.compliance_m_per_N;
-  // A pressed finger also gives outward. Dipping inward by as much, along a slanted line, leaves
-  // the fingertip's travel to the sweep: a finger that first slid outward would wedge itself
-  // against rough surfaces.
-  const double slant = J.row(0).dot(CJz) / give;
+  const double slant =
+      InwardSlant(J, request.impedance->compliance_rad_per_Nm, plate.compliance_m_per_N);
   // Slow strokes stay shallow so that the dip takes at most 0.45 s, fast ones go deep enough to be
   // stopped gently.
-  shape.depth = std::clamp(force * give, shape.speed * shape.speed / 6.0,
-                           std::max(shape.speed * 0.286, shape.speed * shape.speed / 5.9));
+  const double gentle = shape.speed * shape.speed / kDipDeceleration_m_per_s2;
+  shape.depth = std::clamp(force * give, gentle, std::max(shape.speed * 0.286, 1.02 * gentle));
   shape.lift_speed = std::max(shape.speed, 0.08);
   shape.hover = 0.010 + 0.05 * shape.speed;
 
@@ -192,6 +218,7 @@ Result<PlannedStroke> DrawStroke(const StrokeRequest& request, const Chain& chai
                                       touch.x() + sweep * shape.Swept(t) + slant * shape.Height(t),
                                       touch.z() + shape.Height(t), ease));
     if ((last - chain.lower()).minCoeff() < 0.02 || (chain.upper() - last).minCoeff() < 0.02) {
+      *reason = "into a joint's limit";
       return Error{ErrorCode::kInvalid,
                    "posture " + posture.name + ": a stroke runs into a joint's limit"};
     }
@@ -199,6 +226,7 @@ Result<PlannedStroke> DrawStroke(const StrokeRequest& request, const Chain& chai
   }
   const double peak = PeakAcceleration(Smooth(ToMatrix(stroke.rows)));
   if (peak > kMaxAcceleration_rad_per_s2) {
+    *reason = "above 100 rad/s^2";
     return Error{ErrorCode::kInvalid, "posture " + posture.name + ": a stroke asks for " +
                                           std::to_string(peak) + " rad/s^2"};
   }
@@ -311,17 +339,18 @@ struct Planner {
         const double low = options.plan.min_speed_m_per_s, high = options.plan.max_speed_m_per_s;
         Result<PlannedStroke> stroke = Error{};
         for (int attempt = 0; attempt < kMaxRedraws; ++attempt) {
-          // Speeds spread evenly over their logarithm within each posture.
+          // Speeds spread evenly within each posture.
           const double u = (order[static_cast<size_t>(k)] + random.Uniform(0.0, 1.0)) / here;
-          request.speed = low * std::pow(high / low, u);
+          request.speed = low + (high - low) * u;
           // A nearly straight finger cannot press deep: what keeps failing is asked more and more
           // gently.
           request.force_low = force_N[0] * (1.0 - 0.5 * attempt / kMaxRedraws);
           request.force_high =
               std::max(request.force_low, force_N[1] * (1.0 - 0.9 * attempt / kMaxRedraws));
-          stroke = DrawStroke(request, chain, plate, &random);
+          std::string reason;
+          stroke = DrawStroke(request, chain, plate, &random, &reason);
           if (stroke) break;
-          ++program.redrawn;
+          ++program.redrawn[task + " " + request.posture->name + ", " + reason];
         }
         if (!stroke) {
           return stroke.error().Within(task + " stroke in posture " + request.posture->name +

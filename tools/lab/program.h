@@ -2,6 +2,8 @@
 /// any physics.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include <Eigen/Core>
@@ -28,7 +30,7 @@ struct ProgramSegment {
 struct MotorProgram {
   std::vector<ProgramSegment> segments;
   std::vector<TruthStroke> strokes;
-  int redrawn = 0;  ///< strokes thrown away: out of reach, or commanded above 100 rad/s^2
+  std::map<std::string, int> redrawn;  ///< draws thrown away, by reason
   double length_s() const { return segments.back().take.end_s; }
 };
 

@@ -243,6 +243,7 @@ Result<Subject> MakeSubject(const SubjectOptions& given) {
   truth.impedances = lab.impedances;
   truth.reflex_rad = lab.options.reflex_rad, truth.reflex_delay_s = lab.options.reflex_delay_s;
   truth.strokes = lab.program.strokes;
+  truth.redrawn = lab.program.redrawn;
   for (EngineRecord& record : records) truth.runs.push_back(std::move(record.run));
   truth.X_WPlate = lab.X_WPlate;
   truth.X_WBumped = lab.X_WBumped;

@@ -11,6 +11,7 @@
 /// surface exerts on the hand, world axes, N.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -123,6 +124,9 @@ struct Truth {
   std::vector<TruthTake> takes;
   std::vector<TruthStroke> strokes;
   std::vector<TruthKnock> knocks;
+  /// Strokes that were drawn and could not be done, drawn again: how many, by task, posture and
+  /// why.
+  std::map<std::string, int> redrawn;
   std::vector<TruthRun> runs;
 
   /// Where the flat plate's prop frame stood, and the bumped plate's for each posture's strokes

@@ -101,6 +101,8 @@ Json TruthToJson(const Truth& truth) {
                               {"peak_N", k.peak_N},
                               {"p_W", NumbersToJson(k.p_W)}}));
   }
+  Json redrawn = Json::Object({});
+  for (const auto& [why, count] : truth.redrawn) redrawn.Set(why, int64_t{count});
   for (const TruthRun& r : truth.runs) runs.Push(RunToJson(r));
   for (const geometry::RigidTransform& X : truth.X_WBumped) bumps.Push(PoseToJson(X));
   return Json::Object({{"format", "handhold.truth"},
@@ -118,6 +120,7 @@ Json TruthToJson(const Truth& truth) {
                        {"takes", TakesToJson(truth.takes)},
                        {"strokes", std::move(strokes)},
                        {"knocks", std::move(knocks)},
+                       {"redrawn", std::move(redrawn)},
                        {"runs", std::move(runs)},
                        {"X_WBumped", std::move(bumps)}});
 }
@@ -143,6 +146,14 @@ Status ReadPlanted(const JsonView& v, Truth* truth) {
                     NumbersFromJson(item, "compliance_rad_per_Nm"));
     HANDHOLD_ASSIGN(impedance.time_constant_s, NumbersFromJson(item, "time_constant_s"));
     truth->impedances.push_back(std::move(impedance));
+  }
+  if (v.Has("redrawn")) {  // absent in older subjects
+    HANDHOLD_ASSIGN(const JsonView redrawn, v.At("redrawn"));
+    HANDHOLD_ASSIGN(const auto members, redrawn.Members());
+    for (const auto& [why, count] : members) {
+      HANDHOLD_ASSIGN(const int64_t n, count.As<int64_t>());
+      truth->redrawn[why] = static_cast<int>(n);
+    }
   }
   HANDHOLD_ASSIGN(const std::vector<JsonView> knocks, v.GetItems("knocks"));
   for (const JsonView& item : knocks) {

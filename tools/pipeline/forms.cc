@@ -187,10 +187,12 @@ Json ToJson(const fitting::DynamicEstimatorOptions& o) {
                                {"max_event_chi2_per_dof", r.max_event_chi2_per_dof},
                                {"max_fit_chi2_per_dof", r.max_fit_chi2_per_dof},
                                {"shared_time_constant_sd", r.shared_time_constant_sd},
+                               {"shared_time_constant_chance_sd", r.shared_time_constant_chance_sd},
                                {"rigid_chi2", r.rigid_chi2}});
   Json prior;
   if (!o.reference_prior.empty()) {
     prior = Json::Object({{"variance", Figures(o.reference_prior.variance)},
+                          {"correlation", Figures(o.reference_prior.correlation)},
                           {"window_ns", o.reference_prior.window.ns()},
                           {"windows", o.reference_prior.windows},
                           {"source", o.reference_prior.source}});
@@ -220,7 +222,8 @@ Json ToJson(const fitting::DynamicEstimatorSummary& s) {
                        {"used", s.used},
                        {"notes", Words(s.notes)},
                        {"log_compliance_own_T", Vectors(s.log_compliance_own_T)},
-                       {"sd_own_T", Vectors(s.sd_own_T)}});
+                       {"sd_own_T", Vectors(s.sd_own_T)},
+                       {"chi2_gain_own_T", Json::Array(s.chi2_gain_own_T)}});
 }
 
 Json ToJson(const fitting::ReferenceTrajectoryOptions& o) {

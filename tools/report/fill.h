@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,13 @@ struct ReportSources {
   geometry::RigidTransform X_WSurface;
   const lab::Truth* truth = nullptr;
   std::string truth_name;  ///< for people: its directory
+  /// What the library answered to `peak(normal_force) > X N within 0.2 s of contact_on`, X at the
+  /// quarters of the planted peaks: strokes of this clip by number.
+  struct Answer {
+    double more_than_N = 0.0;
+    std::set<int64_t> strokes;
+  };
+  std::vector<Answer> answers;  ///< empty: not asked
   struct Step {
     artefact::Provenance provenance;
     std::string hash;

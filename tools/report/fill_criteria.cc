@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "database/base/units.h"
 #include "fitting/compliance/reference_trajectory.h"
@@ -15,6 +16,33 @@ constexpr double kDegree = DegreesToRadians(1.0);
 void Undecided(Filling* f, const std::string& number, const std::string& what,
                const std::string& bound, const std::string& why) {
   f->data->criteria.push_back({number, what, bound, "", Criterion::Verdict::kUndecided, why});
+}
+
+/// Criterion 4: the strokes above three thresholds, as the library answered and as planted.
+void Queries(Filling* f) {
+  if (f->from.answers.empty()) {
+    Undecided(f, "4", "query returns the strokes above X", "exactly",
+              "the library was not asked; decided by tests/end_to_end_test.cc");
+    return;
+  }
+  int wrong = 0, aside = 0, all = 0;
+  const std::map<int64_t, double> hardness = HardnessOfStrokes(*f->from.truth);
+  for (const ReportSources::Answer& answer : f->from.answers) {
+    for (const int64_t stroke : answer.strokes) wrong += !hardness.contains(stroke);
+    for (const auto& [stroke, peak_N] : hardness) {
+      ++all;
+      const bool close = std::abs(peak_N - answer.more_than_N) <= criteria::kQuerySetAside_N;
+      aside += close;
+      wrong += !close && (peak_N > answer.more_than_N) != answer.strokes.contains(stroke);
+    }
+  }
+  AddCriterion(f, "4",
+               "query for strokes above X N, X at the quarters: wrong answers (of " +
+                   std::to_string(all) + ")",
+               wrong, 0, true, 1, 0, "");
+  AddCriterion(f, "4", "of them within 0.1 N of X, set aside",
+               static_cast<double>(aside) / std::max(1, all), criteria::kQuerySetAsideShare, true,
+               100, 1, "%", "how many peaks lie that near together is the subject's");
 }
 
 void Lengths(Filling* f) {
@@ -173,8 +201,7 @@ void FillCriteria(Filling* f) {
               "tests/end_to_end_wire_test.cc");
     Undecided(f, "3", "samples reread within half a quantum", "exactly",
               "needs what was sent: tests/end_to_end_test.cc");
-    Undecided(f, "4", "query returns the strokes above X", "exactly",
-              "decided by tests/end_to_end_test.cc");
+    Queries(f);
   }
   Lengths(f);
   Angles(f);

@@ -21,7 +21,7 @@ Status FillStroke(Filling* f);        ///< pictures of one stroke
 void FillContactFigures(Filling* f);  ///< like Fig. 3
 void FillCompliance(Filling* f);      ///< like Table 1, with its figure
 Status FillReplays(Filling* f);       ///< like Fig. 4, with criterion 9
-void FillCriteria(Filling* f);        ///< 5 to 8
+void FillCriteria(Filling* f);        ///< 4 to 8
 void AddCriterion(Filling* f, std::string number, std::string what, double value, double bound,
                   bool at_most, double scale, int decimals, const std::string& unit,
                   const std::string& note = "");

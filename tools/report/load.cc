@@ -1,11 +1,15 @@
 #include "tools/report/load.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "database/recording/prop_pose.h"
+#include "database/store/query.h"
 #include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/inputs.h"
+#include "tools/report/criteria.h"
+#include "tools/report/measure.h"
 
 namespace handhold::report {
 namespace {
@@ -148,6 +152,28 @@ class Loader {
   LoadedReport& out_;
 };
 
+Result<std::vector<ReportSources::Answer>> AskForHardStrokes(const store::Library& library,
+                                                             const std::string& clip,
+                                                             const lab::Truth& truth) {
+  std::vector<double> peaks;
+  for (const auto& [stroke, peak_N] : HardnessOfStrokes(truth)) peaks.push_back(peak_N);
+  std::vector<ReportSources::Answer> answers;
+  if (peaks.size() < 4) return answers;
+  for (const double share : {0.25, 0.5, 0.75}) {
+    ReportSources::Answer answer{Quantile(peaks, share), {}};
+    char text[120];
+    std::snprintf(text, sizeof text, "peak(normal_force) > %.6f N within %g s of contact_on",
+                  answer.more_than_N, criteria::kQueryWithin_s);
+    HANDHOLD_ASSIGN(const store::Query query, store::Query::Parse(text, library));
+    HANDHOLD_ASSIGN(const store::QueryResult found, query.Run());
+    for (const store::QueryRow& row : found.rows) {
+      if (row.clip_name == clip) answer.strokes.insert(row.stroke);
+    }
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
 }  // namespace
 
 ReportSources LoadedReport::sources() const {
@@ -155,6 +181,7 @@ ReportSources LoadedReport::sources() const {
   s.clip = clip.get(), s.skeleton = skeleton.get(), s.pose = pose.get(), s.contact = contact.get();
   s.trajectory = trajectory.get(), s.surface = surface.get(), s.X_WSurface = X_WSurface;
   s.truth = truth.get(), s.truth_name = truth_directory;
+  s.answers = answers;
   s.steps = steps, s.commands = commands;
   return s;
 }
@@ -172,6 +199,8 @@ Result<LoadedReport> LoadReport(const pipeline::StepContext& context, const std:
     loaded.truth = std::make_unique<lab::Truth>(std::move(truth));
     loaded.truth_directory = truth_directory;
     report += " --truth " + truth_directory;
+    HANDHOLD_ASSIGN(loaded.answers,
+                    AskForHardStrokes(context.library, found.row.name, *loaded.truth));
   }
   loaded.commands.push_back(report);
   return loaded;

@@ -35,6 +35,7 @@ class LoadedReport {
   geometry::RigidTransform X_WSurface;  ///< where the surface stood in the capture
   std::unique_ptr<lab::Truth> truth;
   std::string truth_directory;
+  std::vector<ReportSources::Answer> answers;  ///< of the library, where truth knows better
   std::vector<ReportSources::Step> steps;
   std::vector<std::string> commands;
 };

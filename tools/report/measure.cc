@@ -111,6 +111,34 @@ std::vector<LengthScore> CompareLengths(const model::Skeleton& fitted,
   return lengths;
 }
 
+std::map<int64_t, double> HardnessOfStrokes(const lab::Truth& truth) {
+  std::map<int64_t, double> hardness;
+  const lab::TruthRun* run = truth.FindRun("captured");
+  if (run == nullptr) return hardness;
+  for (const lab::TruthStroke& stroke : truth.strokes) {
+    const lab::TruthSeries& s = run->strokes[static_cast<size_t>(stroke.index)];
+    if (!s.has_contact_columns() || run->ContactsOf(stroke.index).empty()) continue;
+    std::vector<double> touched_s;  // every contact_on
+    bool touching = false;
+    double left_s = -1e9, most = 0;
+    for (int64_t i = 0; i < s.rows(); ++i) {
+      const double f = s.f_onHand_W(i, 2);
+      if (touching ? f >= 0.25 : f < 0.5) continue;
+      touching = !touching;
+      if (!touching) left_s = s.time_s(i);
+      if (touching && s.time_s(i) - left_s > 0.020) touched_s.push_back(s.time_s(i));
+    }
+    for (int64_t i = 0; i < s.rows(); ++i) {
+      const bool near = std::any_of(touched_s.begin(), touched_s.end(), [&](double t) {
+        return std::abs(s.time_s(i) - t) <= criteria::kQueryWithin_s;
+      });
+      if (near) most = std::max(most, s.f_onHand_W(i, 2));
+    }
+    hardness[stroke.index + 1] = most;
+  }
+  return hardness;
+}
+
 Eigen::VectorXd AngleErrors(const artefact::PoseTrack& pose, const lab::Truth& truth,
                             double start_s) {
   const lab::TruthSeries& session = truth.FindRun("captured")->session;

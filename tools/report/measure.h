@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,11 @@ struct ContactScore {
 };
 ContactScore CompareContact(const artefact::ContactTrack& contact, const lab::Truth& truth,
                             double start_s);
+
+/// The largest planted normal force, N, within 0.2 s of a contact_on (schemas/README.md: at 0.5 N,
+/// anew once below 0.25 N for more than 20 ms), by stroke number as queries count them, from 1.
+/// Strokes without a contact_on: 0; strokes without contact columns are left out.
+std::map<int64_t, double> HardnessOfStrokes(const lab::Truth& truth);
 
 /// Per stroke, RMS over the first `dofs` joints of (reference - true reference) after the first 50
 /// ms of contact, rad; joint zeros taken from the 40 ms before the onset.

@@ -107,6 +107,27 @@ TEST(PooledFitTest, RecoversPlantedComplianceWithInertiaAndClockWrongAtTheStart)
   EXPECT_NEAR(result.chi2_per_dof, 1.0, 0.25);
 }
 
+TEST(PooledFitTest, ReferencesThatBendTogetherNarrowTheAnswer) {
+  const World world;
+  const auto sd = [&](const Eigen::MatrixXd& correlation) {
+    PooledOptions options = Options();
+    options.prior_correlation = correlation;
+    const PooledFit fit(MakeEvents(world, 8), options);
+    const PooledResult result = fit.Solve(fit.FindStart(0.0));
+    EXPECT_TRUE(result.converged);
+    Eigen::Vector4d formal;
+    for (int j = 0; j < 4; ++j) formal[j] = std::sqrt(result.formal(j, j));
+    return formal;
+  };
+  const Eigen::Vector4d alone = sd({}), identity = sd(Eigen::Matrix4d::Identity());
+  EXPECT_TRUE(alone.isApprox(identity, 1e-6)) << alone.transpose() << "; " << identity.transpose();
+  Eigen::Matrix4d tied = Eigen::Matrix4d::Constant(0.9);
+  tied.diagonal().setOnes();
+  const Eigen::Vector4d together = sd(tied);
+  EXPECT_LT(together[2], 0.97 * alone[2]);
+  EXPECT_LT(together[3], 0.97 * alone[3]);
+}
+
 TEST(PooledFitTest, SignsMatter) {
   // Force acting on the object instead of on the hand: no compliance explains it, and chi-square
   // says so.

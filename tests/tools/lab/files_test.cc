@@ -97,6 +97,7 @@ TEST(TruthFiles, ComeBackToTheBit) {
   const Truth b = ReadTruth(folder).value();
   EXPECT_EQ(a.seed, b.seed);
   EXPECT_EQ(a.plan, b.plan);
+  EXPECT_EQ(a.redrawn, b.redrawn);
   ASSERT_EQ(a.runs.size(), b.runs.size());
   for (size_t r = 0; r < a.runs.size(); ++r) {
     EXPECT_EQ(a.runs[r].name, b.runs[r].name);

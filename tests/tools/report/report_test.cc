@@ -213,6 +213,33 @@ TEST_F(ReportTest, FiguresOnThePageAreTheComputedOnes) {
   EXPECT_THAT(text, HasSubstr("{\"outlier_m\":0.005}"));
 }
 
+// Canary of criterion 4: a stroke that the library leaves out.
+TEST_F(ReportTest, ALibraryThatForgetsAStrokeFailsCriterion4) {
+  const auto hardness = HardnessOfStrokes(subject_->truth);
+  ASSERT_FALSE(hardness.empty());
+  ReportSources::Answer all{0.2, {}};  // every contact_on is above 0.5 N
+  for (const auto& [stroke, peak_N] : hardness) {
+    EXPECT_GT(peak_N, 0.5) << stroke;
+    all.strokes.insert(stroke);
+  }
+  ReportOptions options;
+  options.pictures = options.planted_replays = false, options.max_strokes = 1;
+  const auto verdict = [&](const ReportSources::Answer& answer) {
+    ReportSources s = Sources();
+    s.answers = {answer};
+    auto data = FillReport(s, options);
+    EXPECT_TRUE(data) << data.error().message;
+    for (const Criterion& c : data->criteria) {
+      if (c.number == "4") return c.verdict;
+    }
+    ADD_FAILURE() << "criterion 4 is not on the page";
+    return Criterion::Verdict::kUndecided;
+  };
+  EXPECT_EQ(verdict(all), Criterion::Verdict::kMet);
+  all.strokes.erase(all.strokes.begin());
+  EXPECT_EQ(verdict(all), Criterion::Verdict::kNotMet);
+}
+
 TEST_F(ReportTest, TableOneShowsRefusedAndAssumed) {
   const ComplianceRow& end = data_->compliance[3];
   EXPECT_EQ(end.joint, "DIP");
