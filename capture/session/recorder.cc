@@ -270,9 +270,11 @@ void SessionRecorder::Describe(SessionEncoder::Ended& ended, TakeResult* result)
     Timestamp last;
     for (const recording::StreamInfo& stream : page.streams)
       last = std::max(last, (*clip)->Extent(stream.id).end);
+    for (const recording::Gap& gap : result->gaps) last = std::max(last, gap.clip_end);
     result->length = last - Timestamp();
   } else {
     ended.notes.push_back(clip.error().message);
+    result->readable = false;
     result->quality.keep = false;
     result->quality.advice = "The clip cannot be read back: " + clip.error().message;
   }

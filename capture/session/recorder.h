@@ -71,8 +71,9 @@ struct TakeResult {
   recording::ClipInfo info;
   std::string path;
   Duration length;
-  bool closed = false;  ///< compacted and verified; false: safe as recorded, `page` says what is
-                        ///< left to do
+  bool closed = false;   ///< compacted and verified; false: what reached the disk is kept as it
+                         ///< was recorded, `page` says what is left to do
+  bool readable = true;  ///< the file was opened again when all was done
   recording::QualityRecord quality;
   std::vector<recording::Gap> gaps;
   /// One page for the operator: streams, losses, clocks, and whether to keep it.

@@ -326,7 +326,13 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
   if (!status) ended.notes.push_back(status.error().message);
   ended.take = std::move(take_);
   {
+    // Their text stands nowhere else.
     const std::lock_guard events(events_mutex_);
+    for (const recording::Event& event : events_) {
+      ended.notes.push_back("could not be written: " + event.kind + " at " +
+                            FormatSeconds(event.clip_time - Timestamp()) +
+                            (event.text.empty() ? "" : ": " + event.text));
+    }
     events_.clear();
   }
   NoteTrouble({});

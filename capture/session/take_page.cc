@@ -141,9 +141,9 @@ std::string TakePage(const TakePageInput& in) {
       Format("%s  %s  %.1f s  %s\n", take.quality.keep ? "KEEP" : "DO NOT RELY ON",
              take.info.name.c_str(), take.length.seconds(), FormatUtc(take.info.utc_start).c_str());
   out += take.quality.advice + "\n" + take.path + "\n";
-  if (!take.closed) {
+  if (!take.closed && take.readable) {
     out +=
-        "The file is safe as recorded but not yet compacted: free disk space, then "
+        "What reached the disk is kept, but not yet compacted: free disk space, then "
         "`handhold library rebuild --finish`.\n";
   }
   out += "\n" + StreamLines(in) + "\n" + GapLines(in) + "\n" + ClockLines(in) + "\n" + RedLines(in);

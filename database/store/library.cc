@@ -67,6 +67,7 @@ class FolderLibrary final : public Library {
   const Database& catalogue() const override { return catalogue_; }
   const Ledger& ledger() const override { return *ledger_; }
   Result<recording::ClipInfo> NewTake(recording::ClipInfo info) const override;
+  Result<std::shared_ptr<void>> HoldNames() override;
   std::string ClipPath(const ClipId& id) const override {
     return path_ + "/clips/" + id.ToString() + ".clip";
   }
@@ -249,6 +250,15 @@ Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) con
   std::snprintf(number, sizeof number, "%03d", last + 1);
   info.name = task + "_" + number;
   return info;
+}
+
+Result<std::shared_ptr<void>> FolderLibrary::HoldNames() {
+  HANDHOLD_TRY(MayWrite());
+  // Any folder of the library that nothing else locks will do.
+  HANDHOLD_ASSIGN(FolderLock lock,
+                  FolderLock::Take(path_ + "/attachments", true, Duration::Seconds(30),
+                                   "another program is naming its take; try again"));
+  return std::shared_ptr<void>(std::make_shared<FolderLock>(std::move(lock)));
 }
 
 Status FolderLibrary::Index(const ClipId& id) {

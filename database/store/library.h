@@ -79,11 +79,13 @@ class Library {
   virtual const Database& catalogue() const = 0;  ///< for queries
   virtual const Ledger& ledger() const = 0;
 
-  /// Completes what is needed to record a take: a new id where nil, the next take number of the
-  /// task, the name
-  /// "<task>_<take, 3 digits>" where empty. Two stations that share a library may get the same
-  /// number, never the same id.
+  /// Completes what is needed to record a take: a new id where nil, the name "<task>_<number, 3
+  /// digits>" where empty. The number follows those of all clip files there are, catalogued or not.
   virtual Result<recording::ClipInfo> NewTake(recording::ClipInfo info) const = 0;
+  /// Until what it returns is given up, no other program's HoldNames answers (it waits, up to 30 s,
+  /// then kBusy): hold it from NewTake until the clip's file is there, and no two takes get one
+  /// name.
+  virtual Result<std::shared_ptr<void>> HoldNames() = 0;
   virtual std::string ClipPath(const ClipId& id) const = 0;
   /// Puts a closed clip of clips/ into the catalogue, again when it is there already.
   virtual Status Index(const ClipId& id) = 0;

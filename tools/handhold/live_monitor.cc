@@ -2,6 +2,24 @@
 #include "tools/handhold/verbs.h"
 
 namespace handhold::cli {
+namespace {
+
+/// For programs that do not follow as it goes (ndjson): every figure as it was at the end.
+void PrintHealth(Context& context, const capture::HealthSnapshot& health) {
+  if (context.printer.format() == Format::kText) return;
+  Table table = context.printer.BeginTable({{.name = "stream"},
+                                            {.name = "what"},
+                                            {.name = "value"},
+                                            {.name = "worst"},
+                                            {.name = "threshold"},
+                                            {.name = "red"},
+                                            {.name = "cause"}});
+  for (const recording::QualityItem& item : health.items)
+    table.Row(
+        {item.stream, item.what, item.value, item.worst, item.threshold, item.red, item.cause});
+}
+
+}  // namespace
 
 Verb LiveMonitorVerb() {
   return {.noun = "live",
@@ -12,7 +30,7 @@ Verb LiveMonitorVerb() {
           .options = {RigOption(),
                       {.name = "--seconds",
                        .value_name = "S",
-                       .help = "leave after this time",
+                       .help = "leave after this time; 0: when told to",
                        .kind = ValueKind::kNumber,
                        .fallback = "0"}},
           .handles_interrupt = true,
@@ -36,6 +54,7 @@ Verb LiveMonitorVerb() {
             while (session->AwaitRecord(op)) {
             }
             view.Close();
+            if (!view.ndjson()) PrintHealth(context, session->Health());
             HANDHOLD_TRY(session->Disarm());
             return Outcome::Done();
           }};

@@ -99,11 +99,13 @@ void Report(Context& context, LiveView& view, const live::Session& session,
   }
   out.Prose("\nNext:\n  handhold clip show " + info.name + library +
             "\n  handhold query 'peak(normal_force) > 1 N within 0.2 s of contact_on'" + library +
-            "\n  handhold clip tag " + info.name + " good --author you" + library + "\n");
+            "\n  handhold clip tag " + info.name + (stored.take.quality.keep ? " good" : " again") +
+            " --author you" + library + "\n");
 }
 
 std::string LossOf(const live::StoredTake& stored) {
   const std::string& name = stored.take.info.name;
+  if (!stored.take.readable) return name + ": " + stored.take.quality.advice;
   if (!stored.not_catalogued.empty()) {
     return name + " is stored at " + stored.take.path +
            " but not in the catalogue: " + stored.not_catalogued +
@@ -111,7 +113,7 @@ std::string LossOf(const live::StoredTake& stored) {
   }
   if (!stored.take.closed)
     return name +
-           " is safe as recorded, but not yet compacted; "
+           ": what reached the disk is kept, but not yet compacted; "
            "`handhold library rebuild --finish` will do that";
   if (!stored.not_noted.empty() && stored.take.gaps.empty() && stored.take.quality.keep)
     return name + " is stored; not in the ledger: " + stored.not_noted;
@@ -230,7 +232,7 @@ Verb LiveRecordVerb() {
                   Text("--session", "TEXT", "the visit"),
                   Text("--task", "TASK", "takes are called TASK_001, TASK_002, ..."),
                   Text("--prop", "PROP", "what is touched"),
-                  Seconds("--seconds", "end the take after this time; else q or Ctrl-C does"),
+                  Seconds("--seconds", "end the take after this time; 0 or none: q or Ctrl-C does"),
                   Seconds("--pre-roll",
                           "with --arm: begin the take this long before its start, at most 60"),
                   Text("--note", "TEXT", "kept in the library's ledger"),

@@ -132,13 +132,11 @@ capture::TakeTarget Session::Target() {
   target.directory = options_.library;
   target.new_take =
       [this](recording::ClipInfo info) -> Result<std::pair<recording::ClipInfo, std::string>> {
-    // Two recorders at once: the second numbers its take when the first one's file is there.
-    HANDHOLD_ASSIGN(
-        naming_, store::FolderLock::Take(options_.library + "/attachments", true,
-                                         Duration::Seconds(10), "another recorder names its take"));
+    HANDHOLD_ASSIGN(names_, library_->HoldNames());
     HANDHOLD_ASSIGN(info, library_->NewTake(std::move(info)));
-    const std::string path = library_->ClipPath(info.id);
-    return std::pair(std::move(info), path);
+    take_ = info.id;
+    take_path_ = library_->ClipPath(info.id);
+    return std::pair(std::move(info), take_path_);
   };
   // A catalogue that somebody holds must not cost the operator the answer to "is it stored?".
   target.stored = [this](const recording::ClipInfo& info, const std::string&) -> Status {
@@ -193,6 +191,17 @@ void Session::TellChanges(const Operator& op, const HealthSnapshot& now) {
   told_ = now;
 }
 
+/// The writer goes on in a file that somebody deleted, and notices nothing.
+void Session::WatchFile(const Operator& op) {
+  std::error_code unknown;
+  if (file_gone_ || std::filesystem::exists(take_path_, unknown) || unknown) return;
+  file_gone_ = true;
+  if (op.say) {
+    op.say("RED: " + take_path_ +
+           " is gone: somebody removed or moved it; if it was removed, this take is lost");
+  }
+}
+
 Wish::Kind Session::Tick(const Operator& op) {
   capture::wire::SleepUntil(HostNow() + kTick);
   const Timestamp now = HostNow();
@@ -200,6 +209,7 @@ Wish::Kind Session::Tick(const Operator& op) {
     next_watch_ = now + kWatchPeriod;
     const HealthSnapshot health = recorder_->Health();
     TellChanges(op, health);
+    if (recording_) WatchFile(op);
     if (op.watch) op.watch(health);
   }
   if (op.interrupted && op.interrupted()) return Wish::kQuit;
@@ -244,7 +254,9 @@ Status Session::Arm(const Operator& op) {
     if (op.say) op.say("made a library at " + options_.library);
   }
   HANDHOLD_TRY(recorder_->Arm());
-  if (op.say) op.say("armed: samples flow, nothing is kept yet");
+  if (op.say)
+    op.say(library_ != nullptr ? "armed: samples flow, nothing is kept yet"
+                               : "watching: samples flow, nothing is recorded");
   return {};
 }
 
@@ -287,7 +299,7 @@ Status Session::StartFlowing(const Operator& op) {
   for (;;) {
     HANDHOLD_TRY(NotTooLate());
     const Status started = recorder_->Start(info);
-    naming_ = {};
+    names_.reset();
     if (started) return {};
     // Only streams that do not flow yet are waited for.
     if (started.error().code != ErrorCode::kNotFound || HostNow() >= give_up)
@@ -337,19 +349,23 @@ bool Session::RunTake(const Operator& op) {
 Result<StoredTake> Session::RecordTake(const Operator& op) {
   CHECK(library_ != nullptr);
   not_catalogued_.clear();
+  file_gone_ = false;
   next_event_ = 0;
   marks_ = 0;
   HANDHOLD_TRY(StartFlowing(op));
   recording_ = true;
   recording_since_ = HostNow();
   if (op.say) op.say("RECORDING");
+  // Said now: a recorder that dies has noted what the operator wrote before the take.
+  unsaid_ = NotesOfTake();
+  SayNotes();
   StoredTake stored;
   stored.leave = RunTake(op);
   recording_ = false;
   if (op.say) op.say("storing");
   HANDHOLD_ASSIGN(stored.take, recorder_->Stop());
   stored.not_catalogued = not_catalogued_;
-  WriteNotes(&stored);
+  stored.not_noted = SayNotes();
   if (options_.rehearsal != nullptr) {
     if (auto clip = store::ClipReader::Open(stored.take.path); clip) {
       stored.gap_differences = CompareGaps(options_.rehearsal->gaps(), rig_, **clip);
@@ -363,25 +379,38 @@ Result<StoredTake> Session::RecordTake(const Operator& op) {
   return stored;
 }
 
-void Session::WriteNotes(StoredTake* stored) {
+std::vector<store::LedgerEntry> Session::NotesOfTake() const {
   const TakeNotes& notes = options_.notes;
-  // Each by itself: one that fails costs no other.
-  const auto say = [&](store::LedgerKind kind, const std::string& name, const std::string& value) {
+  std::vector<store::LedgerEntry> entries;
+  const auto add = [&](store::LedgerKind kind, const std::string& name, const std::string& value) {
     store::LedgerEntry entry;
-    entry.clip = stored->take.info.id.ToString();
+    entry.clip = take_.ToString();
     entry.kind = kind;
     entry.name = name;
     entry.value = value;
     entry.author = notes.author;
-    if (const auto said = library_->Say(entry); !said) {
-      stored->not_noted += (stored->not_noted.empty() ? "" : "; ") +
-                           std::string(store::LedgerKindName(kind)) + " '" +
-                           (name.empty() ? value : name) + "': " + said.error().message;
-    }
+    entries.push_back(std::move(entry));
   };
-  for (const std::string& tag : notes.tags) say(store::LedgerKind::kTag, tag, "");
-  if (!notes.rating.empty()) say(store::LedgerKind::kRating, "", notes.rating);
-  if (!notes.note.empty()) say(store::LedgerKind::kNote, "", notes.note);
+  for (const std::string& tag : notes.tags) add(store::LedgerKind::kTag, tag, "");
+  if (!notes.rating.empty()) add(store::LedgerKind::kRating, "", notes.rating);
+  if (!notes.note.empty()) add(store::LedgerKind::kNote, "", notes.note);
+  return entries;
+}
+
+std::string Session::SayNotes() {
+  std::string failures;
+  std::vector<store::LedgerEntry> unsaid;
+  // Each by itself: one that fails costs no other.
+  for (store::LedgerEntry& entry : unsaid_) {
+    const auto said = library_->Say(entry);
+    if (said) continue;
+    failures += (failures.empty() ? "" : "; ") + std::string(store::LedgerKindName(entry.kind)) +
+                " '" + (entry.name.empty() ? entry.value : entry.name) +
+                "': " + said.error().message;
+    unsaid.push_back(std::move(entry));
+  }
+  unsaid_ = std::move(unsaid);
+  return failures;
 }
 
 }  // namespace handhold::live

@@ -16,7 +16,6 @@
 #include "capture/session/rig.h"
 #include "database/base/result.h"
 #include "database/store/library.h"
-#include "database/store/library_files.h"
 #include "tools/live/rehearsal.h"
 
 namespace handhold::live {
@@ -121,6 +120,7 @@ class Session {
   Status Disarm() { return recorder_->Disarm(); }
   /// The last RecordTake ended by the operator's leaving, not by a stop.
   bool left() const { return left_; }
+  capture::HealthSnapshot Health() const { return recorder_->Health(); }
 
   const capture::Rig& rig() const { return rig_; }
   const std::string& library_path() const { return options_.library; }
@@ -134,7 +134,10 @@ class Session {
   Status NotTooLate() const;
   bool RunTake(const Operator& op);
   Status MarkDueEvents();
-  void WriteNotes(StoredTake* stored);
+  std::vector<store::LedgerEntry> NotesOfTake() const;
+  /// Into the ledger; what cannot be said stays in unsaid_. Returns which, and why.
+  std::string SayNotes();
+  void WatchFile(const Operator& op);
   /// One round of the loop: 50 ms, watching and answering. False: the operator is leaving.
   Wish::Kind Tick(const Operator& op);
   /// Answers what can be answered at once.
@@ -146,11 +149,15 @@ class Session {
   std::unique_ptr<store::Library> library_;
   std::unique_ptr<capture::Recorder> recorder_;
   std::string not_catalogued_;
+  std::shared_ptr<void> names_;  ///< while a take's name is chosen and its file made
+  ClipId take_;
+  std::string take_path_;
+  bool file_gone_ = false;                  ///< told already
+  std::vector<store::LedgerEntry> unsaid_;  ///< what the ledger did not take yet
   size_t next_event_ = 0;
   Timestamp next_watch_;
   capture::HealthSnapshot told_;       ///< the last snapshot whose changes were told
   std::set<std::string> seen_, gone_;  ///< sources that were connected; of these, those away
-  store::FolderLock naming_;           ///< from a take's number to the file that bears it
   bool recording_ = false;             ///< a take runs: wishes to mark hold
   Timestamp recording_since_;
   int marks_ = 0;

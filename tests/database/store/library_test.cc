@@ -10,6 +10,7 @@
 #include <atomic>
 #include <fstream>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "database/store/clip_writer.h"
@@ -96,6 +97,29 @@ std::string Answers(const Library& library) {
     text += library.catalogue().QueryText(sql).value() + "\n";
   }
   return text;
+}
+
+TEST(LibraryTest, NoTwoStationsGetOneName) {
+  const std::string path = ::testing::TempDir() + "stations_" + std::to_string(::getpid());
+  std::filesystem::remove_all(path);
+  ASSERT_TRUE(Library::Create(path, {}));
+  std::vector<std::string> names(6);
+  std::vector<std::thread> stations;
+  for (std::string& name : names) {
+    stations.emplace_back([&path, &name] {
+      const auto library = Library::Open(path).value();
+      const auto hold = library->HoldNames();
+      ASSERT_TRUE(hold) << hold.error().message;
+      recording::ClipInfo info;
+      info.task = "stroke";
+      info = library->NewTake(info).value();
+      ASSERT_TRUE(ClipWriter::Create(library->ClipPath(info.id), info, {}));
+      name = info.name;
+    });
+  }
+  for (std::thread& station : stations) station.join();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  std::filesystem::remove_all(path);
 }
 
 TEST(LibraryTest, ATakeThatIsBeingRecordedIsSaidToBeAndKeepsItsName) {

@@ -237,6 +237,10 @@ TEST_F(Live, ATakeFromEndToEnd) {
   ASSERT_TRUE(LastOf(monitor.out, "health"));
   EXPECT_EQ(*LastOf(monitor.out, "health")->Find("state")->string(), "armed");
 
+  const RunResult figures =
+      RunHandhold({"live", "monitor", "--rig", rig, "--seconds", "1", "--format", "json"});
+  EXPECT_THAT(figures.out, HasSubstr("\"what\":\"rate_Hz\"")) << figures.err;
+
   // The ports are taken now.
   const RunResult busy = RunHandhold({"live", "simulate", "--rig", rig, "--feed", "pattern"});
   EXPECT_EQ(busy.exit_code, 1);
@@ -358,6 +362,50 @@ TEST_F(Live, CtrlCAKillAndAClosedTerminalStoreTheTake) {
         RunHandhold({"clip", "list", "--library", library_, "--format", "ndjson"});
     EXPECT_THAT(list.out, HasSubstr("\"name\":\"" + name + "\""));
   }
+}
+
+TEST_F(Live, AKilledRecorderLeavesItsNameItsNotesAndNoAdviceToKeep) {
+  {
+    Running record({"live", "record", "--library", library_, "--simulate", "pattern", "--note",
+                    "ring on the left hand", "--tag", "odd", "--rating", "2"});
+    ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+    usleep(1'500'000);
+    record.Signal(SIGKILL);
+    EXPECT_EQ(record.Wait(), 128 + SIGKILL);
+  }
+  const RunResult next = RunHandhold({"live", "record", "--library", library_, "--simulate",
+                                      "pattern", "--seconds", "1", "--format", "ndjson"});
+  const auto stored = LastOf(next.out, "stored");
+  ASSERT_TRUE(stored) << next.err;
+  EXPECT_EQ(*stored->Find("name")->string(), "stroke_002");
+  const RunResult check = RunHandhold({"library", "check", "--library", library_});
+  EXPECT_THAT(check.out + check.err, HasSubstr("rebuild --finish"));
+  const RunResult finish = RunHandhold({"library", "rebuild", "--finish", "--library", library_});
+  EXPECT_EQ(finish.exit_code, 0) << finish.out << finish.err;
+  const RunResult shown =
+      RunHandhold({"clip", "show", "stroke_001", "--library", library_, "--json"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  const Result<Json> show = text::ParseJson(shown.out);
+  const Json* clip = show->Find("clip");
+  EXPECT_FALSE(*clip->Find("keep")->boolean());
+  EXPECT_THAT(*clip->Find("advice")->string(), Not(::testing::IsEmpty()));
+  EXPECT_EQ(*clip->Find("tags")->string(), "odd");
+  EXPECT_EQ(*clip->Find("rating")->integer(), 2);
+  const RunResult found =
+      RunHandhold({"query", "text ~ \"ring\"", "--library", library_, "--format", "ndjson"});
+  EXPECT_THAT(found.out, HasSubstr("stroke_001")) << found.err;
+  EXPECT_EQ(RunHandhold({"library", "check", "--library", library_}).exit_code, 0);
+}
+
+TEST_F(Live, ALibraryThatVanishesIsRedAndNothingIsCalledSafe) {
+  Running record(
+      {"live", "record", "--library", library_, "--simulate", "pattern", "--seconds", "4"});
+  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+  std::filesystem::remove_all(library_);
+  EXPECT_TRUE(record.WaitFor("is gone")) << record.output();
+  EXPECT_EQ(record.Wait(), 3) << record.output();
+  EXPECT_THAT(record.output(), AllOf(HasSubstr("DO NOT RELY ON"), HasSubstr("cannot be read back"),
+                                     Not(HasSubstr("is kept")), Not(HasSubstr("safe"))));
 }
 
 // The recorder is a process of its own: what watches it cannot end or hurt a take.
