@@ -265,8 +265,11 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
   ended.end = take_->end();
   const Timestamp give_up = HostNow() + patience;
   Status status;
+  // Now: what comes while one device waits for the disk is not another's loss.
+  std::vector<RecordRing::Position> targets;
+  for (const auto& feed : feeds_) targets.push_back(feed->sink->end());
   for (const auto& feed : feeds_) {
-    RecordRing::Position target = feed->sink->end();
+    RecordRing::Position& target = targets[feed->index];
     for (;;) {
       status = Drain(*feed, &target);
       NoteTrouble(status);

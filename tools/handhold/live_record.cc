@@ -46,7 +46,10 @@ Json StoredJson(const live::StoredTake& stored, bool rehearsal) {
                             {"noted", stored.not_noted.empty()},
                             {"not_noted", stored.not_noted},
                             {"gaps", std::move(gaps)}});
-  if (rehearsal) json.Set("injected_gaps_reported_exactly", stored.gap_differences.empty());
+  if (rehearsal) {
+    json.Set("injected_gaps_reported_exactly", stored.gap_differences.empty());
+    json.Set("injected_gaps", stored.injected_gaps);
+  }
   if (stored.clocks) {
     json.Set("alignment_p99_s", stored.clocks->between_p99_s);
     json.Set("alignment_net_p99_s", stored.clocks->between_net_p99_s);
@@ -74,7 +77,8 @@ void Report(Context& context, LiveView& view, const live::Session& session,
   out.Prose(stored.take.page);
   if (rehearsal != nullptr && stored.gap_differences.empty()) {
     out.Prose("\nRehearsal: the gaps reported are the gaps injected, sample for sample (" +
-              std::to_string(rehearsal->gaps().size()) + " injected).\n");
+              std::to_string(stored.injected_gaps) + " of " +
+              std::to_string(rehearsal->gaps().size()) + " injected fell into the take).\n");
   }
   for (const std::string& difference : stored.gap_differences)
     out.Prose("Rehearsal: " + difference + "\n");
@@ -129,18 +133,35 @@ Outcome Record(Context& context, LiveView& view, live::Session& session, bool ar
   const live::Operator op = view.MakeOperator();
   HANDHOLD_ASSIGN(const auto lines, session.Check());
   for (const capture::CheckLine& line : lines) view.Tell(live::CheckJson(line));
+  if (context.interrupted()) {
+    view.Close();
+    return Error{ErrorCode::kCancelled, "ended while devices were asked; nothing was recorded"};
+  }
   if (live::Session::Missing(lines)) {
     view.Close();
     if (!view.ndjson()) PrintCheck(context, lines);
     return MissingError(session.rig(), lines);
   }
   HANDHOLD_TRY(session.Arm(op));
+  if (rehearsal == nullptr && !armed_by_key && session.rig().pre_roll > Duration() &&
+      !context.arguments.Has("--pre-roll"))
+    view.Say("the rig's pre_roll_s keeps nothing without --arm: the take begins now");
   Outcome outcome = Outcome::Done();
   bool first = true;
   while (!armed_by_key || session.AwaitRecord(op)) {
     auto stored = session.RecordTake(op);
     if (!stored) {
-      if (stored.error().code == ErrorCode::kCancelled && !first) break;
+      if (stored.error().code == ErrorCode::kCancelled) {
+        // The operator's wish, before a sample was kept: no failure. Back to armed, or the end.
+        view.Say("nothing was recorded: ended before the streams flowed");
+        if (armed_by_key && !session.left() && !context.interrupted()) continue;
+        if (first && context.interrupted()) {
+          view.Close();
+          return stored.error();
+        }
+        if (first) outcome = Outcome::Loss("nothing was recorded");
+        break;
+      }
       view.Close();
       return stored.error();
     }

@@ -15,9 +15,6 @@
 namespace handhold::cli {
 namespace {
 
-/// Of the message of a claim (capture/wire/claim.cc) that another program has.
-constexpr std::string_view kHeld = "uses it, and it serves one at a time";
-
 constexpr Duration kLinePeriod = Duration::Seconds(5);
 
 int Columns() {
@@ -151,10 +148,14 @@ Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine
     if (("," + names + ",").find("," + name + ",") == std::string::npos)
       names += (names.empty() ? "" : ",") + name;
   }
-  std::string advice = live::Session::Advice(rig);
+  // Only a device that did not answer is one to start; one without a stream of that name did.
+  const bool silent = std::any_of(lines.begin(), lines.end(), [](const capture::CheckLine& line) {
+    return line.required && !line.ok && line.stream.empty() && line.code != ErrorCode::kCorrupt;
+  });
+  std::string advice = silent ? live::Session::Advice(rig) : "";
   // A device that another program holds is there: what the claim says of it is the advice.
   for (const capture::CheckLine& line : lines)
-    if (!line.ok && line.required && line.text.find(kHeld) != std::string::npos) advice = line.text;
+    if (!line.ok && line.required && line.code == ErrorCode::kBusy) advice = line.text;
   return {ErrorCode::kNotFound,
           "required and missing: " + names +
               (advice.empty() ? "; the red lines say why and what to do" : "; " + advice)};

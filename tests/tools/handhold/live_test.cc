@@ -405,7 +405,7 @@ TEST_F(Live, ALibraryThatVanishesIsRedAndNothingIsCalledSafe) {
   EXPECT_TRUE(record.WaitFor("is gone")) << record.output();
   EXPECT_EQ(record.Wait(), 3) << record.output();
   EXPECT_THAT(record.output(), AllOf(HasSubstr("DO NOT RELY ON"), HasSubstr("cannot be read back"),
-                                     Not(HasSubstr("is kept")), Not(HasSubstr("safe"))));
+                                     Not(HasSubstr("the disk is kept")), Not(HasSubstr("safe"))));
 }
 
 // The recorder is a process of its own: what watches it cannot end or hurt a take.
