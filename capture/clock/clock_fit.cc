@@ -278,7 +278,7 @@ class LatenessMerger {
 // starved machine) is no evidence: it neither widens the gaps nor lengthens the span.
 void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
                     const ClockFitOptions& options, ClockSegment* segment) {
-  constexpr size_t kBlocks = 16, kFewPairs = 50;
+  constexpr size_t kBlocks = 16;
   constexpr double kShort_ns = 1e9;
   const auto least_step = static_cast<double>(options.least_step.ns());
   double gaps = 0.0;
@@ -300,7 +300,7 @@ void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
   const double span = std::max(1.0, static_cast<double>(end - begin));
   segment->offset_sd_ns = 2.0 * gap;
   segment->rate_sd = 3.0 * gap / span;
-  if (pairs.size() < kFewPairs || span < kShort_ns) {
+  if (pairs.size() < options.few_pairs || span < kShort_ns) {
     // All of a few packets may have been late, by what a break must exceed.
     segment->offset_sd_ns = std::max(2.0 * gap, least_step);
     segment->rate_sd =

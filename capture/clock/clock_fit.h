@@ -30,8 +30,12 @@ struct ClockFitOptions {
   /// machine, a reader that fell behind), unless a source told of a break: a clock that steps
   /// forward and back by the same amount within least_step is not told from that.
   Duration confirm = Duration::Seconds(2);
-  /// No crystal is further off than this: bounds the tolerance while a segment is young.
+  /// No crystal is further off than this: bounds the tolerance while a segment is young, and every
+  /// fitted rate.
   double largest_rate_error = 300e-6;
+  /// Fewer pairs, or less than a second of them, may all have been late: they claim no better than
+  /// least_step and largest_rate_error.
+  size_t few_pairs = 50;
 };
 
 /// A place where the device's clock did not run on evenly, found or (a reset that the source saw)

@@ -17,6 +17,20 @@ constexpr size_t kEdgeSlices = 60;
 
 int64_t Sent(const ClockPair& pair) { return pair.host_ns - pair.latency_ns; }
 
+/// p99 over the pairs that are not later than `most`.
+double EdgeDistance_s(std::span<const ClockPair> pairs, const recording::ClockMap& map,
+                      Duration most) {
+  std::vector<int64_t> distances;
+  for (const ClockPair& pair : pairs) {
+    const int64_t late = Sent(pair) - map.ToHost(pair.device_ns).ns();
+    if (late <= most.ns()) distances.push_back(late);
+  }
+  if (distances.empty()) return 0.0;
+  const auto at = static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(distances.size() - 1));
+  std::nth_element(distances.begin(), distances.begin() + at, distances.end());
+  return 1e-9 * static_cast<double>(distances[static_cast<size_t>(at)]);
+}
+
 }  // namespace
 
 StreamMeter::StreamMeter(const recording::StreamInfo& info)
@@ -127,11 +141,18 @@ StreamFigures StreamMeter::Figures() const {
     return out;
   ClockFitOptions one_line;
   one_line.piece = one_line.least_step = one_line.confirm = Duration::Seconds(1'000'000);
-  const auto fit = FitClock(pairs, one_line);
+  ClockFitOptions with_breaks;
+  with_breaks.piece = one_line.piece;
+  one_line.few_pairs = with_breaks.few_pairs = 5;  // each the least late of a second
+  // A clock that needs no break runs evenly, and what lies above its edge was late.
+  auto fit = FitClock(pairs, with_breaks);
+  const bool even = fit && fit->breaks.empty();
+  if (!even) fit = FitClock(pairs, one_line);
   if (!fit) return out;
   const recording::ClockSegment& line = fit->map.segments.back();
   out.clock_known = out.rate_known = true;
-  out.clock_residual_p99_s = 1e-9 * line.residual_max_ns;
+  out.clock_residual_p99_s =
+      EdgeDistance_s(pairs, fit->map, even ? with_breaks.least_step : Duration::Seconds(1'000'000));
   out.clock_uncertainty_s = 1e-9 * ClockUncertaintyNs(fit->map, last_.device_ns);
   out.rate_Hz = out.nominal_Hz / (1.0 + line.rate_error);
   return out;

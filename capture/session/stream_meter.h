@@ -32,8 +32,9 @@ struct StreamFigures {
   int64_t lost_samples = 0;
   int64_t saturated_samples = 0;  ///< beyond the sensor's full scale; what the device says comes
                                   ///< on top
-  /// Largest distance of the clock's lower edge, minimum per second, from one straight line over
-  /// the last minute or two: packets that are late together for less than a second do not count.
+  /// p99 of the distance of the clock's lower edge, minimum per second, from one straight line over
+  /// the last minute or two. Seconds in which every packet was late (a backlog after a stall, a
+  /// starved machine) do not count once the edge is back on its line.
   double clock_residual_p99_s = 0.0;
   /// How far the map of this line may be off now (ClockUncertaintyNs).
   double clock_uncertainty_s = 0.0;

@@ -44,11 +44,12 @@ Take::Take(std::unique_ptr<store::ClipWriter> writer, std::vector<TakeSource> so
 }
 
 Result<Take::Stream*> Take::AddStream(size_t source, StreamInfo info) {
-  // Clocks go on over a change of channels, as long as counters mean the same time.
+  // Clocks go on over a change of channels, as long as counters mean the same time: not over
+  // another rate in between, after which counters begin anew.
   std::shared_ptr<Track> track;
   for (const auto& s : streams_) {
-    if (s->source == source && s->info.name == info.name && s->track->rate == info.rate)
-      track = s->track;
+    if (s->source == source && s->info.name == info.name)
+      track = s->track->rate == info.rate ? s->track : nullptr;
   }
   HANDHOLD_ASSIGN(info.id, writer_->AddStream(info));
   info.epoch = 0;
@@ -313,7 +314,13 @@ Status Take::FitClocks() {
   for (const auto& stream : streams_) {
     const Track& track = *stream->track;
     const auto fit = FitClock(track.thinner.pairs(), {}, track.told_breaks);
-    if (!fit) continue;  // fewer than two packets: readers use the earliest pair
+    if (!fit) {  // fewer than two packets: readers use the earliest pair
+      const std::string note = stream->info.name + " has no clock map: " + fit.error().message;
+      if (fit.error().code != ErrorCode::kUnidentifiable &&
+          std::find(notes_.begin(), notes_.end(), note) == notes_.end())
+        notes_.push_back(note);
+      continue;
+    }
     recording::ClockMap map = fit->map;
     map.constant_delay_ns = sources_[stream->source].delay.ns();
     map.constant_delay_sd_ns = sources_[stream->source].delay_sd.ns();

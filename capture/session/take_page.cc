@@ -49,8 +49,15 @@ std::string ClockLines(const TakePageInput& in) {
   std::vector<std::string> said;
   for (const Take::ClockSummary& clock : in.clocks) {
     const recording::ClockSegment& s = clock.map.segments.back();
+    // Of all segments that hold data: one that is known badly is not hidden behind a good last one.
+    double offset_sd_ns = 0.0, late_ns = 0.0;
+    for (const recording::ClockSegment& segment : clock.map.segments) {
+      if (segment.pair_count == 0) continue;
+      offset_sd_ns = std::max(offset_sd_ns, segment.offset_sd_ns);
+      late_ns = std::max(late_ns, segment.residual_p99_ns);
+    }
     std::string line = Format("%+.2f ppm, offset known to %.0f us (p99 lateness %.0f us)",
-                              1e6 * s.rate_error, 2e-3 * s.offset_sd_ns, 1e-3 * s.residual_p99_ns);
+                              1e6 * s.rate_error, 2e-3 * offset_sd_ns, 1e-3 * late_ns);
     if (clock.map.constant_delay_ns != 0) {
       line += Format(", delay %.2f ms +- %.2f ms taken off",
                      1e-6 * static_cast<double>(clock.map.constant_delay_ns),

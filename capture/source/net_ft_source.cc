@@ -281,6 +281,11 @@ void NetFtSource::Announce(const NetFtConfig& config) {
   }
   const std::vector<StreamInfo> streams = Streams(config);
   const bool new_rate = !sequencer_ || !(streams[kWrench].rate == rate_);
+  // Numbers begin anew at another rate: what is missing until now is missing at the old one.
+  if (sequencer_ && new_rate) {
+    const int64_t missing = sequencer_->MissingBy(HostNow());
+    if (missing > 0) Gap(sequencer_->next_counter(), missing, GapCause::kDisconnected);
+  }
   rate_ = streams[kWrench].rate;
   base_ = sink_->OnStreams(streams);
   if (new_rate) sequencer_ = std::make_unique<RdtSequencer>(rate_.hz(), options_.internal_rate_hz);

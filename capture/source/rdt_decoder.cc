@@ -87,6 +87,12 @@ RdtVerdict RdtSequencer::NewRun(const RdtRecord& record, Timestamp host) {
   return Accept(record, host, steps, verdict);
 }
 
+int64_t RdtSequencer::MissingBy(Timestamp host) const {
+  if (!started_) return 0;
+  const double due_s = (host - due_.DueAt(last_counter_)).seconds();
+  return std::max<int64_t>(0, std::llround(due_s * record_rate_hz_));
+}
+
 RdtVerdict RdtSequencer::Next(const RdtRecord& record, Timestamp host_receive) {
   if (!started_) {
     started_ = true;

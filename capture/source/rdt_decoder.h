@@ -68,6 +68,8 @@ class RdtSequencer {
   RdtVerdict Next(const RdtRecord& record, Timestamp host_receive);
   /// The counter that the next record in order will get.
   int64_t next_counter() const { return last_counter_ + 1; }
+  /// Records that were due by `host` and have not come.
+  int64_t MissingBy(Timestamp host) const;
 
  private:
   RdtVerdict Accept(const RdtRecord& record, Timestamp host, int64_t steps, RdtVerdict verdict);

@@ -312,8 +312,11 @@ bool ViconSource::ReadAll() {
   if (layout_.timecode) client_->ReadTimecode(timecode_);
   // A latency that no system has would move the sample's time by as much.
   const double latency_s = client_->ServerLatency_s();
-  if (!(latency_s >= 0 && latency_s <= kMostLatency_s)) ++bad_;
-  latency_ns_ = std::llround(std::clamp(latency_s, 0.0, kMostLatency_s) * 1e9);
+  if (latency_s >= 0 && latency_s <= kMostLatency_s) {
+    latency_ns_ = std::llround(latency_s * 1e9);
+  } else {
+    ++bad_;  // the last good one stands: the clock does not jump, nor is a NaN made a time
+  }
   return client_->IsConnected();
 }
 

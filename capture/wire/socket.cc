@@ -75,18 +75,7 @@ void SetOption(const Descriptor& fd, int level, int option, int value) {
 
 bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
-/// The kernel stamps arrivals on CLOCK_REALTIME; the distance of the two clocks is taken at this
-/// moment. A stamp that makes no sense (a step of the real-time clock in between) is replaced by
-/// now.
-Timestamp MonotonicOf(const timespec& realtime_stamp) {
-  timespec real{};
-  ::clock_gettime(CLOCK_REALTIME, &real);
-  const Timestamp now = HostNow();
-  const int64_t age_ns = (real.tv_sec - realtime_stamp.tv_sec) * 1'000'000'000 +
-                         (real.tv_nsec - realtime_stamp.tv_nsec);
-  const bool sensible = age_ns >= 0 && age_ns < 10'000'000'000;
-  return sensible ? now - Duration::Nanoseconds(age_ns) : now;
-}
+int64_t Nanoseconds(const timespec& t) { return t.tv_sec * 1'000'000'000LL + t.tv_nsec; }
 
 }  // namespace
 
@@ -265,7 +254,10 @@ IoStatus UdpSocket::Receive(std::span<uint8_t> buffer, Timestamp deadline, Datag
         if (c->cmsg_type == SCM_TIMESTAMPNS) {
           timespec stamp{};
           std::memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
-          datagram->host_receive = MonotonicOf(stamp);
+          timespec real{};
+          ::clock_gettime(CLOCK_REALTIME, &real);
+          datagram->host_receive =
+              stamps_.MonotonicOf(Nanoseconds(stamp), Nanoseconds(real), HostNow());
           stamped = true;
         }
       }

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "capture/wire/stamp_clock.h"
 #include "database/base/result.h"
 #include "database/base/time.h"
 
@@ -147,6 +148,7 @@ class UdpSocket {
  private:
   Descriptor fd_;
   Address address_;
+  StampClock stamps_;
 };
 
 /// Sleeps until `host`, or less when a signal comes.

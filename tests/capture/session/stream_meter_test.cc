@@ -77,6 +77,24 @@ TEST(StreamMeterTest, AHoldIsOneLatePacketAndNoClockError) {
   EXPECT_LT(meter.Figures().clock_residual_p99_s, 1e-3);
 }
 
+// Three seconds that came at once: late, and the clock none the worse for it.
+TEST(StreamMeterTest, ABacklogOfSecondsIsNoClockError) {
+  for (const uint64_t seed : {1, 2, 3}) {
+    testing::PlantedClock planted;
+    planted.seconds = 10;
+    planted.seed = seed;
+    testing::PlantedArrivals arrivals = testing::Arrivals(planted);
+    const int64_t release = arrivals.pairs[2'500].host_ns;
+    for (size_t i = 1'000; i < 2'500; ++i) arrivals.pairs[i].host_ns = release;
+    StreamMeter meter(AnalogStream("a/b", 1, 500));
+    for (const recording::ClockPair& pair : arrivals.pairs) meter.Samples(*Record(pair, 1, {0.0}));
+    const StreamFigures f = meter.Figures();
+    EXPECT_LT(f.clock_residual_p99_s, 0.4e-3);
+    EXPECT_LT(f.clock_uncertainty_s, 0.4e-3);
+    EXPECT_NEAR(f.rate_Hz, 500 / (1 + 40e-6), 500 * 10e-6);
+  }
+}
+
 TEST(StreamMeterTest, AStepOfTheClockShowsUntilItIsTold) {
   for (const bool told : {false, true}) {
     testing::PlantedClock planted;

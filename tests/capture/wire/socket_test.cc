@@ -23,6 +23,33 @@ TEST(Resolve, NamesWhatIsWrong) {
   EXPECT_THAT(Resolve("127.0.0.1:99999", 5).error().message, testing::HasSubstr("127.0.0.1:99999"));
 }
 
+// Datagrams that wait while CLOCK_REALTIME is stepped are never made early.
+TEST(StampClock, AStepOfTheRealTimeClockMakesNothingEarly) {
+  constexpr int64_t kMs = 1'000'000;
+  for (const int64_t step_ms : {-5'000, -400, 400, 5'000, 60'000}) {
+    StampClock clock;
+    int64_t real_minus_mono = 1'700'000'000'000 * kMs;
+    const auto at = [](int64_t ms) {
+      return Timestamp::FromNanoseconds(1'000'000 * kMs + ms * kMs);
+    };
+    const auto stamp = [&](int64_t ms) { return at(ms).ns() + real_minus_mono; };
+    const auto read = [&](int64_t stamp_ns, int64_t ms) {
+      return clock.MonotonicOf(stamp_ns, stamp(ms), at(ms));
+    };
+    for (int64_t ms = 0; ms < 50; ms += 10) EXPECT_EQ(read(stamp(ms), ms + 3), at(ms));
+    const int64_t waiting[] = {stamp(60), stamp(70), stamp(80)};
+    real_minus_mono += step_ms * kMs;  // at 85 ms
+    for (int k = 0; k < 3; ++k) {
+      const Timestamp got = read(waiting[k], 90 + k);
+      EXPECT_GE(got, at(60 + 10 * k)) << step_ms;
+      EXPECT_LE(got, at(90 + k)) << step_ms;
+    }
+    // Then all is as before.
+    for (int64_t ms = 100; ms < 150; ms += 10)
+      EXPECT_EQ(read(stamp(ms), ms + 3), at(ms)) << step_ms;
+  }
+}
+
 TEST(Udp, KeepsSenderSizeAndAKernelStamp) {
   UdpSocket a = *UdpSocket::Bind(Address::Loopback(0));
   UdpSocket b = *UdpSocket::Bind(Address::Loopback(0));
