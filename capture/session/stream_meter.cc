@@ -147,6 +147,7 @@ StreamFigures StreamMeter::Figures() const {
   // A clock that needs no break runs evenly, and what lies above its edge was late.
   auto fit = FitClock(pairs, with_breaks);
   const bool even = fit && fit->breaks.empty();
+  one_line.largest_rate_error = 0.5;  // what the rate is, not what a crystal's would be
   if (!even) fit = FitClock(pairs, one_line);
   if (!fit) return out;
   const recording::ClockSegment& line = fit->map.segments.back();

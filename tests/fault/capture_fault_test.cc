@@ -250,7 +250,7 @@ TEST_F(Loopback, TheInjectedGapListIsTheReportedOneExactly) {
   rig.vicon.faults = *ParseFaultScript(
       "at 8 s stall 300 ms\nat 9 s hold 400 ms\nat 10 s lose 3\nat 11 s hold 200 ms");
   rig.net_ft.faults = *ParseFaultScript(
-      "at 8500 ms lose 4\nat 9 s stall 150 ms\nat 10 s hold 200 ms\nat 11 s duplicate 3");
+      "at 8500 ms lose 4\nat 9 s stall 150 ms\nat 10 s hold 700 ms\nat 11 s duplicate 3");
   auto host = *SimulatorProcess::Start(feed, rig);
   const TempDir dir;
   RecorderOptions options;

@@ -484,6 +484,32 @@ TEST_F(RecorderTest, ChangedChannelsOpenTheNextEpochAndUnchangedStreamsGoOn) {
   EXPECT_NEAR((b->times.front() - a->times.back()).seconds(), 2e-3, 1e-6);
 }
 
+// At another rate counters begin anew, and mean other times: no epoch has the clock of another.
+TEST_F(RecorderTest, ARateThatChangesAndComesBackLeavesEveryEpochItsClock) {
+  HandSource* plate = Add("plate", {AnalogStream("plate/load", 1, 1000)});
+  MakeAndArm();
+  plate->Announce();
+  Play({plate}, 1.0);
+  WaitForStreams({"plate/load"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({plate}, 1.0);
+  for (const int rate_Hz : {500, 1000}) {
+    plate->Announce({AnalogStream("plate/load", 1, rate_Hz)});
+    next_[{plate, 0}] = 0;
+    Play({plate}, 1.0);
+  }
+  auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  const auto clip = Open(*take);
+  const auto epochs = clip->FindStreams("plate/load");
+  ASSERT_EQ(epochs.size(), 3u);
+  for (const auto* epoch : epochs) {
+    const auto& map = clip->clock_map(epoch->id);
+    ASSERT_TRUE(map.valid()) << "epoch " << epoch->epoch;
+    EXPECT_EQ(map.segments.size(), 1u) << "epoch " << epoch->epoch;
+  }
+}
+
 TEST_F(RecorderTest, TwoDevicesWithOneNameStayApart) {
   HandSource* a = Add("left", {ForceStream("plate/wrench", 1000)});
   HandSource* b = Add("right", {ForceStream("plate/wrench", 1000)});
