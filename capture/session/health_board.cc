@@ -164,4 +164,35 @@ recording::QualityRecord JudgeTake(std::vector<QualityItem> items,
   return record;
 }
 
+double UntrustedShare(const recording::ClockMap& map, Duration length) {
+  constexpr double kMostOffset_ns = 5e6, kMostRateError = 1e-3;
+  if (length <= Duration() || !map.valid()) return 0.0;
+  // The last segment holds until the take's end, the first from its begin.
+  const recording::ClockSegment& last = map.segments.back();
+  const Timestamp end =
+      std::max(Timestamp::FromNanoseconds(map.segments.front().host_begin_ns) + length,
+               Timestamp::FromNanoseconds(last.host_begin_ns));
+  Duration bad;
+  for (size_t i = 0; i < map.segments.size(); ++i) {
+    const recording::ClockSegment& s = map.segments[i];
+    const Timestamp to = i + 1 < map.segments.size()
+                             ? Timestamp::FromNanoseconds(map.segments[i + 1].host_begin_ns)
+                             : end;
+    // Written so that a NaN is not trusted.
+    if (!(2 * s.offset_sd_ns <= kMostOffset_ns) || !(std::abs(s.rate_error) <= kMostRateError))
+      bad += std::max(to - Timestamp::FromNanoseconds(s.host_begin_ns), Duration());
+  }
+  return std::min(1.0, bad.seconds() / length.seconds());
+}
+
+void JudgeClock(const std::string& stream, const recording::ClockMap& map, Duration length,
+                recording::QualityRecord* quality) {
+  constexpr double kMostUntrusted = 0.05;
+  const double share = UntrustedShare(map, length);
+  if (share <= kMostUntrusted || !quality->keep) return;
+  quality->keep = false;
+  quality->advice = "Record it again if you can: the times of " + stream +
+                    " cannot be trusted in " + Number(100 * share) + " % of the take.";
+}
+
 }  // namespace handhold::capture

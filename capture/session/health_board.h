@@ -53,6 +53,14 @@ class HealthBoard {
   std::vector<Entry> entries_;
 };
 
+/// Which part of its samples' time a stream's clock map cannot be trusted in: known no better than
+/// 5 ms (95 %), or running faster or slower than any device's (1000 ppm). 0 .. 1.
+double UntrustedShare(const recording::ClockMap& map, Duration length);
+/// A take whose times are worthless in more than 5 % of it is not one to keep. `length`: the
+/// take's.
+void JudgeClock(const std::string& stream, const recording::ClockMap& map, Duration length,
+                recording::QualityRecord* quality);
+
 /// Whether to keep the take, from its items and figures, and why in one sentence.
 recording::QualityRecord JudgeTake(std::vector<recording::QualityItem> items,
                                    std::span<const StreamFigures> figures);

@@ -318,6 +318,9 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
     const std::lock_guard health(health_mutex_);
     ended.quality = JudgeTake(board_.items(), ended.figures);
   }
+  if (status) status = take_->FitClocks();
+  for (const Take::ClockSummary& clock : take_->clocks())
+    JudgeClock(clock.stream, clock.map, ended.end - take_->begin(), &ended.quality);
   if (status) status = take_->Finish(ended.quality);
   if (!status) {
     ended.quality.keep = false;

@@ -119,6 +119,36 @@ TEST(HealthBoardTest, WhatIsCountedTurnsRedAgainWhenThereIsMoreThanWasAcknowledg
   EXPECT_EQ(board.items()[0].clip_first_red, Timestamp::FromSeconds(3)) << "the first time";
 }
 
+TEST(JudgeTakeTest, TimesThatCannotBeTrustedAreNothingToKeep) {
+  const auto segment = [](double begin_s, double sd_us, double ppm) {
+    recording::ClockSegment s;
+    s.host_begin_ns = static_cast<int64_t>(1e9 * begin_s);
+    s.offset_sd_ns = 1e3 * sd_us;
+    s.rate_error = 1e-6 * ppm;
+    return s;
+  };
+  const auto judged = [](const recording::ClockMap& map) {
+    recording::QualityRecord quality;
+    JudgeClock("plate/wrench", map, Duration::Seconds(100), &quality);
+    return quality;
+  };
+  recording::ClockMap map;
+  map.segments = {segment(0, 10, 40)};
+  EXPECT_TRUE(judged(map).keep);
+  // A packet or two before a restart: uncertain, and next to nothing.
+  map.segments = {segment(0, 10, 40), segment(50, 4e5, 0), segment(50.1, 10, 40)};
+  EXPECT_TRUE(judged(map).keep);
+  EXPECT_NEAR(UntrustedShare(map, Duration::Seconds(100)), 1e-3, 1e-9);
+  map.segments = {segment(0, 10, 40), segment(50, 3e3, 0)};
+  EXPECT_FALSE(judged(map).keep);
+  EXPECT_THAT(judged(map).advice, HasSubstr("plate/wrench cannot be trusted in 50 %"));
+  map.segments = {segment(0, 10, 4679219)};
+  EXPECT_FALSE(judged(map).keep);
+  map.segments = {segment(0, std::nan(""), 0)};
+  EXPECT_FALSE(judged(map).keep);
+  EXPECT_TRUE(judged({}).keep) << "a stream that came in no packets is judged by its samples";
+}
+
 TEST(JudgeTakeTest, KeepsWhatIsGoodAndSaysWhyNot) {
   StreamFigures good;
   good.stream = "vicon/markers";
