@@ -193,22 +193,8 @@ Status FileReader::OpenDatabase(const ClipReaderOptions& options) {
 
 Error FileReader::Explained(Error error) const {
   if (error.code != ErrorCode::kCorrupt) return error;
-  std::error_code failed;
-  const auto there = static_cast<int64_t>(std::filesystem::file_size(path_, failed));
-  const Result<std::vector<uint8_t>> head =
-      db_.is_open() ? db_.ReadFileBytes(0, 32) : Result<std::vector<uint8_t>>(error);
-  if (!failed && head && head->size() == 32) {
-    const auto at = [&](size_t i) { return int64_t{(*head)[i]}; };
-    const int64_t page = at(16) << 8 | at(17),
-                  pages = at(28) << 24 | at(29) << 16 | at(30) << 8 | at(31);
-    if (page >= 512 && there < page * pages) {
-      error.message += "; it is cut off, with " + std::to_string(there) + " of " +
-                       std::to_string(page * pages) +
-                       " bytes: copy it again from where it was whole";
-      return error;
-    }
-  }
-  if (error.message.find("'handhold library check'") == std::string::npos) {
+  if (error.message.find("copy it again") == std::string::npos &&
+      error.message.find("'handhold library check'") == std::string::npos) {
     error.message +=
         "; 'handhold library check' says what can still be read, a copy of the file "
         "mends it";

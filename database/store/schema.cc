@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 
 #include "database/base/check.h"
@@ -71,12 +72,42 @@ Result<FileIdentity> IdentifyFile(const Database& db) {
                       BigEndian(head.data() + 68), BigEndian(head.data() + 60)};
 }
 
+Status CheckLength(const Database& db) {
+  constexpr char kMagic[] = "SQLite format 3";  // with its final 0, what such a file begins with
+  HANDHOLD_ASSIGN(const std::vector<uint8_t> head, db.ReadFileBytes(0, 100));
+  if (head.empty() || std::memcmp(head.data(), kMagic, std::min(head.size(), sizeof kMagic)) != 0)
+    return {};
+  if (head.size() < 100) {
+    return Error{ErrorCode::kCorrupt, db.path() + ": is cut off, with " +
+                                          std::to_string(head.size()) +
+                                          " bytes: copy it again from where it was whole"};
+  }
+  // A log or journal completes the file, or takes back what was begun. Asked for before the size:
+  // whoever wrote removes it when the file is whole.
+  for (const char* beside : {"-wal", "-journal"}) {
+    std::error_code error;
+    if (std::filesystem::file_size(db.path() + beside, error) > 0 && !error) return {};
+  }
+  const bool counted = std::memcmp(&head[24], &head[92], 4) == 0;  // else its page count is old
+  const int64_t page = head[16] << 8 | head[17];
+  const int64_t said = (page == 1 ? 65536 : page) *
+                       static_cast<int64_t>(static_cast<uint32_t>(BigEndian(&head[28])));
+  HANDHOLD_ASSIGN(const int64_t there, db.FileBytes());
+  if (!counted || there >= said) return {};
+  return Error{ErrorCode::kCorrupt, db.path() + ": is cut off, with " + std::to_string(there) +
+                                        " of " + std::to_string(said) +
+                                        " bytes: copy it again from where it was whole"};
+}
+
 Result<int> CheckHeader(const Database& db, FileKind kind) {
   HANDHOLD_ASSIGN(const FileIdentity identity, IdentifyFile(db));
   const std::string what(FileKindName(kind));
   if (!identity.sqlite) {
+    HANDHOLD_TRY(CheckLength(db));
+    HANDHOLD_ASSIGN(const int64_t bytes, db.FileBytes());
     return Error{ErrorCode::kInvalid,
-                 db.path() + ": not a Handhold " + what + " (not even an SQLite file)"};
+                 db.path() + ": not a Handhold " + what +
+                     (bytes == 0 ? " (it is empty)" : " (not even an SQLite file)")};
   }
   const int32_t application = identity.application, revision = identity.revision;
   if (application != static_cast<int32_t>(kind)) {
@@ -102,7 +133,7 @@ Result<int> CheckHeader(const Database& db, FileKind kind) {
 std::function<Status(const Database&)> HeaderCheck(FileKind kind) {
   return [kind](const Database& db) -> Status {
     HANDHOLD_TRY(CheckHeader(db, kind));
-    return {};
+    return CheckLength(db);
   };
 }
 

@@ -46,7 +46,10 @@ Result<FileIdentity> IdentifyFile(const Database& db);
 /// Reads the file's first 100 bytes, without locks or SQL, and refuses what is not an SQLite file
 /// of this kind (kInvalid) or is of a revision beyond ours (kVersion). Answers the revision.
 Result<int> CheckHeader(const Database& db, FileKind kind);
-/// CheckHeader, for DatabaseOptions::inspect.
+/// kCorrupt, with what is there and what should be, for an SQLite file that has fewer bytes than
+/// its header says and that no log or journal completes. Without locks or SQL.
+Status CheckLength(const Database& db);
+/// CheckHeader and CheckLength, for DatabaseOptions::inspect.
 std::function<Status(const Database&)> HeaderCheck(FileKind kind);
 /// Runs the migrations after `from` (0: a new, empty file) and sets application_id and
 /// user_version; then `complete`, which fills what SQL cannot. All in one transaction; nothing when

@@ -198,7 +198,7 @@ Result<std::string> Database::QueryText(std::string_view sql) const {
 int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(handle_); }
 int64_t Database::changes() const { return sqlite3_changes64(handle_); }
 
-Result<std::vector<uint8_t>> Database::ReadFileBytes(int64_t offset, int size) const {
+Result<int64_t> Database::FileBytes() const {
   sqlite3_file* file = nullptr;
   if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
       file == nullptr || file->pMethods == nullptr) {
@@ -207,6 +207,13 @@ Result<std::vector<uint8_t>> Database::ReadFileBytes(int64_t offset, int size) c
   sqlite3_int64 end = 0;
   if (file->pMethods->xFileSize(file, &end) != SQLITE_OK)
     return Error{ErrorCode::kIo, path_ + ": its size cannot be read"};
+  return end;
+}
+
+Result<std::vector<uint8_t>> Database::ReadFileBytes(int64_t offset, int size) const {
+  HANDHOLD_ASSIGN(const int64_t end, FileBytes());
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_FILE_POINTER, &file);
   const int64_t available = std::clamp<int64_t>(end - offset, 0, size);
   std::vector<uint8_t> bytes(static_cast<size_t>(available));
   if (available > 0 &&

@@ -82,6 +82,7 @@ class Database {
   /// lock is taken and closing does not release those of other connections of this process. Fewer
   /// bytes than asked: the end of the file.
   Result<std::vector<uint8_t>> ReadFileBytes(int64_t offset, int size) const;
+  Result<int64_t> FileBytes() const;  ///< the file's size, asked in the same way
   /// Aborts any statement after about this many virtual-machine steps (hostile files); 0: never.
   void LimitWork(int64_t steps);
   /// Copies what the log holds into the file without waiting for anyone. The pages in the log, and

@@ -245,18 +245,43 @@ TEST(Clip, AFileThatIsCutOffIsNamedWithWhatItLacks) {
   const TempDir dir;
   ASSERT_TRUE(WriteClip(MakeClip(17), dir / "a.clip", {}));
   const auto whole = std::filesystem::file_size(dir / "a.clip");
-  for (const auto left : {whole - 8192}) {
-    std::filesystem::resize_file(dir / "a.clip", left);
-    ClipReaderOptions options;
-    options.untrusted = true;
-    const auto reader = ClipReader::Open(dir / "a.clip", options);
-    ASSERT_FALSE(reader);
-    EXPECT_THAT(
-        reader.error().message,
-        ::testing::AllOf(::testing::HasSubstr("a.clip"),
-                         ::testing::HasSubstr("it is cut off, with " + std::to_string(left) +
-                                              " of " + std::to_string(whole) + " bytes"),
-                         ::testing::HasSubstr("copy it again")));
+  ASSERT_GT(whole, 80'000u);
+  for (const bool untrusted : {false, true}) {
+    for (const auto left : {whole - 1, whole - 4096, whole - 8192, whole * 3 / 4, whole / 2,
+                            whole / 10, decltype(whole){4096}, decltype(whole){100}}) {
+      const std::string path = dir / "cut.clip";
+      std::filesystem::copy_file(dir / "a.clip", path,
+                                 std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::resize_file(path, left);
+      ClipReaderOptions options;
+      options.untrusted = untrusted;
+      const auto reader = ClipReader::Open(path, options);
+      ASSERT_FALSE(reader) << left;
+      EXPECT_EQ(reader.error().code, ErrorCode::kCorrupt);
+      EXPECT_EQ(reader.error().message, path + ": is cut off, with " + std::to_string(left) +
+                                            " of " + std::to_string(whole) +
+                                            " bytes: copy it again from where it was whole");
+    }
+  }
+  std::filesystem::resize_file(dir / "cut.clip", 60);
+  EXPECT_THAT(ClipReader::Open(dir / "cut.clip").error().message,
+              ::testing::HasSubstr("is cut off, with 60 bytes"));
+  std::filesystem::resize_file(dir / "cut.clip", 0);
+  EXPECT_THAT(ClipReader::Open(dir / "cut.clip").error().message,
+              ::testing::HasSubstr("it is empty"));
+  EXPECT_TRUE(ClipReader::Open(dir / "a.clip")) << "the canary: what is whole opens";
+}
+
+// While a log holds what the file lacks, the header's page count is no verdict.
+TEST(Clip, ARecordingWhoseLogIsAheadOfItsFileIsNotCutOff) {
+  const TempDir dir;
+  std::mt19937_64 rng(21);
+  auto writer = ClipWriter::Create(dir / "a.clip", {}, {}).value();
+  const int stream = writer->AddStream(MarkerStream(1, 1e-5)).value();
+  for (int block = 0; block < 200; ++block) {
+    ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 4, block * 50, block * 50, 50)));
+    const auto reader = ClipReader::Open(dir / "a.clip");
+    ASSERT_TRUE(reader) << reader.error().message;
   }
 }
 
@@ -386,7 +411,7 @@ TEST(Clip, ForeignAndNewerFilesAreRefusedAndUntouched) {
     for (const char* suffix : {"-wal", "-shm", "-journal"})
       EXPECT_FALSE(std::filesystem::exists(path + suffix)) << suffix;
   };
-  refuse("empty.clip", {}, ErrorCode::kInvalid, "not even an SQLite file");
+  refuse("empty.clip", {}, ErrorCode::kInvalid, "it is empty");
   refuse("text.clip", Bytes(5000, 'x'), ErrorCode::kInvalid, "not even an SQLite file");
   Bytes newer = good;
   newer[63] = 99;  // user_version
