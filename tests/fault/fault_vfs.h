@@ -45,6 +45,8 @@ class FaultVfs {
   void Acknowledge(int64_t durable) { Note({DiskEvent::Kind::kAcknowledged, "", durable, {}}); }
   /// Bytes that may still be written; negative: any number.
   std::atomic<int64_t> budget{-1};
+  /// Pieces of 32 kB that the index of a log (-shm) may have; negative: any number.
+  std::atomic<int> shm_regions{-1};
 
   /// Files after the first `events` events: what was synced, and of what was not, what `survival`
   /// says.
@@ -166,6 +168,9 @@ class FaultVfs {
   static int SectorSize(sqlite3_file*) { return 512; }
   static int Characteristics(sqlite3_file*) { return 0; }  // no promise of atomic or ordered writes
   static int ShmMap(sqlite3_file* file, int page, int size, int extend, void volatile** out) {
+    const int regions = Of(file)->vfs->shm_regions;
+    if (extend != 0 && regions >= 0 && page >= regions)
+      return SQLITE_IOERR_SHMSIZE;  // as unix says
     return RealOf(file)->pMethods->xShmMap(RealOf(file), page, size, extend, out);
   }
   static int ShmLock(sqlite3_file* file, int offset, int n, int flags) {

@@ -195,6 +195,65 @@ TEST(Fault, AFullDiskIsReportedKeepsWhatIsCommittedAndRecordingResumes) {
               static_cast<long long>(refused_blocks));
 }
 
+// The index of the log (-shm) lies on the same disk. It is made with the recording and grows when
+// the log has more than 4062 pages, which takes a reader that holds it.
+TEST(Fault, ADiskTooFullForTheLogsIndexIsReportedAndRecordingResumes) {
+  const TempDir dir;
+  auto& vfs = fault::FaultVfs::Get();
+  vfs.budget = -1;
+  ClipWriterOptions options;
+  options.vfs = fault::FaultVfs::kName;
+  options.lossless = true;
+  const std::string path = dir / "a.clip";
+  struct Unlimited {
+    ~Unlimited() { fault::FaultVfs::Get().shm_regions = -1; }
+  } const unlimited_at_the_end;
+  recording::StreamInfo info = KiloHertz();
+  for (recording::Channel& channel : info.channels) channel.quantum = 0;
+  vfs.shm_regions = 0;
+  auto writer = ClipWriter::Create(path, {}, options).value();  // the file alone, no log yet
+  const auto none = writer->AddStream(info);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kIo) << none.error().message;
+  EXPECT_THAT(none.error().message, ::testing::HasSubstr("free space"));
+  vfs.shm_regions = 1;
+  const auto stream = writer->AddStream(info);
+  ASSERT_TRUE(stream) << stream.error().message;
+  std::mt19937_64 rng(9);
+  int64_t at = 0;
+  const auto append = [&] {
+    recording::SampleBlock block = BlockAt(at, 500);
+    for (double& v : block.values) v += 0.5 * std::generate_canonical<double, 53>(rng);
+    const Status status = writer->Append(block);
+    if (status) at += 500;
+    return status;
+  };
+  ASSERT_TRUE(append());
+  DatabaseOptions open;
+  open.vfs = fault::FaultVfs::kName;
+  Database holder = Database::Open(path, open).value();
+  ASSERT_TRUE(holder.Execute("BEGIN"));
+  ASSERT_TRUE(holder.QueryInteger("SELECT count(*) FROM chunk"));
+  Status full;
+  while ((full = append()) && at < 4'000'000) continue;
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, ErrorCode::kIo) << full.error().message;
+  EXPECT_THAT(full.error().message, ::testing::HasSubstr("free space"));
+  const auto count = [&] { return ClipReader::Open(path).value()->sample_count(1); };
+  EXPECT_EQ(count(), writer->durable().value()[0].durable_index);
+  EXPECT_FALSE(append()) << "still full";
+  vfs.shm_regions = -1;
+  ASSERT_TRUE(holder.Execute("COMMIT"));
+  for (int b = 0; b < 10; ++b) {
+    const Status again = append();
+    ASSERT_TRUE(again) << again.error().message;
+  }
+  const Status closed = writer->Close();
+  ASSERT_TRUE(closed) << closed.error().message;
+  EXPECT_EQ(count(), at);
+  EXPECT_TRUE(ClipReader::Open(path).value()->Check().value().empty());
+}
+
 TEST(Fault, ClosingOnAFullDiskKeepsTheRecording) {
   const TempDir dir;
   auto& vfs = fault::FaultVfs::Get();
