@@ -17,6 +17,9 @@ constexpr LedgerKind kKinds[] = {LedgerKind::kTag,  LedgerKind::kRating,  Ledger
 constexpr char kAllEntries[] =
     "SELECT id, uid, clip, subject, kind, name, value, removed, t_begin_ns, t_end_ns, replaces, "
     "author, utc_ns, digest FROM entry NOT INDEXED WHERE id>?1 ORDER BY id";
+constexpr char kOneEntry[] =
+    "SELECT id, uid, clip, subject, kind, name, value, removed, t_begin_ns, t_end_ns, replaces, "
+    "author, utc_ns, digest FROM entry NOT INDEXED WHERE id=?1";
 constexpr int kDigestColumn = 13;
 
 LedgerEntry ReadEntry(Statement& row) {
@@ -63,6 +66,25 @@ std::string Named(const LedgerEntry& e, int64_t id) {
   return text + " by " + e.author + ")";
 }
 
+/// All reads until it ends see the file at one moment; within a transaction they do anyway.
+class Snapshot {
+ public:
+  explicit Snapshot(const Database& db) : db_(db), began_(Run("BEGIN")) {}
+  ~Snapshot() {
+    if (began_) Run("COMMIT");
+  }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  bool Run(const char* sql) const {
+    Result<Statement> statement = db_.Prepare(sql);
+    return statement && statement->Run();
+  }
+  const Database& db_;
+  bool began_;
+};
+
 /// Writes the digests of entries that have none yet, after `from`, and where the chain ends.
 Status Chain(Database& db, int64_t from, Digest before) {
   HANDHOLD_ASSIGN(Statement list, db.Prepare(kAllEntries));
@@ -88,6 +110,26 @@ std::string KeyOf(const LedgerEntry& e) {
     key += '\n' + std::to_string(e.span->begin.ns()) + ' ' + std::to_string(e.span->end.ns());
   if (e.kind == LedgerKind::kNote) key += e.uid;
   return key;
+}
+
+/// What of a history still holds.
+std::vector<LedgerEntry> Newest(const std::vector<LedgerEntry>& history) {
+  std::map<std::string, size_t> newest;
+  std::set<std::string> replaced;
+  for (size_t i = 0; i < history.size(); ++i) {
+    newest[KeyOf(history[i])] = i;
+    replaced.insert(history[i].replaces);
+  }
+  std::vector<LedgerEntry> current;
+  for (size_t i = 0; i < history.size(); ++i) {
+    const LedgerEntry& e = history[i];
+    if (newest[KeyOf(e)] == i && !e.removed && !replaced.contains(e.uid)) current.push_back(e);
+  }
+  return current;
+}
+
+bool IsAbout(const LedgerEntry& e, const std::string& who) {
+  return e.clip == who || (e.subject == who && e.kind == LedgerKind::kConsent);
 }
 
 }  // namespace
@@ -178,11 +220,15 @@ Result<std::vector<std::string>> Ledger::Append(std::vector<LedgerEntry> entries
   // The newest entry of each key. A damaged one cannot be named as replaced; what is said now holds
   // all the same.
   std::map<std::string, std::string> held;
-  for (const LedgerEntry& e : entries) held[KeyOf(e)];
+  std::set<std::string> clips;
+  for (const LedgerEntry& e : entries) held[KeyOf(e)], clips.insert(e.clip);
   Issues damage;
-  HANDHOLD_TRY(Scan(&damage, [&](const LedgerEntry& e) {
-    if (const auto key = held.find(KeyOf(e)); key != held.end()) key->second = e.uid;
-  }));
+  HANDHOLD_TRY(Verify());
+  for (const std::string& clip : clips) {
+    HANDHOLD_TRY(VisitVerified(clip, damage, [&](const LedgerEntry& e) {
+      if (const auto key = held.find(KeyOf(e)); key != held.end()) key->second = e.uid;
+    }));
+  }
   HANDHOLD_ASSIGN(Statement put, db_.Prepare("INSERT INTO entry VALUES(NULL, ?1, ?2, ?3, ?4, ?5, "
                                              "?6, ?7, ?8, ?9, ?10, ?11, ?12, x'')"));
   for (LedgerEntry& e : entries) {
@@ -211,76 +257,128 @@ Result<std::vector<std::string>> Ledger::Append(std::vector<LedgerEntry> entries
   return uids;
 }
 
-Status Ledger::Scan(Issues* damage, const std::function<void(LedgerEntry)>& visit) const {
-  const auto wrong = [&](const std::string& where, const std::string& what) -> Status {
-    if (damage == nullptr) {
-      return Error{ErrorCode::kCorrupt,
-                   db_.path() + ", " + where + ": " + what +
-                       "; 'handhold library check' lists all, a copy of ledger.db mends them"};
-    }
-    damage->push_back({"ledger.db, " + where, Severity::kLoss, what});
-    return {};
-  };
+Status Ledger::Wrong(Issues* damage, const std::string& where, const std::string& what) const {
+  if (damage == nullptr) {
+    return Error{ErrorCode::kCorrupt,
+                 db_.path() + ", " + where + ": " + what +
+                     "; 'handhold library check' lists all, a copy of ledger.db mends them"};
+  }
+  damage->push_back({"ledger.db, " + where, Severity::kLoss, what});
+  return {};
+}
+
+Status Ledger::Follow(Walk& walk, Issues* damage, const Visit& visit) const {
   const auto missing = [](int64_t first, int64_t end) {
     return "entries " + std::to_string(first) + " to " + std::to_string(end - 1);
   };
-  Digest stored, computed;  // of the entry before: as it stands there, as it should be
-  int64_t expected = 1, count = 0;
   HANDHOLD_ASSIGN(Statement list, db_.Prepare(kAllEntries));
-  list.Bind(1, 0);
+  list.Bind(1, walk.expected - 1);
   const Status listed = list.ForEach([&](Statement& row) -> Status {
     const int64_t id = row.Integer(0);
-    if (id > expected) HANDHOLD_TRY(wrong(missing(expected, id), "are missing"));
-    expected = id + 1;
-    ++count;
+    if (id > walk.expected) HANDHOLD_TRY(Wrong(damage, missing(walk.expected, id), "are missing"));
+    walk.expected = id + 1;
+    ++walk.count;
     LedgerEntry entry = ReadEntry(row);
     const Digest here = StoredDigest(row, kDigestColumn);
     // Where the entry before is whole and only its digest damaged, that is its finding, not ours.
-    const Digest should = DigestOf(row, computed);
-    const bool whole = here == should || here == DigestOf(row, stored);
-    stored = here;
-    computed = whole ? here : should;
+    const Digest should = DigestOf(row, walk.computed);
+    const Digest before = here == should ? walk.computed : walk.stored;
+    const bool whole = here == should || here == DigestOf(row, walk.stored);
+    walk.stored = here;
+    walk.computed = whole ? here : should;
     if (whole) {
-      visit(std::move(entry));
+      visit(std::move(entry), {id, before});
       return {};
     }
-    return wrong(Named(entry, id), "is not as it was written (its digest does not match)");
+    return Wrong(damage, Named(entry, id), "is not as it was written (its digest does not match)");
   });
-  if (!listed && (damage == nullptr || listed.error().code != ErrorCode::kCorrupt)) return listed;
-  if (!listed) HANDHOLD_TRY(wrong("entries from " + std::to_string(expected), "cannot be read"));
+  if (listed) return {};
+  if (damage == nullptr || listed.error().code != ErrorCode::kCorrupt) return listed;
+  walk.unreadable = true;
+  return Wrong(damage, "entries from " + std::to_string(walk.expected), "cannot be read");
+}
+
+Status Ledger::CheckEnd(const Walk& walk, Issues* damage) const {
   HANDHOLD_ASSIGN(Statement head, db_.Prepare("SELECT entries, digest FROM head WHERE one=1"));
   HANDHOLD_ASSIGN(const bool row, head.Step());
   const Digest last = row ? StoredDigest(head, 1) : Digest();
-  if (row && head.Integer(0) == count && (last == computed || last == stored)) return {};
-  return wrong("end", "is not as it was written: " +
-                          (row ? std::to_string(head.Integer(0)) : std::string("unknown")) +
-                          " entries were made, " + std::to_string(count) + " are there");
+  if (row && head.Integer(0) == walk.count && (last == walk.computed || last == walk.stored))
+    return {};
+  return Wrong(damage, "end",
+               "is not as it was written: " +
+                   (row ? std::to_string(head.Integer(0)) : std::string("unknown")) +
+                   " entries were made, " + std::to_string(walk.count) + " are there");
+}
+
+Status Ledger::Scan(Issues* damage, const Visit& visit) const {
+  const Snapshot snapshot(db_);
+  Walk walk;
+  HANDHOLD_TRY(Follow(walk, damage, visit));
+  return CheckEnd(walk, damage);
+}
+
+Status Ledger::Verify() {
+  if (verified_ && verified_->walk.expected > 1) {
+    // A file that was put in this one's place in the meantime ends otherwise.
+    HANDHOLD_ASSIGN(Statement last, db_.Prepare("SELECT digest FROM entry WHERE id=?1"));
+    last.Bind(1, verified_->walk.expected - 1);
+    HANDHOLD_ASSIGN(const bool row, last.Step());
+    if (!row || StoredDigest(last, 0) != verified_->walk.stored) verified_.reset();
+  }
+  if (!verified_ || verified_->walk.unreadable) verified_.emplace();
+  Verified& v = *verified_;
+  const Status followed = Follow(v.walk, &v.damage, [&](const LedgerEntry& e, const Link& link) {
+    v.about[e.clip].push_back(link);
+    if (e.kind == LedgerKind::kConsent && e.subject != e.clip) v.about[e.subject].push_back(link);
+  });
+  if (!followed) verified_.reset();
+  return followed;
+}
+
+Status Ledger::VisitVerified(const std::string& about, Issues& damage,
+                             const std::function<void(LedgerEntry)>& visit) const {
+  const auto links = verified_->about.find(about);
+  if (links == verified_->about.end()) return {};
+  HANDHOLD_ASSIGN(Statement get, db_.Prepare(kOneEntry));
+  for (const Link& link : links->second) {
+    get.Bind(1, link.id);
+    HANDHOLD_ASSIGN(const bool row, get.Step());
+    if (!row) {
+      HANDHOLD_TRY(Wrong(&damage, "entry " + std::to_string(link.id), "is missing"));
+    } else if (DigestOf(get, link.before) != StoredDigest(get, kDigestColumn)) {
+      HANDHOLD_TRY(Wrong(&damage, Named(ReadEntry(get), link.id),
+                         "is not as it was written (its digest does not match)"));
+    } else {
+      visit(ReadEntry(get));
+    }
+    get.Reset();
+  }
+  return {};
+}
+
+Result<std::vector<LedgerEntry>> Ledger::Held(const std::string& about, Issues& damage) {
+  const Snapshot snapshot(db_);
+  HANDHOLD_TRY(Verify());
+  damage.insert(damage.end(), verified_->damage.begin(), verified_->damage.end());
+  HANDHOLD_TRY(CheckEnd(verified_->walk, &damage));
+  std::vector<LedgerEntry> history;
+  HANDHOLD_TRY(VisitVerified(about, damage, [&](LedgerEntry e) {
+    if (IsAbout(e, about)) history.push_back(std::move(e));
+  }));
+  return Newest(history);
 }
 
 Result<std::vector<LedgerEntry>> Ledger::History(const std::string& about, Issues* damage) const {
   std::vector<LedgerEntry> entries;
-  HANDHOLD_TRY(Scan(damage, [&](LedgerEntry e) {
-    const bool asked =
-        about.empty() || e.clip == about || (e.subject == about && e.kind == LedgerKind::kConsent);
-    if (asked) entries.push_back(std::move(e));
+  HANDHOLD_TRY(Scan(damage, [&](LedgerEntry e, const Link&) {
+    if (about.empty() || IsAbout(e, about)) entries.push_back(std::move(e));
   }));
   return entries;
 }
 
 Result<std::vector<LedgerEntry>> Ledger::Current(const std::string& about, Issues* damage) const {
   HANDHOLD_ASSIGN(const std::vector<LedgerEntry> history, History(about, damage));
-  std::map<std::string, size_t> newest;
-  std::set<std::string> replaced;
-  for (size_t i = 0; i < history.size(); ++i) {
-    newest[KeyOf(history[i])] = i;
-    replaced.insert(history[i].replaces);
-  }
-  std::vector<LedgerEntry> current;
-  for (size_t i = 0; i < history.size(); ++i) {
-    const LedgerEntry& e = history[i];
-    if (newest[KeyOf(e)] == i && !e.removed && !replaced.contains(e.uid)) current.push_back(e);
-  }
-  return current;
+  return Newest(history);
 }
 
 Result<int64_t> Ledger::Count() const { return db_.QueryInteger("SELECT count(*) FROM entry"); }
@@ -293,7 +391,7 @@ Result<Issues> Ledger::Check() const {
                       "SQLite finds its structure damaged: " +
                           (verdict ? verdict->substr(0, 200) : verdict.error().message)});
   }
-  HANDHOLD_TRY(Scan(&issues, [](const LedgerEntry&) {}));
+  HANDHOLD_TRY(Scan(&issues, [](const LedgerEntry&, const Link&) {}));
   return issues;
 }
 

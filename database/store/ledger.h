@@ -9,10 +9,12 @@
 /// that chain ends: an entry that is not as it was written is never answered.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "database/base/digest.h"
 #include "database/base/id.h"
 #include "database/base/issue.h"
 #include "database/base/time.h"
@@ -59,7 +61,7 @@ class Ledger {
   Ledger& operator=(Ledger&&) = default;
 
   /// Appends and syncs; answers the uid. kInvalid: no author, an empty name, a rating that is none,
-  /// consent without a subject or anything else without a clip.
+  /// consent without a subject or anything else without a clip. Verifies what Held verifies.
   Result<std::string> Append(LedgerEntry entry);
   /// The same for several: all of them or none.
   Result<std::vector<std::string>> Append(std::vector<LedgerEntry> entries);
@@ -71,6 +73,11 @@ class Ledger {
   /// What holds now, of a clip, of a subject's consent, or (empty) of all. Damage: as History.
   Result<std::vector<LedgerEntry>> Current(const std::string& clip_or_subject = "",
                                            Issues* damage = nullptr) const;
+  /// What Current answers, for whoever asks again and again: a Ledger verifies the whole file the
+  /// first time, afterwards the entries that came since and those it answers, which are compared
+  /// with what was verified. Damage that befalls other entries in the meantime is for Check. Costs
+  /// about 100 bytes of memory an entry.
+  Result<std::vector<LedgerEntry>> Held(const std::string& clip_or_subject, Issues& damage);
   /// Entries made so far: tells whether a catalogue's copy is still good.
   Result<int64_t> Count() const;
   /// Verifies every entry, the chain and its end, and SQLite's structure; findings name the entry.
@@ -78,10 +85,41 @@ class Ledger {
 
  private:
   Ledger() = default;
-  /// Every entry that is as it was written, oldest first; what is not goes to `damage`, or with
-  /// null stops the scan.
-  Status Scan(Issues* damage, const std::function<void(LedgerEntry)>& visit) const;
+  /// How far along the chain one is.
+  struct Walk {
+    Digest stored, computed;  ///< of the entry before: as it stands there, as it should be
+    int64_t expected = 1;     ///< id of the next entry
+    int64_t count = 0;        ///< entries that were there
+    bool unreadable = false;  ///< and so not at the end
+  };
+  /// An entry that was found whole, and the digest that its own continues.
+  struct Link {
+    int64_t id;
+    Digest before;
+  };
+  struct Verified {
+    Walk walk;
+    std::map<std::string, std::vector<Link>> about;  ///< by clip; consent also by subject
+    Issues damage;
+  };
+  using Visit = std::function<void(LedgerEntry, const Link&)>;
+
+  /// A finding: goes to `damage`, or with null is the error.
+  Status Wrong(Issues* damage, const std::string& where, const std::string& what) const;
+  /// Every entry from where `walk` is that is as it was written, oldest first.
+  Status Follow(Walk& walk, Issues* damage, const Visit& visit) const;
+  /// Whether the chain ends where the file says.
+  Status CheckEnd(const Walk& walk, Issues* damage) const;
+  /// The whole chain with its end, at one moment.
+  Status Scan(Issues* damage, const Visit& visit) const;
+  /// Brings `verified_` to the file's end; within a transaction.
+  Status Verify();
+  /// What `verified_` has about someone, oldest first, read and compared.
+  Status VisitVerified(const std::string& about, Issues& damage,
+                       const std::function<void(LedgerEntry)>& visit) const;
+
   Database db_;
+  std::optional<Verified> verified_;
 };
 
 }  // namespace handhold::store

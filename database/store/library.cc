@@ -369,7 +369,7 @@ Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntr
 
 Status FolderLibrary::CopyEntries(const std::string& clip_id) {
   Issues damage;
-  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_->Current(clip_id, &damage));
+  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_->Held(clip_id, damage));
   for (const Issue& issue : damage)
     Log(LogLevel::kWarning, "ledger.damaged", {{"where", issue.where}, {"what", issue.what}});
   return CopyLedger(catalogue_, entries, clip_id);

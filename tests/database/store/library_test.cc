@@ -779,6 +779,88 @@ TEST(Ledger, EveryFlippedBitThatChangesAnAnswerIsDetectedAndLocated) {
   EXPECT_EQ(refused + located + harmless, 1200) << "what cannot be located could not be opened";
 }
 
+TEST(Ledger, WhatIsHeldIsWhatIsCurrentAlsoAsOthersAppend) {
+  const TempDir dir;
+  FillLedger(dir / "ledger.db");
+  Ledger ledger = Ledger::Open(dir / "ledger.db", false).value();
+  Ledger other = Ledger::Open(dir / "ledger.db", false).value();
+  std::mt19937_64 rng(45);
+  const auto text = [](const std::vector<LedgerEntry>& entries) {
+    std::string all;
+    for (const LedgerEntry& e : entries) all += e.uid + " ";
+    return all;
+  };
+  for (int i = 0; i < 200; ++i) {
+    LedgerEntry e = Tag("0192f3a0-0000-7000-8000-00000000000" + std::to_string(rng() % 3),
+                        "tag" + std::to_string(rng() % 4));
+    e.removed = rng() % 3 == 0;
+    if (rng() % 5 == 0) e.kind = LedgerKind::kRating, e.name = "", e.value = "4";
+    if (rng() % 7 == 0) {
+      e = LedgerEntry();
+      e.kind = LedgerKind::kConsent;
+      e.subject = "S0" + std::to_string(rng() % 2);
+      e.name = "publication";
+      e.value = rng() % 2 == 0 ? "given" : "withdrawn";
+      e.author = "ana";
+    }
+    ASSERT_TRUE((rng() % 2 == 0 ? ledger : other).Append(e));
+    for (const std::string& about : {e.clip.empty() ? e.subject : e.clip, std::string("S01")}) {
+      Issues damage;
+      EXPECT_EQ(text(ledger.Held(about, damage).value()), text(other.Current(about).value()));
+      EXPECT_THAT(damage, IsEmpty());
+    }
+  }
+}
+
+TEST(Ledger, OneThatGrowsWhileItIsReadIsNotTakenForDamaged) {
+  const TempDir dir;
+  FillLedger(dir / "ledger.db");
+  std::thread author([&] {
+    Ledger ledger = Ledger::Open(dir / "ledger.db", false).value();
+    for (int i = 0; i < 150; ++i) EXPECT_TRUE(ledger.Append(Tag("c1", std::to_string(i))));
+  });
+  Ledger ledger = Ledger::Open(dir / "ledger.db", false).value();
+  size_t seen = 0;
+  while (seen < 150) {
+    const auto current = ledger.Current("c1");
+    EXPECT_TRUE(current) << current.error().message;
+    if (!current) break;
+    Issues damage;
+    seen = ledger.Held("c1", damage).value().size();
+    EXPECT_THAT(damage, IsEmpty());
+    EXPECT_GE(seen, current->size());
+    if (HasFailure()) break;
+  }
+  author.join();
+}
+
+TEST(Ledger, DamageAfterTheFirstLookIsSeenInWhatIsHeld) {
+  const TempDir dir;
+  const std::string clip = "0192f3a0-0000-7000-8000-000000000000";  // of entries 1, 4, 7, 10
+  const auto told_after = [&](const char* sql) {
+    std::filesystem::remove(dir / "ledger.db");
+    FillLedger(dir / "ledger.db");
+    Ledger ledger = Ledger::Open(dir / "ledger.db", false).value();
+    Issues damage;
+    EXPECT_FALSE(ledger.Held(clip, damage).value().empty());
+    EXPECT_THAT(damage, IsEmpty());
+    ChangeLedger(dir / "ledger.db", sql);
+    EXPECT_TRUE(ledger.Held(clip, damage));
+    std::string text;
+    for (const Issue& issue : damage) text += issue.where + ": " + issue.what + "\n";
+    return text;
+  };
+  EXPECT_EQ(told_after("SELECT 1"), "");
+  EXPECT_THAT(told_after("UPDATE entry SET value='5' WHERE id=4"), HasSubstr("entry 4 (rating"));
+  EXPECT_THAT(told_after("UPDATE entry SET clip='elsewhere' WHERE id=4"), HasSubstr("entry 4 "));
+  EXPECT_THAT(told_after("UPDATE entry SET digest=zeroblob(32) WHERE id=4"), HasSubstr("entry 4 "));
+  EXPECT_THAT(told_after("DELETE FROM entry WHERE id=4"), HasSubstr("entry 4: is missing"));
+  EXPECT_THAT(told_after("DELETE FROM entry WHERE id>10"), HasSubstr("12 entries were made, 10"));
+  EXPECT_THAT(told_after("UPDATE head SET entries=13"), HasSubstr("13 entries were made, 12"));
+  EXPECT_THAT(told_after("UPDATE entry SET digest=zeroblob(32) WHERE id=12"),
+              HasSubstr("ledger.db, "));
+}
+
 TEST(Ledger, ChangedLostAndExchangedEntriesAreNamed) {
   const TempDir dir;
   const auto found_after = [&](const char* sql) {
