@@ -161,7 +161,8 @@ class Planner {
     if (!event.origin.text.empty()) {
       HANDHOLD_ASSIGN(const std::vector<std::string> origins,
                       Texts("SELECT DISTINCT origin FROM event WHERE kind=?1", ref.kind));
-      if (std::find(origins.begin(), origins.end(), ref.origin) == origins.end())
+      const bool indexed = ref.origin == "indexer" && IsContact(ref.kind);  // also before the first
+      if (!indexed && std::find(origins.begin(), origins.end(), ref.origin) == origins.end())
         return Wrong(event.origin.at, "nobody called '" + ref.origin + "' says '" + ref.kind + "'" +
                                           DidYouMean(ref.origin, origins));
     }

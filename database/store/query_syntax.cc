@@ -137,7 +137,8 @@ class Parser {
 
   Result<QuerySyntax> Query() {
     QuerySyntax query;
-    if (Peek().kind == Token::Kind::kName && Keyword(1, "where")) {
+    if ((Peek().kind == Token::Kind::kName || Peek().kind == Token::Kind::kString) &&
+        Keyword(1, "where")) {
       query.rows = Word{Peek().text, Peek().at};
       position_ += 2;
     }
@@ -232,7 +233,8 @@ class Parser {
       return inner;
     }
     SyntaxNode node{.kind = SyntaxNode::Kind::kTest, .at = Peek().at};
-    if (Peek().kind != Token::Kind::kName || IsKeyword(Lower(Peek().text)))
+    const bool name = Peek().kind == Token::Kind::kName && !IsKeyword(Lower(Peek().text));
+    if (!name && Peek().kind != Token::Kind::kString)
       return Expected("a condition such as 'task = stroke' or 'peak(normal_force) > 5 N'");
     node.operand = {Peek().text, Peek().at};
     ++position_;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "database/base/names.h"
 #include "database/store/indexer.h"
 #include "database/store/sql_clips.h"
 
@@ -234,10 +235,28 @@ class Session final : public SqlSession {
   std::string Explained(std::string_view sql) const {
     std::string text = sqlite3_errmsg(db_.handle());
     const int at = sqlite3_error_offset(db_.handle());
+    constexpr std::string_view kNoTable = "no such table: ";
+    if (text.starts_with(kNoTable)) text += DidYouMean(text.substr(kNoTable.size()), Tables());
     if (at >= 0 && static_cast<size_t>(at) <= sql.size())
       text += ", at column " + std::to_string(at + 1) + ": '" +
               std::string(sql.substr(static_cast<size_t>(at), 30)) + "'";
     return text;
+  }
+
+  std::vector<std::string> Tables() const {
+    std::vector<std::string> names;
+    Result<Statement> list = db_.Prepare(
+        "SELECT name FROM main.sqlite_schema WHERE type='table' AND name NOT LIKE 'note_text\\_%' "
+        "ESCAPE '\\' UNION ALL SELECT 'ledger.' || name FROM ledger.sqlite_schema WHERE "
+        "type='table'");
+    if (!list) return names;
+    (void)list
+        ->ForEach([&](Statement& row) -> Status {
+          names.push_back(row.String(0));
+          return {};
+        })
+        .has_value();  // an answer without a suggestion is one too
+    return names;
   }
 
   bool HasStatement(std::string_view rest) const {
@@ -290,8 +309,12 @@ class Session final : public SqlSession {
     HANDHOLD_TRY(sink.columns(columns));
     std::vector<SqlValue> values(columns.size());
     for (;;) {
-      HANDHOLD_ASSIGN(const bool row, statement.Step());
-      if (!row) return {};
+      const Result<bool> row = statement.Step();
+      // What our functions refuse is the statement's fault; the catalogue's path is no help.
+      if (!row && row.error().code == ErrorCode::kInvalid)
+        return Error{ErrorCode::kInvalid, sqlite3_errmsg(sqlite3_db_handle(statement.handle()))};
+      if (!row) return row.error();
+      if (!*row) return {};
       for (size_t c = 0; c < values.size(); ++c)
         values[c] = ValueOf(statement, static_cast<int>(c));
       HANDHOLD_ASSIGN(const bool more, sink.row(values));

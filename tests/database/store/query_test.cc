@@ -600,6 +600,10 @@ TEST(Query, FindsWordsFieldsAndFlags) {
   EXPECT_EQ(names("name = stroke_003"), std::vector<std::string>{"stroke_003"});
   EXPECT_EQ(names("name in (stroke_003, stroke_005, nothing)"),
             (std::vector<std::string>{"stroke_003", "stroke_005"}));
+  EXPECT_EQ(names("'clips' where \"name\" in ('stroke_003')"),
+            std::vector<std::string>{"stroke_003"});
+  EXPECT_EQ(names("\"contact_on\" by 'indexer' then \"contact_off\" within 1 s"),
+            names("contact_on by indexer then contact_off within 1 s"));
   EXPECT_EQ(names("take >= 17").size(), 2u);
   EXPECT_EQ(names("name ~ _01").size(), 9u);
   EXPECT_EQ(names("closed and duration <= 4 s").size(), world.takes.size());
@@ -659,6 +663,7 @@ TEST(Query, AnEmptyLibraryAnswersNothing) {
   auto library = Library::Create(dir / "lab").value();
   EXPECT_THAT(Ask(*library, "peak(normal_force) > 5 N within 0.2 s of contact_on").rows, IsEmpty());
   EXPECT_THAT(Ask(*library, "task = stroke").rows, IsEmpty());
+  EXPECT_THAT(Ask(*library, "contact_on by indexer").rows, IsEmpty());
   EXPECT_THAT(ErrorOf(*library, "strokes where keep"), HasSubstr("no rows 'strokes'"));
 }
 

@@ -235,6 +235,11 @@ TEST(Sql, MistakesAreNamed) {
               HasSubstr("a clip and a stream"));
   EXPECT_THAT(Refused("SELECT * FROM samples('strok_001', 'plate')").message,
               HasSubstr("did you mean 'stroke_001'"));
+  EXPECT_THAT(Refused("SELECT peak('strok_001', 'plate', 'fx', 0, 1)").message,
+              ::testing::StartsWith("no clip 'strok_001'"));
+  EXPECT_THAT(Refused("SELECT name FROM clips").message, HasSubstr("did you mean 'clip'"));
+  EXPECT_THAT(Refused("SELECT name FROM ledger.entri").message,
+              HasSubstr("did you mean 'ledger.entry'"));
   EXPECT_THAT(Refused("SELECT * FROM samples('stroke_001', 'plat')").message,
               HasSubstr("did you mean 'plate'"));
   EXPECT_THAT(Refused("SELECT peak('stroke_001', 'plate', 'normal_forc', 0, 1)").message,
