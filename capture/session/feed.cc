@@ -56,8 +56,8 @@ std::vector<ForceSensor> PlacedSensors(const std::string& source_name,
   return placed;
 }
 
-void Feed::Reset(Duration ring_length, Timestamp now) {
-  sink = std::make_unique<RingSink>(ring_length);
+void Feed::Reset(Duration ring_length, const std::function<Timestamp()>& now) {
+  sink = std::make_unique<RingSink>(ring_length, now, recorded.source.get());
   read = released = sink->begin();
   announcement = announcement_released = -1;
   meters.clear();
@@ -65,14 +65,15 @@ void Feed::Reset(Duration ring_length, Timestamp now) {
   newest_number.clear();
   connected = false;
   text.clear();
-  armed_at = now;
+  cut = false;
+  armed_at = now();
 }
 
 std::pair<RingSink::Announcement, std::vector<ForceSensor>> Feed::Announced(
     int which, StreamNames& names, StreamNames& sensor_names) const {
   RingSink::Announcement announced = sink->announcement(which);
-  std::vector<ForceSensor> sensors = PlacedSensors(name(), recorded.source->ForceSensors(),
-                                                   recorded.sensor_overrides, announced.streams);
+  std::vector<ForceSensor> sensors =
+      PlacedSensors(name(), announced.sensors, recorded.sensor_overrides, announced.streams);
   for (ForceSensor& sensor : sensors) sensor.name = sensor_names.For(index, name(), sensor.name);
   for (StreamInfo& stream : announced.streams) stream.name = names.For(index, name(), stream.name);
   return {std::move(announced), std::move(sensors)};

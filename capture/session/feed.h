@@ -47,10 +47,11 @@ struct Feed {
   bool connected = false;
   std::string text;  ///< the last state told
   Timestamp armed_at;
+  bool cut = false;  ///< pre-roll that did not fit the ring was let go since the last take
   SourceHealth at_take_begin;  ///< its counts then; figures are of the take
 
   const std::string& name() const { return recorded.source->name(); }
-  void Reset(Duration ring_length, Timestamp now);
+  void Reset(Duration ring_length, const std::function<Timestamp()>& now);
   /// The announcement with session-wide names and its sensors.
   std::pair<RingSink::Announcement, std::vector<recording::ForceSensor>> Announced(
       int which, StreamNames& names, StreamNames& sensor_names) const;

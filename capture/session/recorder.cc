@@ -1,14 +1,21 @@
 #include "capture/session/recorder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "capture/session/session_encoder.h"
 #include "capture/session/take_page.h"
+#include "capture/wire/cancel.h"
 #include "database/base/check.h"
 #include "database/base/names.h"
 #include "database/store/clip_reader.h"
@@ -23,6 +30,21 @@ constexpr Duration kPatience = Duration::Seconds(3);
 Error WrongState(std::string_view call, SessionState state) {
   return Error{ErrorCode::kInvalid, std::string(call) + " is not possible while the session is " +
                                         std::string(SessionStateName(state))};
+}
+
+/// Whether takes could be stored there: asked while nobody waits for a take yet.
+Status TryToWrite(const std::string& directory) {
+  if (directory.empty() || ::access(directory.c_str(), F_OK) != 0) return {};
+  std::string path = directory + "/.handhold-tries-XXXXXX";
+  const int fd = ::mkstemp(path.data());
+  if (fd < 0) {
+    return Error{ErrorCode::kIo, "takes cannot be stored in '" + directory +
+                                     "': " + std::strerror(errno) +
+                                     "; free space, mount it for writing or name another library"};
+  }
+  ::close(fd);
+  ::unlink(path.c_str());
+  return {};
 }
 
 class SessionRecorder final : public Recorder {
@@ -40,7 +62,7 @@ class SessionRecorder final : public Recorder {
     (void)Disarm().has_value();
   }
 
-  Result<std::vector<CheckLine>> Check() override;
+  Result<std::vector<CheckLine>> Check(const std::function<bool()>& cancelled) override;
   Status Arm() override;
   Status Start(recording::ClipInfo info) override;
   Result<TakeResult> Stop() override;
@@ -126,7 +148,7 @@ void SessionRecorder::CheckSource(const Feed& feed,
   }
 }
 
-Result<std::vector<CheckLine>> SessionRecorder::Check() {
+Result<std::vector<CheckLine>> SessionRecorder::Check(const std::function<bool()>& cancelled) {
   if (state_ != SessionState::kConfigured && state_ != SessionState::kChecked)
     return WrongState("Check", state_);
   std::vector<Result<std::vector<recording::StreamInfo>>> found(
@@ -134,12 +156,21 @@ Result<std::vector<CheckLine>> SessionRecorder::Check() {
   {
     // At once: the operator waits for the slowest, not for the sum.
     std::vector<std::thread> probes;
+    std::atomic<bool> cancel{false};
+    std::atomic<size_t> asked{0};
     for (size_t i = 0; i < feeds_.size(); ++i) {
-      probes.emplace_back([this, i, &found] {
+      probes.emplace_back([this, i, &found, &cancel, &asked] {
+        const wire::CancelScope scope(cancel);
         found[i] = feeds_[i]->recorded.source->Probe(options_.probe_timeout);
+        ++asked;
       });
     }
+    while (cancelled && !cancel && asked < feeds_.size()) {
+      cancel = cancelled();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     for (std::thread& probe : probes) probe.join();
+    if (cancel) return Error{ErrorCode::kCancelled, "stopped while the devices were asked"};
   }
   std::vector<CheckLine> lines;
   for (size_t i = 0; i < feeds_.size(); ++i) {
@@ -154,7 +185,8 @@ Result<std::vector<CheckLine>> SessionRecorder::Check() {
 
 Status SessionRecorder::Arm() {
   if (state_ != SessionState::kChecked) return WrongState("Arm", state_);
-  for (const auto& feed : feeds_) feed->Reset(options_.ring + options_.pre_roll, options_.now());
+  HANDHOLD_TRY(TryToWrite(target_.directory));
+  for (const auto& feed : feeds_) feed->Reset(options_.ring + options_.pre_roll, options_.now);
   SetEncoder(std::make_shared<SessionEncoder>(&feeds_, options_, target_.directory));
   for (size_t i = 0; i < feeds_.size(); ++i) {
     Feed& feed = *feeds_[i];
@@ -230,9 +262,15 @@ Status SessionRecorder::Start(recording::ClipInfo info) {
   for (const auto& feed : feeds_)
     sources.push_back({feed->name(), feed->recorded.delay, feed->recorded.delay_sd});
   const Timestamp end = options_.stop_after > Duration() ? pressed + options_.stop_after : kNever;
-  HANDHOLD_TRY(
-      encoder_->BeginTake(std::make_unique<Take>(std::move(writer), std::move(sources), begin, end),
-                          placed.second, placed.first.name));
+  if (Status begun = encoder_->BeginTake(
+          std::make_unique<Take>(std::move(writer), std::move(sources), begin, end), placed.second,
+          placed.first.name);
+      !begun) {
+    // No sample is in it: a stub would only be taken for a take that was cut off.
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+      ::unlink((placed.second + suffix).c_str());
+    return begun;
+  }
   info_ = placed.first;
   path_ = placed.second;
   state_ = SessionState::kRecording;
@@ -293,7 +331,7 @@ HealthSnapshot SessionRecorder::Health() const {
   } else {
     snapshot.host = options_.now();
     for (const auto& feed : feeds_)
-      snapshot.sources.push_back({feed->name(), false, feed->recorded.required, feed->text});
+      snapshot.sources.push_back({feed->name(), false, feed->recorded.required, ""});
   }
   snapshot.state = state_;
   return snapshot;

@@ -61,7 +61,8 @@ struct CheckLine {
 struct TakeTarget {
   /// Completes id, name and take number, and says where the file goes. Never an existing file.
   std::function<Result<std::pair<recording::ClipInfo, std::string>>(recording::ClipInfo)> new_take;
-  /// Where the files will be, for the disk time left before the first take; may be empty.
+  /// Where the files will be, for the disk time left before the first take; may be empty. Where it
+  /// exists, Arm tries whether anything can be written there.
   std::string directory = {};
   /// After the clip is closed: catalogue it. May be empty.
   std::function<Status(const recording::ClipInfo&, const std::string& path)> stored = {};
@@ -87,9 +88,11 @@ class Recorder {
   virtual ~Recorder() = default;  ///< stops sources; a take in progress is closed in order
 
   /// Probes every source. Lines in the order of the rig; state becomes checked when every required
-  /// one is ok.
-  virtual Result<std::vector<CheckLine>> Check() = 0;
-  /// Starts the sources; samples flow through the rings and the newest `pre_roll` of them is kept.
+  /// one is ok. `cancelled`, asked often in the calling thread, ends it within a second:
+  /// kCancelled.
+  virtual Result<std::vector<CheckLine>> Check(const std::function<bool()>& cancelled = {}) = 0;
+  /// Refused while takes could not be stored (kIo, with the folder). Starts the sources; samples
+  /// flow through the rings and the newest `pre_roll` of them is kept.
   virtual Status Arm() = 0;
   /// Begins a take with what the pre-roll holds. Refused, naming what is missing, while a required
   /// stream is not flowing.

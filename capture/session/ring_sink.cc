@@ -29,8 +29,10 @@ double RingBytesPerSecond(std::span<const recording::StreamInfo> streams) {
   return bytes;
 }
 
-RingSink::RingSink(Duration length)
+RingSink::RingSink(Duration length, std::function<Timestamp()> now, const Source* source)
     : length_(length),
+      now_(std::move(now)),
+      source_(source),
       first_(std::make_unique<RecordRing>(kFirstRing, kReserve)),
       ring_(first_.get()) {}
 
@@ -39,6 +41,8 @@ int RingSink::OnStreams(std::span<const recording::StreamInfo> streams) {
   const size_t capacity = std::max(kLeastRing, wanted + kReserve + kSlack);
   RecordRing* ring = ring_.load(std::memory_order_relaxed);
   int index = 0, base = 0;
+  std::vector<recording::ForceSensor> sensors;
+  if (source_ != nullptr) sensors = source_->ForceSensors();
   {
     const std::lock_guard lock(mutex_);
     base = static_cast<int>(owned_.size());
@@ -46,6 +50,7 @@ int RingSink::OnStreams(std::span<const recording::StreamInfo> streams) {
     announcements_.push_back(std::make_unique<Announcement>());
     announcements_.back()->base = base;
     announcements_.back()->streams.assign(streams.begin(), streams.end());
+    announcements_.back()->sensors = std::move(sensors);
     for (size_t s = 0; s < streams.size(); ++s) {
       owned_.push_back(std::make_unique<StreamState>());
       states_.push_back(owned_.back().get());
@@ -70,7 +75,7 @@ int RingSink::OnStreams(std::span<const recording::StreamInfo> streams) {
   }
   record->kind = RecordKind::kStreams;
   record->stream = index;
-  record->written_host_ns = HostNow().ns();
+  record->written_host_ns = now_().ns();
   ring->Publish();
   return base;
 }
@@ -159,7 +164,7 @@ bool RingSink::WriteGap(int stream, const Missing& gap) noexcept {
   record->cause = gap.cause;
   record->first_counter = gap.first;
   record->gap_count = gap.end - gap.first;
-  record->written_host_ns = HostNow().ns();
+  record->written_host_ns = now_().ns();
   ring->Publish();
   return true;
 }
@@ -230,7 +235,7 @@ bool RingSink::WriteReset(int stream, int64_t first_counter) noexcept {
   record->kind = RecordKind::kReset;
   record->stream = stream;
   record->first_counter = first_counter;
-  record->written_host_ns = HostNow().ns();
+  record->written_host_ns = now_().ns();
   ring->Publish();
   return true;
 }
@@ -256,7 +261,7 @@ bool RingSink::WriteState(bool connected, std::string_view text) noexcept {
   if (record == nullptr) return false;
   record->kind = RecordKind::kState;
   record->connected = connected;
-  record->written_host_ns = HostNow().ns();
+  record->written_host_ns = now_().ns();
   record->tail_count = static_cast<uint32_t>(text.size());
   std::memcpy(record + 1, text.data(), text.size());
   ring->Publish();

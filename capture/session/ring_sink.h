@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -20,8 +21,10 @@ double RingBytesPerSecond(std::span<const recording::StreamInfo> streams);
 
 class RingSink final : public Sink {
  public:
-  /// `length`: of every announced stream the ring holds at least this much.
-  explicit RingSink(Duration length);
+  /// `length`: of every announced stream the ring holds at least this much. `now`: the host clock
+  /// of the session. `source`: asked for its sensors at each announcement, in its own thread.
+  explicit RingSink(Duration length, std::function<Timestamp()> now = HostNow,
+                    const Source* source = nullptr);
 
   // The source's thread.
   int OnStreams(std::span<const recording::StreamInfo> streams) override;
@@ -33,10 +36,12 @@ class RingSink final : public Sink {
   // The encoder's thread.
   /// Where its first record is or will be.
   RecordRing::Position begin() const { return {first_.get(), 0}; }
-  /// The `index`-th announcement: its streams and the number of the first of them.
+  /// The `index`-th announcement: its streams, the number of the first of them, and the sensors as
+  /// they were then (a device that returns may have another calibration).
   struct Announcement {
     int base = 0;
     std::vector<recording::StreamInfo> streams;
+    std::vector<recording::ForceSensor> sensors;
   };
   const Announcement& announcement(int index) const;
 
@@ -91,6 +96,8 @@ class RingSink final : public Sink {
   void NoteFill() noexcept;
 
   const Duration length_;
+  const std::function<Timestamp()> now_;
+  const Source* const source_;
   std::unique_ptr<RecordRing> first_;
   std::atomic<RecordRing*> ring_;  ///< where the producer writes
 

@@ -52,7 +52,9 @@ SessionEncoder::SessionEncoder(std::vector<std::unique_ptr<Feed>>* feeds,
       stream.name = names_.For(feed->index, feed->name(), stream.name);
     for (const recording::ForceSensor& sensor : feed->recorded.source->ForceSensors())
       sensor_names_.For(feed->index, feed->name(), sensor.name);
+    snapshot_.sources.push_back({feed->name(), false, feed->recorded.required, ""});
   }
+  snapshot_.host = options_.now();
 }
 
 void SessionEncoder::Start() {
@@ -134,12 +136,17 @@ Status SessionEncoder::Drain(Feed& feed, const RecordRing::Position* until) {
   return {};
 }
 
-Status SessionEncoder::HandleStreams(Feed& feed, const RingRecord& record) {
+Status SessionEncoder::HandleStreams(Feed& feed, const RingRecord& record, Take* take) {
   const auto [announced, sensors] = feed.Announced(record.stream, names_, sensor_names_);
-  if (take_) HANDHOLD_TRY(take_->Streams(feed.index, announced, sensors));
+  if (take != nullptr) HANDHOLD_TRY(take->Streams(feed.index, announced, sensors));
   feed.Meter(announced, sensors);
   feed.announcement = record.stream;
   return {};
+}
+
+void SessionEncoder::HandleState(Feed& feed, const RingRecord& record) {
+  feed.connected = record.connected;
+  feed.text = record.text();
 }
 
 Status SessionEncoder::Handle(Feed& feed, const RingRecord& record) {
@@ -147,10 +154,9 @@ Status SessionEncoder::Handle(Feed& feed, const RingRecord& record) {
     case RecordKind::kPad:
       return {};
     case RecordKind::kStreams:
-      return HandleStreams(feed, record);
+      return HandleStreams(feed, record, take_.get());
     case RecordKind::kState:
-      feed.connected = record.connected;
-      feed.text = record.text();
+      HandleState(feed, record);
       return {};
     default:
       break;
@@ -158,11 +164,12 @@ Status SessionEncoder::Handle(Feed& feed, const RingRecord& record) {
   const auto meter = feed.by_number.find(record.stream);
   if (meter == feed.by_number.end()) return {};
   if (record.kind == RecordKind::kSamples) {
-    bool taken = true;
+    Take::Taken taken = Take::Taken::kYes;
     if (take_) {
       HANDHOLD_ASSIGN(taken, take_->Samples(feed.index, record));
     }
-    if (taken) meter->second->Samples(record);
+    if (taken == Take::Taken::kYes) meter->second->Samples(record);
+    if (taken == Take::Taken::kRefused) meter->second->Gap(record.count);
   } else if (record.kind == RecordKind::kGap) {
     int64_t missing = record.gap_count;
     if (take_) {
@@ -182,7 +189,12 @@ void SessionEncoder::ReleaseOld(Feed& feed, Timestamp now) {
     RecordRing::Position at = feed.released;
     const RingRecord* record = RecordRing::At(at);
     if (record == nullptr) break;
-    if (now - InstantOf(*record) < options_.pre_roll) break;
+    const uint64_t held = at.ring->written() - at.at;
+    const bool fits = held <= at.ring->capacity() / 4 * 3;
+    if (now - InstantOf(*record) < options_.pre_roll) {
+      if (fits) break;
+      feed.cut = true;
+    }
     if (record->kind == RecordKind::kStreams) feed.announcement_released = record->stream;
     RecordRing::Advance(at, *record);
     feed.released = at;
@@ -234,6 +246,12 @@ Status SessionEncoder::BeginTake(std::unique_ptr<Take> take, const std::string& 
     const auto [announced, sensors] = feed->Announced(feed->announcement, names_, sensor_names_);
     feed->Meter(announced, sensors);
     if (status) status = take_->Streams(feed->index, announced, sensors);
+    if (feed->cut) {
+      take_->Note(feed->name() +
+                  ": its pre-roll is shorter than asked: a quarter of the ring is kept for what is "
+                  "new; ask for less, or allow fewer unlabelled points");
+    }
+    feed->cut = false;
   }
   if (status) status = take_->writer().SetQuality(NotEnded({}));
   if (!status) {
@@ -352,10 +370,16 @@ void SessionEncoder::CountUnwritten(Feed& feed, const RecordRing::Position& unti
   while (!(feed.read == until)) {
     const RingRecord* record = RecordRing::At(feed.read);
     if (record == nullptr) break;
-    const auto meter = feed.by_number.find(record->stream);
-    if (meter != feed.by_number.end()) {
+    // What a device said of itself holds for the next take all the same: it does not say it again.
+    if (record->kind == RecordKind::kStreams) {
+      (void)HandleStreams(feed, *record, nullptr).has_value();
+    } else if (record->kind == RecordKind::kState) {
+      HandleState(feed, *record);
+    } else if (const auto meter = feed.by_number.find(record->stream);
+               meter != feed.by_number.end()) {
       if (record->kind == RecordKind::kSamples) lost[meter->second] += record->count;
       if (record->kind == RecordKind::kGap) lost[meter->second] += record->gap_count;
+      if (record->kind == RecordKind::kReset) meter->second->ClockReset();
     }
     RecordRing::Advance(feed.read, *record);
   }

@@ -65,8 +65,10 @@ class SessionEncoder {
   /// Up to `until`, or without one as far as a pass goes. On an error the record is not consumed.
   Status Drain(Feed& feed, const RecordRing::Position* until);
   Status Handle(Feed& feed, const RingRecord& record);
-  Status HandleStreams(Feed& feed, const RingRecord& record);
-  /// While armed: what is older than the pre-roll may be overwritten.
+  Status HandleStreams(Feed& feed, const RingRecord& record, Take* take);
+  void HandleState(Feed& feed, const RingRecord& record);
+  /// While armed: what is older than the pre-roll may be overwritten, and what would leave new
+  /// samples less than a quarter of the ring.
   void ReleaseOld(Feed& feed, Timestamp now);
   Status WriteEvents();
   /// Every 10 s of a take: quality, and more and more seldom the clock maps.

@@ -31,6 +31,14 @@ bool SameStream(const StreamInfo& a, StreamInfo b) {
   return a == b;
 }
 
+/// Whatever a reader computes with; not the stream that it reads.
+bool SameSensor(const recording::ForceSensor& a, const recording::ForceSensor& b) {
+  return a.name == b.name && a.calibration.cols() == b.calibration.cols() &&
+         a.calibration == b.calibration && a.bias.size() == b.bias.size() && a.bias == b.bias &&
+         a.sign == b.sign && a.X_WS.R == b.X_WS.R && a.X_WS.p == b.X_WS.p &&
+         a.normal_S == b.normal_S && a.full_scale_N == b.full_scale_N && a.serial == b.serial;
+}
+
 }  // namespace
 
 Take::Take(std::unique_ptr<store::ClipWriter> writer, std::vector<TakeSource> sources,
@@ -65,6 +73,13 @@ Result<Take::Stream*> Take::AddStream(size_t source, StreamInfo info) {
   return streams_.back().get();
 }
 
+const recording::ForceSensor* Take::SensorOf(const Stream& stream, const std::string& name) {
+  for (const recording::ForceSensor& sensor : stream.sensors) {
+    if (sensor.name == name) return &sensor;
+  }
+  return nullptr;
+}
+
 Status Take::Streams(size_t source, const RingSink::Announcement& announcement,
                      const std::vector<recording::ForceSensor>& sensors) {
   std::map<int, Stream*>& numbers = numbers_[source];
@@ -82,7 +97,15 @@ Status Take::Streams(size_t source, const RingSink::Announcement& announcement,
       info.name += "~" + std::to_string(i);
       found = nullptr;
     }
-    if (found == nullptr || !SameStream(found->info, info)) {
+    // Counts of another calibration are another stream: all of one are scaled by one sensor.
+    bool recalibrated = false;
+    for (const recording::ForceSensor& sensor : sensors) {
+      if (found == nullptr || sensor.stream_id != static_cast<int>(i) + 1) continue;
+      const recording::ForceSensor* told = SensorOf(*found, sensor.name);
+      if (told == nullptr || SameSensor(*told, sensor)) continue;
+      recalibrated = true;
+    }
+    if (found == nullptr || recalibrated || !SameStream(found->info, info)) {
       auto added = AddStream(source, std::move(info));
       if (!added && added.error().code != ErrorCode::kInvalid) return added.error();
       if (!added) {  // no disk's fault: asked again it would be refused again, and hold up the rest
@@ -90,10 +113,14 @@ Status Take::Streams(size_t source, const RingSink::Announcement& announcement,
         continue;
       }
       found = *added;
+      if (recalibrated) {
+        notes_.push_back(found->info.name +
+                         ": its sensor came back with another calibration; a new epoch begins");
+      }
     }
     // Beside the stream, not with it: when one fails, the call made again adds it.
     for (const recording::ForceSensor& sensor : sensors) {
-      if (sensor.stream_id != static_cast<int>(i) + 1 || found->sensors.contains(sensor.name))
+      if (sensor.stream_id != static_cast<int>(i) + 1 || SensorOf(*found, sensor.name) != nullptr)
         continue;
       recording::ForceSensor placed = sensor;
       placed.stream_id = found->info.id;
@@ -101,7 +128,7 @@ Status Take::Streams(size_t source, const RingSink::Announcement& announcement,
         if (added.error().code != ErrorCode::kInvalid) return added.error();
         notes_.push_back(added.error().message);
       }
-      found->sensors.insert(sensor.name);
+      found->sensors.push_back(std::move(placed));
     }
     fresh[announcement.base + static_cast<int>(i)] = found;
   }
@@ -162,9 +189,13 @@ void Take::NoteTime(size_t source, const RingRecord& record, Stream* stream) {
   stream->next_due = due;
 }
 
-Result<bool> Take::Samples(size_t source, const RingRecord& record) {
+Result<Take::Taken> Take::Samples(size_t source, const RingRecord& record) {
   Stream* stream = Find(source, record.stream);
-  if (stream == nullptr || !Holds(source, record, *stream)) return false;
+  if (stream == nullptr) {  // announced, and refused by the file: said there
+    const Timestamp instant = InstantOf(source, record);
+    return begin_ <= instant && instant < end_ ? Taken::kRefused : Taken::kNotTheTakes;
+  }
+  if (!Holds(source, record, *stream)) return Taken::kNotTheTakes;
   if (stream->any && record.first_counter < stream->next_counter) {
     // Counters never go back while a source lives; one that does begins a new epoch, not an error.
     HANDHOLD_ASSIGN(Stream * next, AddStream(source, stream->info));
@@ -188,7 +219,7 @@ Result<bool> Take::Samples(size_t source, const RingRecord& record) {
     notes_.push_back(appended.error().message);
     HANDHOLD_TRY(writer_->AddGap(
         {stream->info.id, record.first_counter, record.count, GapCause::kDeviceSkipped, {}, {}}));
-    return false;
+    return Taken::kRefused;
   }
   block.first_index += record.count;
   HANDHOLD_TRY(writer_->AddClockPairs(stream->info.id, std::span(&record.clock, 1)));
@@ -198,7 +229,7 @@ Result<bool> Take::Samples(size_t source, const RingRecord& record) {
   stream->next_counter = record.first_counter + record.count;
   stream->newest_host_ns = record.clock.host_ns;
   bytes_taken_ += record.bytes;
-  return true;
+  return Taken::kYes;
 }
 
 Result<int64_t> Take::Gap(size_t source, const RingRecord& record) {

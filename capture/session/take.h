@@ -6,7 +6,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,12 +32,13 @@ class Take {
        Timestamp end);
 
   /// The streams of `source` are these from here on. A stream that is as before goes on; one whose
-  /// channels changed begins its next epoch. No two sources share a stream's name. `sensors`: with
-  /// stream ids of the announcement (1 + index).
+  /// channels or whose sensor changed (another calibration) begins its next epoch. No two sources
+  /// share a stream's name. `sensors`: with stream ids of the announcement (1 + index).
   Status Streams(size_t source, const RingSink::Announcement& announcement,
                  const std::vector<recording::ForceSensor>& sensors);
-  /// False: they do not lie in the take.
-  Result<bool> Samples(size_t source, const RingRecord& record);
+  /// kRefused: samples of the take that its file cannot hold (noted, a gap where it can be one).
+  enum class Taken { kYes, kNotTheTakes, kRefused };
+  Result<Taken> Samples(size_t source, const RingRecord& record);
   /// How many of the missing samples are the take's.
   Result<int64_t> Gap(size_t source, const RingRecord& record);
   /// The source's own word that its clock starts anew: the map gets a segment there.
@@ -48,6 +48,7 @@ class Take {
   /// silent.
   Status CommitWhatWaits(Timestamp now);
 
+  void Note(std::string text) { notes_.push_back(std::move(text)); }  ///< a line of the page
   /// From `end` on nothing is taken any more.
   void EndAt(Timestamp end) { end_ = std::min(end_, end); }
   /// Whether a stream fell silent within 0.5 s before the end: its next packet, which is on its way
@@ -100,15 +101,17 @@ class Take {
     int64_t next_counter = 0;
     int64_t told_to = 0;  ///< gaps are told up to here
     int64_t newest_host_ns = 0;
-    Timestamp next_due;             ///< instant of next_counter, by the newest packet
-    Duration packet;                ///< how much the newest packet held
-    Duration latest;                ///< most that a packet came later than due
-    int64_t goes_on_at = -1;        ///< first counter received after the end; -1: none
-    bool starts_anew = false;       ///< its clock: the next packet says when the next is due
-    std::set<std::string> sensors;  ///< told to the writer
+    Timestamp next_due;        ///< instant of next_counter, by the newest packet
+    Duration packet;           ///< how much the newest packet held
+    Duration latest;           ///< most that a packet came later than due
+    int64_t goes_on_at = -1;   ///< first counter received after the end; -1: none
+    bool starts_anew = false;  ///< its clock: the next packet says when the next is due
+    std::vector<recording::ForceSensor> sensors;  ///< told to the writer, ids of the file
     std::shared_ptr<Track> track;
   };
 
+  /// A sensor of this name was told for the stream; null: none.
+  static const recording::ForceSensor* SensorOf(const Stream& stream, const std::string& name);
   Result<Stream*> AddStream(size_t source, recording::StreamInfo info);
   Stream* Find(size_t source, int number);
   Timestamp InstantOf(size_t source, const RingRecord& record) const;

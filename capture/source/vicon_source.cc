@@ -12,6 +12,7 @@
 
 #include "capture/source/frame_sequencer.h"
 #include "capture/source/vicon_client.h"
+#include "capture/wire/cancel.h"
 #include "capture/wire/schedule.h"
 #include "capture/wire/socket.h"
 #include "capture/wire/vicon_stream.h"
@@ -135,8 +136,7 @@ Result<std::vector<StreamInfo>> ViconSource::Probe(Duration timeout) {
   const Timestamp deadline = HostNow() + timeout;
   HANDHOLD_ASSIGN(const std::string host, FindServer(deadline));
   ViconClient client;
-  const std::atomic<bool> never{false};
-  if (auto connected = client.Connect(host, options_, deadline, never); !connected)
+  if (auto connected = client.Connect(host, options_, deadline, wire::CancelFlag()); !connected)
     return connected.error().Within(Who());
   HANDHOLD_ASSIGN(ViconLayout layout, client.ReadLayout());
   const std::lock_guard lock(layout_mutex_);
@@ -195,6 +195,9 @@ void ViconSource::Stop() {
   stop_ = true;
   if (watcher_.joinable()) watcher_.join();
   if (thread_.joinable()) thread_.join();
+  // What it had may have changed: the next Probe asks it.
+  const std::lock_guard lock(layout_mutex_);
+  announced_ = false;
 }
 
 SourceHealth ViconSource::Health() const {

@@ -14,6 +14,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "capture/wire/cancel.h"
+
 namespace handhold::capture::wire {
 namespace {
 
@@ -34,10 +36,16 @@ Error Refused(std::string_view what, const Address& address, int error) {
           std::string(what) + " " + address.ToString() + ": " + std::strerror(error)};
 }
 
-/// Waits for `events`; false when the deadline passed first.
+/// How often a wait looks at the thread's CancelFlag.
+constexpr Duration kCancelPeriod = Duration::Milliseconds(20);
+
+/// Waits for `events`; false when the deadline passed first, or the thread's CancelFlag is set.
 bool WaitFor(int fd, short events, Timestamp deadline) {
+  const std::atomic<bool>& cancelled = CancelFlag();
   for (;;) {
-    const Duration left = deadline - HostNow();
+    if (cancelled) return false;
+    const Duration all = deadline - HostNow();
+    const Duration left = std::min(all, kCancelPeriod);
     timespec wait{};
     if (left > Duration()) {
       wait.tv_sec = left.ns() / 1'000'000'000;
@@ -46,8 +54,9 @@ bool WaitFor(int fd, short events, Timestamp deadline) {
     pollfd poll_fd{fd, events, 0};
     const int ready = ppoll(&poll_fd, 1, &wait, nullptr);
     if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
-    if (left <= Duration()) return false;
+    if (ready < 0 && errno != EINTR) return false;
+    if (all <= kCancelPeriod && ready == 0) return false;
+    if (all <= Duration()) return false;
   }
 }
 
