@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -26,6 +27,10 @@ using recording::StreamKind;
 
 constexpr Duration kStopPeriod = Duration::Milliseconds(20);
 constexpr Duration kDiscoveryTime = Duration::Seconds(1);
+/// Records that may still be under way when the bias is asked for, and those then looked at.
+constexpr int kBeforeZero = 20, kLookedAtForZero = 100;
+/// A zero may be off by this many standard deviations of its noise, and counts.
+constexpr double kZeroDeviations = 6.0, kZeroCounts = 20.0;
 constexpr int kWrench = 0, kStatus = 1;  // order of the streams
 
 class NetFtSource : public Source {
@@ -51,6 +56,8 @@ class NetFtSource : public Source {
   void ReceiveUntilSilent();
   void OnDatagram(std::span<const uint8_t> bytes, const wire::Datagram& datagram) noexcept;
   void Deliver(int count, const wire::Datagram& datagram) noexcept;
+  void AskForZero();
+  void LookForZero(const RdtRecord& record);
   void Gap(int64_t first, int64_t count, GapCause cause) noexcept;
   void WaitABit(Duration time);
   void Say(bool connected, const std::string& text);
@@ -76,6 +83,12 @@ class NetFtSource : public Source {
   std::array<double, 6 * wire::rdt::kMaxRecordsPerDatagram> values_{};
   std::array<double, wire::rdt::kMaxRecordsPerDatagram> status_{};
   int64_t kernel_drops_seen_ = 0;
+  /// The zero that bias_on_start asks for: whether it is still to be asked for, what came since, of
+  /// how many records.
+  bool zero_wanted_ = false;
+  int zero_records_ = -1;  ///< -1: nothing to look at
+  std::array<double, 3> zero_sum_{}, zero_squares_{};
+  double newtons_per_count_ = 0.0;
   std::string said_;  ///< the last state told: not repeated
   bool away_ = true;  ///< the next gap is an absence, not a loss
 
@@ -184,6 +197,8 @@ Status NetFtSource::Start(Sink* sink) {
   sequencer_.reset();
   said_.clear();
   packets_ = 0;
+  zero_wanted_ = options_.bias_on_start;
+  zero_records_ = -1;
   thread_ = std::thread([this] { Run(); });
   return {};
 }
@@ -267,10 +282,45 @@ bool NetFtSource::Connect() {
       return false;
     }
   }
-  if (options_.bias_on_start && packets_ == 0) socket_.Send(EncodeRdtRequest(wire::rdt::kBias, 0));
+  if (zero_wanted_) AskForZero();
   socket_.Send(
       EncodeRdtRequest(options_.buffered ? wire::rdt::kBuffered : wire::rdt::kRealTime, 0));
   return true;
+}
+
+// One datagram, which nobody acknowledges: whether it was heard is seen in what comes.
+void NetFtSource::AskForZero() {
+  const wire::IoStatus sent = socket_.Send(EncodeRdtRequest(wire::rdt::kBias, 0));
+  zero_records_ = 0;
+  zero_sum_ = zero_squares_ = {};
+  if (sent == wire::IoStatus::kOk) return;
+  Say(false, "force sensor '" + options_.name + "' at " + rdt_.ToString() +
+                 ": the zero (bias) could not be asked for; asking again");
+}
+
+void NetFtSource::LookForZero(const RdtRecord& record) {
+  zero_wanted_ = false;  // it streams: the load from here on is the experiment's
+  if (++zero_records_ <= kBeforeZero) return;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const double counts = record.counts[axis];
+    zero_sum_[axis] += counts;
+    zero_squares_[axis] += counts * counts;
+  }
+  if (zero_records_ < kBeforeZero + kLookedAtForZero) return;
+  zero_records_ = -1;
+  double off = 0;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const double mean = zero_sum_[axis] / kLookedAtForZero;
+    const double sd =
+        std::sqrt(std::max(0.0, zero_squares_[axis] / kLookedAtForZero - mean * mean));
+    if (std::abs(mean) > kZeroDeviations * sd + kZeroCounts) off = std::max(off, std::abs(mean));
+  }
+  if (off == 0) return;
+  char newtons[32];
+  std::snprintf(newtons, sizeof newtons, "%.3g", off * newtons_per_count_);
+  Say(true, "force sensor '" + options_.name +
+                "' streams, but did not take the zero (bias): it reads " + newtons +
+                " N just after it. Was it touched? Arm again with nothing on it");
 }
 
 void NetFtSource::Announce(const NetFtConfig& config) {
@@ -286,6 +336,7 @@ void NetFtSource::Announce(const NetFtConfig& config) {
     const int64_t missing = sequencer_->MissingBy(HostNow());
     if (missing > 0) Gap(sequencer_->next_counter(), missing, GapCause::kDisconnected);
   }
+  newtons_per_count_ = config.newtons_per_count;
   rate_ = streams[kWrench].rate;
   base_ = sink_->OnStreams(streams);
   if (new_rate) sequencer_ = std::make_unique<RdtSequencer>(rate_.hz(), options_.internal_rate_hz);
@@ -352,6 +403,7 @@ void NetFtSource::OnDatagram(std::span<const uint8_t> bytes,
       sink_->OnClockReset(base_ + kStatus, verdict.counter);
     }
     away_ = false;
+    if (zero_records_ >= 0) LookForZero(record);
     if ((record.status & wire::rdt::kStatusSaturated) != 0) ++saturated_;
     device_status_ = record.status;
     records_[run] = record;  // compacts in place: run <= k

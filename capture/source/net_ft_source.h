@@ -21,11 +21,12 @@ struct NetFtSourceOptions {
   std::string host{};  ///< "192.168.1.1"
   uint16_t rdt_port = wire::rdt::kPort;
   uint16_t http_port = wire::rdt::kHttpPort;
-  bool buffered = false;       ///< several records per datagram: fewer packets, later by that many
-                               ///< samples
-  bool bias_on_start = false;  ///< take the load at Start as zero; nothing may touch the sensor
-                               ///< then
-  double rate_hz = 0.0;        ///< sets the device's output rate before streaming; 0: leave it
+  bool buffered = false;  ///< several records per datagram: fewer packets, later by that many
+                          ///< samples
+  /// Take the load at Start as zero; nothing may touch the sensor then. The request is not
+  /// acknowledged: the state says so when the first records are no zero.
+  bool bias_on_start = false;
+  double rate_hz = 0.0;  ///< sets the device's output rate before streaming; 0: leave it
   double internal_rate_hz = wire::rdt::kInternalRate_Hz;  ///< steps of ft_sequence per second
   int64_t receive_buffer_bytes = 8 << 20;  ///< asked: about 2 s of 7 kHz; health says the grant
   Duration silence = Duration::Milliseconds(400);  ///< without a packet: the device is taken for

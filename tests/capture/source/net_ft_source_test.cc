@@ -4,11 +4,13 @@
 
 #include <atomic>
 #include <cmath>
+#include <thread>
 
 #include <gmock/gmock.h>
 
 #include "capture/simulator/net_ft_server.h"
 #include "capture/simulator/pattern_feed.h"
+#include "capture/source/rdt_decoder.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/capture_sink.h"
 
@@ -197,6 +199,72 @@ TEST(NetFtSource, BiasTakesTheLoadAtTheStartAsZero) {
       EXPECT_GT(least, -1.01);
     } else {
       EXPECT_GE(least, 0.99);
+    }
+  }
+}
+
+/// Between a source and its device: passes everything on but requests for a zero.
+class DeafToZero {
+ public:
+  explicit DeafToZero(const wire::Address& device) {
+    (void)device_.Connect(device).has_value();
+    thread_ = std::thread([this] { Run(); });
+  }
+  ~DeafToZero() {
+    stop_ = true;
+    thread_.join();
+  }
+  uint16_t port() const { return source_.address().port; }
+  int dropped() const { return dropped_; }
+
+ private:
+  void Run() {
+    std::array<uint8_t, 4096> buffer{};
+    wire::Datagram datagram;
+    wire::Address from;
+    const auto soon = [] { return HostNow() + Duration::Milliseconds(1); };
+    while (!stop_) {
+      while (source_.Receive(buffer, soon(), &datagram) == wire::IoStatus::kOk) {
+        from = datagram.from;
+        if (buffer[3] == wire::rdt::kBias) {
+          ++dropped_;
+        } else {
+          device_.Send(std::span(buffer).first(datagram.bytes));
+        }
+      }
+      while (device_.Receive(buffer, soon(), &datagram) == wire::IoStatus::kOk && !stop_)
+        source_.SendTo(from, std::span(buffer).first(datagram.bytes));
+    }
+  }
+  wire::UdpSocket source_ = *wire::UdpSocket::Bind({0x7f000001, 0});
+  wire::UdpSocket device_ = *wire::UdpSocket::Bind({0x7f000001, 0});
+  std::atomic<bool> stop_{false};
+  std::atomic<int> dropped_{0};
+  std::thread thread_;
+};
+
+TEST(NetFtSource, AZeroThatWasNotTakenIsSaidAndAskedForAtEveryStart) {
+  const PatternFeed feed(Slow());
+  for (const bool deaf : {false, true}) {
+    auto server = *NetFtServer::Start(feed, {});
+    DeafToZero relay(server->udp_address());
+    NetFtSourceOptions options;
+    options.name = "plate";
+    options.host = "127.0.0.1";
+    options.rdt_port = deaf ? relay.port() : server->udp_address().port;
+    options.http_port = server->http_address().port;
+    options.bias_on_start = true;
+    auto source = MakeNetFtSource(options);
+    for (int start = 1; start <= 2; ++start) {
+      CaptureSink sink;
+      ASSERT_TRUE(source->Start(&sink));
+      ASSERT_TRUE(WaitUntil([&] { return sink.Count("plate/wrench") >= 200; }));
+      source->Stop();
+      bool said = false;
+      for (const auto& state : sink.states())
+        said = said || state.text.find("did not take the zero") != std::string::npos;
+      EXPECT_EQ(said, deaf) << "start " << start;
+      EXPECT_GE(relay.dropped(), deaf ? start : 0);
     }
   }
 }
