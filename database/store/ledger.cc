@@ -257,6 +257,8 @@ Result<std::vector<std::string>> Ledger::Append(std::vector<LedgerEntry> entries
   return uids;
 }
 
+Ledger::Verified::Verified() = default;
+
 Status Ledger::Wrong(Issues* damage, const std::string& where, const std::string& what) const {
   if (damage == nullptr) {
     return Error{ErrorCode::kCorrupt,

@@ -98,6 +98,7 @@ class Ledger {
     Digest before;
   };
   struct Verified {
+    Verified();  ///< declared: clang 14 cannot see the implicit one from the optional below
     Walk walk;
     std::map<std::string, std::vector<Link>> about;  ///< by clip; consent also by subject
     Issues damage;
