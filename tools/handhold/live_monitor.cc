@@ -42,7 +42,8 @@ Verb LiveMonitorVerb() {
             HANDHOLD_ASSIGN(const capture::Rig rig,
                             capture::FindRig(context.arguments.Text("--rig")));
             HANDHOLD_ASSIGN(const auto session, live::Session::Open(rig, {}));
-            HANDHOLD_ASSIGN(const auto lines, session->Check());
+            HANDHOLD_ASSIGN(const auto lines,
+                            session->Check([&context] { return context.interrupted(); }));
             if (live::Session::Missing(lines)) {
               PrintCheck(context, lines);
               return MissingError(rig, lines);

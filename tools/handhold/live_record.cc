@@ -131,7 +131,7 @@ std::string LossOf(const live::StoredTake& stored) {
 Outcome Record(Context& context, LiveView& view, live::Session& session, bool armed_by_key,
                const live::Rehearsal* rehearsal) {
   const live::Operator op = view.MakeOperator();
-  HANDHOLD_ASSIGN(const auto lines, session.Check());
+  HANDHOLD_ASSIGN(const auto lines, session.Check([&context] { return context.interrupted(); }));
   for (const capture::CheckLine& line : lines) view.Tell(live::CheckJson(line));
   if (context.interrupted()) {
     view.Close();

@@ -100,8 +100,10 @@ class Session {
   static Result<std::unique_ptr<Session>> Open(const capture::Rig& rig, SessionOptions options);
   ~Session();
 
-  /// Asks every device: lines in the order of the rig.
-  Result<std::vector<capture::CheckLine>> Check() { return recorder_->Check(); }
+  /// Asks every device: lines in the order of the rig. kCancelled soon after `cancelled` says so.
+  Result<std::vector<capture::CheckLine>> Check(const std::function<bool()>& cancelled = {}) {
+    return recorder_->Check(cancelled);
+  }
   /// True when a required line is not ok.
   static bool Missing(const std::vector<capture::CheckLine>& lines);
 
