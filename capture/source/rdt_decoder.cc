@@ -51,7 +51,7 @@ std::array<uint8_t, wire::rdt::kRequestBytes> EncodeRdtRequest(wire::rdt::Comman
 
 RdtSequencer::RdtSequencer(double record_rate_hz, double internal_rate_hz)
     : record_rate_hz_(record_rate_hz),
-      steps_per_record_(internal_rate_hz / record_rate_hz),
+      nominal_steps_per_record_(internal_rate_hz / record_rate_hz),
       due_(record_rate_hz) {
   CHECK_GT(record_rate_hz, 0.0);
   CHECK_GT(internal_rate_hz, 0.0);
@@ -59,6 +59,15 @@ RdtSequencer::RdtSequencer(double record_rate_hz, double internal_rate_hz)
 
 RdtVerdict RdtSequencer::Accept(const RdtRecord& record, Timestamp host, int64_t steps,
                                 RdtVerdict verdict) {
+  const int64_t ft_steps = CounterSteps(last_ft_, record.ft_sequence);
+  // More than twice the Net F/T's rate no known device samples at: a jump, not a scale.
+  const bool regular = ft_steps > 0 && steps <= kReorderWindow &&
+                       static_cast<double>(ft_steps) <=
+                           1.0 + 2.0 * nominal_steps_per_record_ * static_cast<double>(steps);
+  if (!verdict.new_run && regular) {
+    run_ft_ += ft_steps;
+    run_records_ += steps;
+  }
   verdict.kind = RdtVerdict::kAccept;
   verdict.gap = steps - 1;
   last_counter_ += steps;
@@ -75,9 +84,15 @@ RdtVerdict RdtSequencer::Accept(const RdtRecord& record, Timestamp host, int64_t
   return verdict;
 }
 
+double RdtSequencer::StepsPerRecord() const {
+  constexpr int64_t kEnough = 100;
+  if (run_records_ < kEnough) return nominal_steps_per_record_;
+  return static_cast<double>(run_ft_) / static_cast<double>(run_records_);
+}
+
 RdtVerdict RdtSequencer::NewRun(const RdtRecord& record, Timestamp host) {
   const int64_t ft_steps = CounterSteps(last_ft_, record.ft_sequence);
-  const auto by_device = std::llround(static_cast<double>(ft_steps) / steps_per_record_);
+  const auto by_device = std::llround(static_cast<double>(ft_steps) / StepsPerRecord());
   const double away_s = std::max(0.0, (host - last_host_).seconds());
   const double early_s = (due_.DueAt(last_counter_ + by_device) - host).seconds();
   RdtVerdict verdict{.new_run = true};
@@ -103,11 +118,12 @@ RdtVerdict RdtSequencer::Next(const RdtRecord& record, Timestamp host_receive) {
   if (steps > 0) {
     // A jump that neither the sample clock nor the host's clock knows of is a new run that happens
     // to number higher.
-    const double expected = static_cast<double>(steps) * steps_per_record_;
+    const double steps_per_record = StepsPerRecord();
+    const double expected = static_cast<double>(steps) * steps_per_record;
     const double elapsed =
-        (host_receive - last_host_).seconds() * record_rate_hz_ * steps_per_record_;
+        (host_receive - last_host_).seconds() * record_rate_hz_ * steps_per_record;
     const double slack =
-        std::max(kClockTolerance_s * record_rate_hz_ * steps_per_record_, 0.25 * expected);
+        std::max(kClockTolerance_s * record_rate_hz_ * steps_per_record, 0.25 * expected);
     const bool plausible = std::abs(static_cast<double>(ft_steps) - expected) <= slack ||
                            std::abs(elapsed - expected) <= slack;
     return plausible ? Accept(record, host_receive, steps, {}) : NewRun(record, host_receive);

@@ -19,7 +19,7 @@ namespace handhold::capture {
 
 struct RdtRecord {
   uint32_t rdt_sequence = 0;  ///< of this request, + 1 per record
-  uint32_t ft_sequence = 0;   ///< of the transducer's own sampling, kInternalRate_Hz
+  uint32_t ft_sequence = 0;   ///< of the transducer's own sampling
   uint32_t status = 0;        ///< 0: healthy (wire/rdt.h names the bits)
   std::array<int32_t, 6> counts{};
 };
@@ -61,7 +61,9 @@ struct RdtVerdict {
 /// clock fit then finds the break.
 class RdtSequencer {
  public:
-  /// `record_rate_hz`: records per second; `internal_rate_hz`: steps of ft_sequence per second.
+  /// `record_rate_hz`: records per second; `internal_rate_hz`: steps of ft_sequence per second, as
+  /// assumed until 100 records of a run have told (an Axia counts at the rate of its ADC page, 488
+  /// to 7812 Hz: ATI 9610-05 Ethernet Axia-09, table 7.1).
   explicit RdtSequencer(double record_rate_hz,
                         double internal_rate_hz = wire::rdt::kInternalRate_Hz);
 
@@ -73,10 +75,12 @@ class RdtSequencer {
 
  private:
   RdtVerdict Accept(const RdtRecord& record, Timestamp host, int64_t steps, RdtVerdict verdict);
+  double StepsPerRecord() const;
   RdtVerdict NewRun(const RdtRecord& record, Timestamp host);
 
   double record_rate_hz_;
-  double steps_per_record_;  ///< of ft_sequence
+  double nominal_steps_per_record_;       ///< of ft_sequence
+  int64_t run_ft_ = 0, run_records_ = 0;  ///< steps of both counters within runs, so far
   bool started_ = false;
   uint32_t last_rdt_ = 0;
   uint32_t last_ft_ = 0;

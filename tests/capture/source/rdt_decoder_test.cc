@@ -176,6 +176,42 @@ TEST(RdtSequencer, ABacklogNumberedAnewFromItsFirstRecordIsNoRestart) {
   EXPECT_EQ(v.gap, 0);
 }
 
+// An Axia's ft_sequence counts at its ADC's rate, not at 7000 Hz.
+TEST(RdtSequencer, TheScaleOfTheSensorsOwnClockIsLearnt) {
+  struct Axia {
+    double record_hz, adc_hz;
+  };
+  for (const auto& [record_hz, adc_hz] :
+       {Axia{976, 976}, Axia{488, 976}, Axia{3906, 3906}, Axia{1953, 7812}}) {
+    Device device(record_hz);
+    const auto ft = static_cast<uint32_t>(adc_hz / record_hz);
+    for (uint32_t n = 1; n <= 1000; ++n) device.Send(n, ft * n, n / record_hz);
+    // 5 s away, asked again: numbered anew, the sensor's clock has gone on.
+    const auto away = static_cast<uint32_t>(5 * record_hz);
+    const double at_s = (1000 + away) / record_hz;
+    const RdtVerdict v = device.Send(1, ft * (1000 + away), at_s);
+    EXPECT_TRUE(v.new_run);
+    EXPECT_FALSE(v.clock_reset) << record_hz << " of " << adc_hz;
+    EXPECT_EQ(v.gap, away - 1) << record_hz << " of " << adc_hz;
+    EXPECT_EQ(device.sequencer.MissingBy(Timestamp::FromSeconds(at_s)), 0);
+    for (uint32_t k = 1; k <= 100; ++k) {
+      EXPECT_EQ(device.Send(1 + k, ft * (1000 + away + k), at_s + k / record_hz).counter,
+                v.counter + k);
+    }
+    // And a true restart is one still.
+    EXPECT_TRUE(device.Send(1, 1, at_s + 2).clock_reset);
+  }
+}
+
+// One wild jump of ft_sequence, in a record that is in order, must not become the scale.
+TEST(RdtSequencer, AJumpOfTheSensorsOwnClockIsNoScale) {
+  Device device(976);
+  for (uint32_t n = 1; n <= 1000; ++n) device.Send(n, n + (n > 500 ? 1'000'000'000u : 0), n / 976.);
+  const RdtVerdict v = device.Send(1, 1'000'000'000u + 1000 + 4880, 1000 / 976. + 5);
+  EXPECT_FALSE(v.clock_reset);
+  EXPECT_EQ(v.gap, 4879);
+}
+
 // A restart is told by the counter's fall, also after a stall in which we read late: the gap is
 // measured from when the last record was due, not from when it was read.
 TEST(RdtSequencer, TheGapOfARestartAfterABacklogIsNotShortByTheBacklogsLateness) {
