@@ -327,6 +327,12 @@ Status PutClipRows(Database& db, const ClipRows& rows) {
   const ClipReader& clip = *rows.clip;
   HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
   HANDHOLD_TRY(DropClip(db, clip.info().id.ToString()));
+  // A file that was exchanged, or first read before its id was written.
+  HANDHOLD_ASSIGN(Statement same, db.Prepare("SELECT id FROM clip WHERE path=?1"));
+  HANDHOLD_ASSIGN(const bool other, same.Bind(1, rows.file).Step());
+  const std::string other_id = other ? same.String(0) : "";
+  same.Reset();
+  if (other) HANDHOLD_TRY(DropClip(db, other_id));
   int64_t row = 0;
   HANDHOLD_TRY(PutClipRow(db, rows, row));
   HANDHOLD_TRY(PutDetails(db, clip, row));

@@ -342,6 +342,7 @@ void FileReader::CheckStream(const StreamInfo& info, Issues& issues) const {
 Result<Issues> FileReader::Check() const {
   Issues issues;
   const Result<std::string> verdict = db_.QueryText("PRAGMA integrity_check(1)");
+  if (!verdict && verdict.error().code == ErrorCode::kBusy) return verdict.error();
   if (!verdict || *verdict != "ok") {
     issues.push_back({"file", Severity::kWarning,
                       "SQLite finds its structure damaged: " +

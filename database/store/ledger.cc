@@ -388,6 +388,7 @@ Result<int64_t> Ledger::Count() const { return db_.QueryInteger("SELECT count(*)
 Result<Issues> Ledger::Check() const {
   Issues issues;
   const Result<std::string> verdict = db_.QueryText("PRAGMA integrity_check(1)");
+  if (!verdict && verdict.error().code == ErrorCode::kBusy) return verdict.error();
   if (!verdict || *verdict != "ok") {
     issues.push_back({"ledger.db", Severity::kWarning,
                       "SQLite finds its structure damaged: " +

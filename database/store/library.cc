@@ -254,7 +254,10 @@ Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) con
 
 Result<std::shared_ptr<void>> FolderLibrary::HoldNames() {
   HANDHOLD_TRY(MayWrite());
-  // Any folder of the library that nothing else locks will do.
+  // Any folder of the library that nothing else locks will do. Nothing is in it: what copies a
+  // library may have left it out.
+  std::error_code exists;
+  fs::create_directories(path_ + "/attachments", exists);
   HANDHOLD_ASSIGN(FolderLock lock,
                   FolderLock::Take(path_ + "/attachments", true, Duration::Seconds(30),
                                    "another program is naming its take; try again"));
@@ -279,11 +282,12 @@ Status FolderLibrary::Index(const ClipId& id) {
     tracks.push_back(row.String(0));
     return {};
   }));
+  HANDHOLD_TRY(CopyEntries(text));
   for (const std::string& hash : tracks) {
     HANDHOLD_ASSIGN(const ArtefactRows track, ReadArtefactRows(ArtefactPath(hash)));
     HANDHOLD_TRY(PutArtefactRows(catalogue_, track));
   }
-  return CopyEntries(text);
+  return {};
 }
 
 Result<std::vector<ClipRow>> FolderLibrary::ClipsWhere(
@@ -358,12 +362,22 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
 }
 
 Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntry>& entries) {
-  HANDHOLD_ASSIGN(const FolderLock lock, BeginWriting());
+  HANDHOLD_TRY(MayWrite());
   HANDHOLD_ASSIGN(std::vector<std::string> uids, ledger_->Append(entries));
-  std::set<std::string> clips;
-  for (const LedgerEntry& entry : entries) clips.insert(entry.clip);
-  clips.erase("");
-  for (const std::string& clip : clips) HANDHOLD_TRY(CopyEntries(clip));
+  // Said. The catalogue is a cache: where it cannot follow now, a rebuild brings it up to date.
+  const auto copy = [&]() -> Status {
+    HANDHOLD_ASSIGN(const FolderLock lock, BeginWriting());
+    std::set<std::string> clips;
+    for (const LedgerEntry& entry : entries) clips.insert(entry.clip);
+    clips.erase("");
+    for (const std::string& clip : clips) HANDHOLD_TRY(CopyEntries(clip));
+    return {};
+  };
+  if (const Status copied = copy(); !copied) {
+    Log(LogLevel::kWarning, "catalogue.behind",
+        {{"why", copied.error().message},
+         {"fix", "what was said is in the ledger; 'handhold library rebuild' copies it"}});
+  }
   return uids;
 }
 

@@ -24,7 +24,7 @@
 
 namespace handhold::store {
 
-/// Called now and then; false cancels (kCancelled), leaving everything as it was.
+/// Called now and then; false cancels (kCancelled), leaving the catalogue as it was.
 using Progress = std::function<bool(double fraction, std::string_view what)>;
 
 /// A clip as the catalogue knows it.
@@ -101,7 +101,8 @@ class Library {
   virtual Result<ClipRow> FindClip(const std::string& key) const = 0;
   virtual Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key) const = 0;
 
-  /// Appends to the ledger, all of them or none, and updates the catalogue's copy.
+  /// Appends to the ledger, all of them or none. Then the catalogue's copy follows; where it cannot
+  /// (it is missing, broken or held by another program), that is logged, and Rebuild makes it good.
   virtual Result<std::vector<std::string>> Say(const std::vector<LedgerEntry>& entries) = 0;
   Result<std::string> Say(const LedgerEntry& entry) {
     HANDHOLD_ASSIGN(const std::vector<std::string> uids, Say(std::vector{entry}));

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "database/store/catalogue.h"
@@ -150,14 +151,23 @@ class Rebuilder {
       return Problem(file, regular.error().message);
     }
     HANDHOLD_ASSIGN(const Status own, (this->*read)(file));
-    seen_[file] = Look(path_ + "/" + file);
-    if (!own) return Problem(file, own.error().message);
-    return {};
+    seen_[file] = read_;
+    if (!own) {
+      failed_.insert(file);
+      return Problem(file, own.error().message);
+    }
+    if (failed_.erase(file) == 0) return {};
+    // It was being made when it was first looked at.
+    std::erase_if(issues_, [&](const Issue& issue) { return issue.where == file; });
+    HANDHOLD_ASSIGN(Statement forget, db_.Prepare("DELETE FROM problem WHERE path=?1"));
+    return forget.Bind(1, file).Run();
   }
 
   Result<Status> TakeClip(const std::string& file) {
     const std::string path = path_ + "/" + file;
     const Status finished = finish_ ? FinishClip(path) : Status();
+    // Before it is read: a take that ends meanwhile is another file, and read again.
+    read_ = Look(path);
     Result<ClipRows> rows = ReadClipRows(path, indexer_, true);
     if (!rows) return Status(rows.error());
     HANDHOLD_TRY(PutClipRows(db_, *rows));
@@ -171,6 +181,7 @@ class Rebuilder {
   }
 
   Result<Status> TakeArtefact(const std::string& file) {
+    read_ = Look(path_ + "/" + file);
     Result<ArtefactRows> rows = ReadArtefactRows(path_ + "/" + file);
     if (!rows) return Status(rows.error());
     HANDHOLD_TRY(PutArtefactRows(db_, *rows));
@@ -184,6 +195,8 @@ class Rebuilder {
   const Progress& progress_;
   Database db_;
   std::map<std::string, Seen> seen_;
+  Seen read_;  ///< the file being read, as it was before
+  std::set<std::string> failed_;
   Issues issues_;
 };
 

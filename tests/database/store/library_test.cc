@@ -99,6 +99,50 @@ std::string Answers(const Library& library) {
   return text;
 }
 
+TEST(LibraryTest, WhatIsSaidIsInTheLedgerWhateverTheCatalogueDoes) {
+  const std::string path = ::testing::TempDir() + "say_" + std::to_string(::getpid());
+  std::filesystem::remove_all(path);
+  auto library = Library::Create(path, {}).value();
+  // Left out by what copied the library, and taken away while it is open.
+  std::filesystem::remove(path + "/attachments");
+  EXPECT_TRUE(library->HoldNames());
+  std::filesystem::remove(path + "/catalogue.db");
+  LedgerEntry entry;
+  entry.clip = ClipId::New().ToString();
+  entry.kind = LedgerKind::kNote;
+  entry.value = "ring on the left hand";
+  entry.author = "ana";
+  const auto said = library->Say(entry);
+  EXPECT_TRUE(said) << said.error().message;
+  library = Library::Open(path).value();
+  const auto entries = library->ledger().Current(entry.clip).value();
+  ASSERT_EQ(entries.size(), 1u) << "once";
+  EXPECT_EQ(entries.front().value, entry.value);
+  library.reset();
+  std::filesystem::remove_all(path);
+}
+
+TEST(LibraryTest, ARecordingFinishedAfterItWasCataloguedIsNoLoss) {
+  const std::string path = ::testing::TempDir() + "finished_" + std::to_string(::getpid());
+  std::filesystem::remove_all(path);
+  const auto library = Library::Create(path, {}).value();
+  recording::ClipInfo info;
+  info.task = "stroke";
+  info = library->NewTake(info).value();
+  const std::string file = library->ClipPath(info.id);
+  ASSERT_TRUE(ClipWriter::Create(file, info, {}));  // and its recorder died
+  ASSERT_TRUE(library->Rebuild(false));
+  ASSERT_FALSE(library->FindClip(info.name).value().closed);
+  ASSERT_TRUE(FinishClip(file));
+  const Issues issues = library->Check({}).value();
+  EXPECT_FALSE(issues.empty()) << "the catalogue says that it was cut off";
+  for (const Issue& issue : issues)
+    EXPECT_NE(issue.severity, Severity::kLoss) << issue.where << ": " << issue.what;
+  ASSERT_TRUE(library->Rebuild(false));
+  EXPECT_TRUE(library->Check({}).value().empty());
+  std::filesystem::remove_all(path);
+}
+
 TEST(LibraryTest, NoTwoStationsGetOneName) {
   const std::string path = ::testing::TempDir() + "stations_" + std::to_string(::getpid());
   std::filesystem::remove_all(path);
