@@ -275,13 +275,16 @@ class LatenessMerger {
 // How well the line is known. The gaps that the lower edge leaves in each of sixteen blocks say how
 // densely packets of least delay lie; an edge rests on such packets, so it is uncertain by about
 // one such gap. A block in which every packet is late by more than a break would be (a backlog, a
-// starved machine) is no evidence: it neither widens the gaps nor lengthens the span.
+// starved machine) is no evidence: it neither widens the gaps nor lengthens the span. Under a line
+// that was held at the largest rate error it is evidence: of a clock at the wrong rate, where the
+// line passes the packets by as much as the worst block says.
 void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
                     const ClockFitOptions& options, ClockSegment* segment) {
   constexpr size_t kBlocks = 16;
   constexpr double kShort_ns = 1e9;
   const auto least_step = static_cast<double>(options.least_step.ns());
-  double gaps = 0.0;
+  const bool bounded = std::abs(line.rate_error) >= options.largest_rate_error;
+  double gaps = 0.0, largest = 0.0;
   int on_time = 0;
   int64_t begin = pairs.back().device_ns, end = pairs.front().device_ns;
   for (size_t block = 0; block < kBlocks; ++block) {
@@ -290,7 +293,8 @@ void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
     if (first == last) continue;
     double least = std::numeric_limits<double>::infinity();
     for (size_t i = first; i < last; ++i) least = std::min(least, line.Residual(PointOf(pairs[i])));
-    if (least > least_step) continue;
+    if (least > least_step && !bounded) continue;
+    largest = std::max(largest, least);
     gaps += least;
     ++on_time;
     begin = std::min(begin, pairs[first].device_ns);
@@ -310,6 +314,7 @@ void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
   const double off_centre = 0.5 * (static_cast<double>(begin - segment->device_begin_ns) +
                                    static_cast<double>(end - segment->device_end_ns));
   segment->offset_sd_ns = std::hypot(segment->offset_sd_ns, segment->rate_sd * off_centre);
+  if (bounded) segment->offset_sd_ns = std::max(segment->offset_sd_ns, largest);
 }
 
 ClockSegment FitPiece(std::span<const ClockPair> pairs, const ClockFitOptions& options) {

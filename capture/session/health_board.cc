@@ -166,6 +166,7 @@ recording::QualityRecord JudgeTake(std::vector<QualityItem> items,
 
 double UntrustedShare(const recording::ClockMap& map, Duration length) {
   constexpr double kMostOffset_ns = 5e6, kMostRateError = 1e-3;
+  constexpr Duration kLone = Duration::Seconds(1);
   if (length <= Duration() || !map.valid()) return 0.0;
   // The last segment holds until the take's end, the first from its begin.
   const recording::ClockSegment& last = map.segments.back();
@@ -175,12 +176,17 @@ double UntrustedShare(const recording::ClockMap& map, Duration length) {
   Duration bad;
   for (size_t i = 0; i < map.segments.size(); ++i) {
     const recording::ClockSegment& s = map.segments[i];
+    if (s.pair_count == 0) continue;  // bridges an outage: no sample has its time from it
     const Timestamp to = i + 1 < map.segments.size()
                              ? Timestamp::FromNanoseconds(map.segments[i + 1].host_begin_ns)
                              : end;
+    const Duration held = std::max(to - Timestamp::FromNanoseconds(s.host_begin_ns), Duration());
     // Written so that a NaN is not trusted.
-    if (!(2 * s.offset_sd_ns <= kMostOffset_ns) || !(std::abs(s.rate_error) <= kMostRateError))
-      bad += std::max(to - Timestamp::FromNanoseconds(s.host_begin_ns), Duration());
+    if (!(2 * s.offset_sd_ns <= kMostOffset_ns) || !(std::abs(s.rate_error) <= kMostRateError)) {
+      bad += held;
+    } else if (s.pair_count == 1) {
+      bad += std::min(held, kLone);
+    }
   }
   return std::min(1.0, bad.seconds() / length.seconds());
 }

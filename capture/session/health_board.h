@@ -54,7 +54,8 @@ class HealthBoard {
 };
 
 /// Which part of its samples' time a stream's clock map cannot be trusted in: known no better than
-/// 5 ms (95 %), or running faster or slower than any device's (1000 ppm). 0 .. 1.
+/// 5 ms (95 %), running faster or slower than any device's (1000 ppm), or, for a second at most,
+/// from one packet. What bridges an outage (no pairs) counts not. 0 .. 1.
 double UntrustedShare(const recording::ClockMap& map, Duration length);
 /// A take whose times are worthless in more than 5 % of it is not one to keep. `length`: the
 /// take's.

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "capture/clock/clock_fit.h"
 #include "capture/session/health_board.h"
 #include "tests/support/scripted_source.h"
 
@@ -125,6 +126,7 @@ TEST(JudgeTakeTest, TimesThatCannotBeTrustedAreNothingToKeep) {
     s.host_begin_ns = static_cast<int64_t>(1e9 * begin_s);
     s.offset_sd_ns = 1e3 * sd_us;
     s.rate_error = 1e-6 * ppm;
+    s.pair_count = 100;
     return s;
   };
   const auto judged = [](const recording::ClockMap& map) {
@@ -146,7 +148,36 @@ TEST(JudgeTakeTest, TimesThatCannotBeTrustedAreNothingToKeep) {
   EXPECT_FALSE(judged(map).keep);
   map.segments = {segment(0, std::nan(""), 0)};
   EXPECT_FALSE(judged(map).keep);
+  // One packet before a restart 30 s later costs a second; a bridge over an outage costs nothing.
+  map.segments = {segment(0, 10, 40), segment(20, 400, 0), segment(50, 10, 40)};
+  map.segments[1].pair_count = 1;
+  EXPECT_NEAR(UntrustedShare(map, Duration::Seconds(100)), 1e-2, 1e-9);
+  map.segments[1] = segment(20, 3e4, 0);
+  map.segments[1].pair_count = 0;
+  EXPECT_EQ(UntrustedShare(map, Duration::Seconds(100)), 0.0);
   EXPECT_TRUE(judged({}).keep) << "a stream that came in no packets is judged by its samples";
+}
+
+// A device that samples 5 % faster or slower than it says: what its arrivals are fitted to must
+// not pass for a clock.
+TEST(JudgeTakeTest, AClockAtTheWrongRateIsNothingToKeep) {
+  for (const int64_t host_step_ns : {10'000'000, 19'000'000, 21'000'000, 40'000'000}) {
+    std::vector<recording::ClockPair> pairs;
+    for (int64_t i = 0; i < 500; ++i) pairs.push_back({i, 20'000'000 * i, host_step_ns * i, 0});
+    const auto fit = FitClock(pairs);
+    ASSERT_TRUE(fit) << fit.error().message;
+    for (const recording::ClockPair& pair : pairs) {
+      const double error =
+          std::abs(static_cast<double>(fit->map.ToHost(pair.device_ns).ns() - pair.host_ns));
+      ASSERT_LE(error, ClockUncertaintyNs(fit->map, pair.device_ns))
+          << host_step_ns << ", pair " << pair.counter;
+    }
+    recording::QualityRecord quality;
+    quality.keep = true;
+    const Duration length = Duration::Nanoseconds(500 * host_step_ns);
+    JudgeClock("vicon/markers", fit->map, length, &quality);
+    EXPECT_FALSE(quality.keep) << host_step_ns << ", " << UntrustedShare(fit->map, length);
+  }
 }
 
 TEST(JudgeTakeTest, KeepsWhatIsGoodAndSaysWhyNot) {
