@@ -66,9 +66,9 @@ Result<std::unique_ptr<ViconServer>> ViconServer::Start(const SimulatorFeed& fee
                      " Hz is no whole number of 135 MHz ticks; 500, 1000 and 2000 Hz are"};
   }
   std::unique_ptr<ViconServer> server(new ViconServer(feed, std::move(options)));
-  server->period_ticks_ = static_cast<int64_t>(period);
+  const auto period_ticks = static_cast<int64_t>(period);
   for (const FeedDevice& device : server->devices_) {
-    if (device.samples_per_frame < 1 || server->period_ticks_ % device.samples_per_frame != 0) {
+    if (device.samples_per_frame < 1 || period_ticks % device.samples_per_frame != 0) {
       return Error{ErrorCode::kInvalid, "device '" + device.name +
                                             "': " + std::to_string(device.samples_per_frame) +
                                             " samples per frame do not divide the frame's ticks"};
@@ -227,6 +227,12 @@ void ViconServer::BuildFrame(Session& session, int64_t i) {
     session.hidden = hidden;
     session.statics_due = true;
   }
+  const auto period =
+      static_cast<int64_t>(static_cast<double>(kTicksPerSecond) / feed_.marker_rate_hz());
+  if (period != session.period_ticks) {  // a feed may come to say another rate
+    session.period_ticks = period;
+    session.statics_due = true;
+  }
   const auto wants = [&](uint32_t id) { return session.wanted.contains(id); };
   if (session.statics_due) PutStatics(packet, session);
   session.statics_due = false;
@@ -246,7 +252,7 @@ void ViconServer::BuildFrame(Session& session, int64_t i) {
 
 void ViconServer::PutStatics(ViconPacket& packet, const Session& session) const {
   const auto wants = [&](uint32_t id) { return session.wanted.contains(id); };
-  PutStreamInfo(packet, period_ticks_);
+  PutStreamInfo(packet, session.period_ticks);
   if (wants(kApplicationInfo)) PutApplicationInfo(packet, kZUp);
   for (size_t s = 0; s < subjects_.size(); ++s) {
     if ((session.hidden >> s & 1) != 0) continue;
@@ -258,7 +264,10 @@ void ViconServer::PutStatics(ViconPacket& packet, const Session& session) const 
   for (size_t d = 0; d < devices_.size() && wants(kDeviceInfo); ++d) {
     const FeedDevice& device = devices_[d];
     const auto id = static_cast<uint32_t>(d + 1);
-    PutDeviceInfo(packet, id, static_cast<uint64_t>(period_ticks_), device.name);
+    PutDeviceInfo(
+        packet, id,
+        static_cast<uint64_t>(options_.device_period_ticks.value_or(session.period_ticks)),
+        device.name);
     PutDeviceInfoExtra(packet, id, 0);
     if (device.force_plate) {
       constexpr std::array<std::string_view, 3> kNames{"Force", "Moment", "CoP"};

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -39,6 +40,8 @@ struct ViconServerOptions {
   /// What the server claims to have spent on a frame, s.
   std::vector<std::pair<std::string, double>> latency_s{{"Data Collected", 0.0015},
                                                         {"Reconstruction", 0.0005}};
+  /// What devices say is their period; empty: the frame's. Others, 0 among them, are wrong.
+  std::optional<int64_t> device_period_ticks{};
   LinkOptions link{};           ///< delays only: TCP loses and duplicates nothing
   std::vector<Fault> faults{};  ///< device time counts from host_start
 };
@@ -77,7 +80,8 @@ class ViconServer {
     bool streaming = false;
     int64_t owed = 0;  ///< single frames asked for
     bool statics_due = true;
-    uint64_t hidden = 0;  ///< bit per subject, as last announced
+    uint64_t hidden = 0;       ///< bit per subject, as last announced
+    int64_t period_ticks = 0;  ///< of a frame, as last announced
     ViconPacket packet;
     std::vector<ViconRecon> recons;
     std::vector<double> values;
@@ -101,7 +105,6 @@ class ViconServer {
   const std::vector<FeedDevice> devices_;
   const FaultTimeline timeline_;
   const DeviceClock clock_;
-  int64_t period_ticks_ = 0;
   size_t marker_count_ = 0;
   wire::Address address_;
   wire::TcpListener listener_;

@@ -221,6 +221,8 @@ Result<ViconLayout> ViconClient::ReadLayout() const {
 
 bool ViconClient::Matches(const ViconLayout& layout) const {
   const sdk::Client& client = impl_->client;
+  // Counters and times are told by the layout's rate: another one is another layout.
+  if (!(ViconRate(client.GetFrameRate().FrameRateHz) == layout.rate)) return false;
   if (static_cast<int>(client.GetSubjectCount().SubjectCount) != layout.subject_count) return false;
   for (const ViconSubject& subject : layout.subjects) {
     if (static_cast<int>(client.GetMarkerCount(subject.name).MarkerCount) != subject.listed)

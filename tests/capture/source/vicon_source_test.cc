@@ -1,6 +1,7 @@
 // The official SDK, behind our driver, reads our server over loopback.
 #include "capture/source/vicon_source.h"
 
+#include <atomic>
 #include <cmath>
 #include <map>
 
@@ -93,6 +94,38 @@ TEST_F(Vicon, ProbeLearnsTheStreams) {
   EXPECT_EQ((*streams)[5].channels[1].unit, "V");
   ASSERT_EQ(source->ForceSensors().size(), 1u);
   EXPECT_EQ(source->ForceSensors()[0].name, "Plate");
+}
+
+/// Says another frame rate when told to; the server goes on at the pace it began with.
+class RateFeed : public PatternFeed {
+ public:
+  using PatternFeed::PatternFeed;
+  double marker_rate_hz() const override { return doubled_ ? 200.0 : 100.0; }
+  void Double() { doubled_ = true; }
+
+ private:
+  std::atomic<bool> doubled_{false};
+};
+
+TEST_F(Vicon, AFrameRateThatChangesWithinAConnectionIsAnotherLayout) {
+  RateFeed feed(Rig());
+  auto server = Serve(feed, {}, Duration());
+  auto source = SourceFor(*server);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  ASSERT_TRUE(WaitUntil([&] { return sink.Count("vicon/markers") > 10; }));
+  const int64_t connections = server->stats().connections;
+  feed.Double();
+  const auto rate_of = [&](const std::string& name) {
+    recording::Rate rate;
+    for (const auto& stream : sink.streams())
+      if (stream.info.name == name) rate = stream.info.rate;  // the last that was announced
+    return rate;
+  };
+  EXPECT_TRUE(WaitUntil([&] { return rate_of("vicon/markers") == recording::Rate{200, 1}; }));
+  EXPECT_EQ(rate_of("vicon/Plate"), (recording::Rate{2000, 1}));
+  source->Stop();
+  EXPECT_EQ(server->stats().connections, connections) << "the connection stayed";
 }
 
 // By the vendor's library the second of a name cannot be reached: it is never mistaken for the
