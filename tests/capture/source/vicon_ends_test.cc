@@ -162,6 +162,31 @@ const Nonsense kNonsense[] = {
      }},
 };
 
+// A device that says it has no period, or one shorter than its samples are many: the SDK as
+// published divides by zero. It has no stream; everything else has.
+TEST_F(ViconEnds, ADeviceWithoutAPeriodIsSilentAndNoMore) {
+  PatternOptions rig;
+  rig.marker_rate_hz = 100.0;
+  rig.marker_count = 3;
+  rig.devices = {{.name = "Plate", .force_plate = true, .samples_per_frame = 10},
+                 {.name = "EMG", .channel_names = {"A"}, .unit = "volt", .samples_per_frame = 4}};
+  const PatternFeed feed(rig);
+  for (const int64_t period_ticks : {0, 3}) {
+    const auto server = *ViconServer::Start(feed, {.device_period_ticks = period_ticks});
+    const auto source = SourceAt(server->host());
+    const auto streams = source->Probe(Duration::Seconds(20));
+    ASSERT_TRUE(streams) << streams.error().message;
+    for (const auto& stream : *streams) {
+      EXPECT_THAT(stream.name, testing::Not(testing::HasSubstr("Plate")));
+      EXPECT_THAT(stream.name, testing::Not(testing::HasSubstr("EMG")));
+    }
+    CaptureSink sink;
+    ASSERT_TRUE(source->Start(&sink));
+    EXPECT_TRUE(WaitUntil([&] { return sink.Count("vicon/markers") > 20; }));
+    source->Stop();
+  }
+}
+
 // A port that first nobody, then a stranger, then the true server answers at: asked until it is.
 TEST_F(ViconEnds, AskedAgainUntilTheTrueServerAnswers) {
   wire::Address address;
