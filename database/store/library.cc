@@ -107,6 +107,8 @@ class FolderLibrary final : public Library {
   /// Before rows are added: until the lock is given up, the catalogue at hand is the one that
   /// counts.
   Result<FolderLock> BeginWriting();
+  /// Files of clips/ that no row knows: being recorded, or left by a recorder that died.
+  Result<std::vector<std::string>> Uncatalogued() const;
   /// What the ledger says of a clip, as far as it is whole.
   Status CopyEntries(const std::string& clip_id);
   /// Whether a catalogue that could not be opened is ours to make anew: a cache that is missing or
@@ -220,6 +222,18 @@ Result<LibraryInfo> FolderLibrary::Info() const {
   return info;
 }
 
+Result<std::vector<std::string>> FolderLibrary::Uncatalogued() const {
+  std::set<std::string> catalogued;
+  HANDHOLD_ASSIGN(Statement paths, catalogue_.Prepare("SELECT path FROM clip"));
+  HANDHOLD_TRY(paths.ForEach([&](Statement& at) -> Status {
+    catalogued.insert(at.String(0));
+    return {};
+  }));
+  std::vector<std::string> files = FilesIn(path_ + "/clips", ".clip");
+  std::erase_if(files, [&](const std::string& file) { return catalogued.contains(file); });
+  return files;
+}
+
 Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) const {
   if (info.id.is_nil()) info.id = ClipId::New();
   if (!info.name.empty()) return info;
@@ -231,14 +245,8 @@ Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) con
   HANDHOLD_ASSIGN(const bool row, newest.Step());
   int last = row ? newest.Int(0) : 0;
   // What is being recorded, or was when its recorder died, is in no catalogue yet.
-  std::set<std::string> catalogued;
-  HANDHOLD_ASSIGN(Statement paths, catalogue_.Prepare("SELECT path FROM clip"));
-  HANDHOLD_TRY(paths.ForEach([&](Statement& at) -> Status {
-    catalogued.insert(at.String(0));
-    return {};
-  }));
-  for (const std::string& file : FilesIn(path_ + "/clips", ".clip")) {
-    if (catalogued.contains(file)) continue;
+  HANDHOLD_ASSIGN(const std::vector<std::string> files, Uncatalogued());
+  for (const std::string& file : files) {
     const auto clip = ClipReader::Open(path_ + "/clips/" + file);
     if (!clip || !(*clip)->info().name.starts_with(task + "_")) continue;
     const std::string digits = (*clip)->info().name.substr(task.size() + 1);
@@ -343,14 +351,8 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
     return {};
   }));
   // A take whose recorder died is a file that no row knows.
-  std::set<std::string> catalogued;
-  HANDHOLD_ASSIGN(Statement paths, catalogue_.Prepare("SELECT path FROM clip"));
-  HANDHOLD_TRY(paths.ForEach([&](Statement& at) -> Status {
-    catalogued.insert(at.String(0));
-    return {};
-  }));
-  for (const std::string& file : FilesIn(path_ + "/clips", ".clip")) {
-    if (catalogued.contains(file)) continue;
+  HANDHOLD_ASSIGN(const std::vector<std::string> files, Uncatalogued());
+  for (const std::string& file : files) {
     const auto clip = ClipReader::Open(path_ + "/clips/" + file);
     if (!clip || ((*clip)->info().name != key && !file.starts_with(key + "."))) continue;
     return Error{ErrorCode::kNotFound,
