@@ -170,14 +170,14 @@ Status FolderLibrary::Start() {
   if (!NetworkFileSystem(path_).empty())
     HANDHOLD_TRY(Ledger::Open(path_ + "/ledger.db", false, true));
   HANDHOLD_ASSIGN(ledger_, Ledger::Open(path_ + "/ledger.db", false));
-  const Status opened = OpenTheCatalogue();
+  Status opened = OpenTheCatalogue();
   if (opened || !CanBeMade(opened.error())) return opened;
   HANDHOLD_TRY(MayWrite());
   // Several programs may have found it lost: one makes it, the others wait and take that.
   HANDHOLD_ASSIGN(const FolderLock alone,
                   FolderLock::Take(path_, true, Duration::Seconds(600),
                                    "another program is making the catalogue anew; try again"));
-  const Status again = OpenTheCatalogue();
+  Status again = OpenTheCatalogue();
   if (again || !CanBeMade(again.error())) return again;
   HANDHOLD_ASSIGN(const Issues issues, RebuildCatalogue(path_, *ledger_, false, {}));
   return OpenTheCatalogue();
