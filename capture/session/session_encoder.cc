@@ -205,9 +205,16 @@ void SessionEncoder::ReleaseOld(Feed& feed, Timestamp now) {
 
 Timestamp SessionEncoder::TakeBegin() {
   const std::lock_guard lock(work_);
-  keep_all_ = true;
   const Timestamp now = options_.now();
   Timestamp begin = now;
+  // The encoder may be behind, after a disk that refused for long: what devices said before the
+  // take's begin must not become a layout of the take.
+  for (const auto& feed : feeds_) {
+    const RecordRing::Position target = feed->sink->end();
+    (void)Drain(*feed, &target).has_value();  // without a take nothing refuses
+    ReleaseOld(*feed, now);
+  }
+  keep_all_ = true;
   for (const auto& feed : feeds_) {
     RecordRing::Position at = feed->released;
     while (!(at == feed->read)) {
