@@ -280,7 +280,12 @@ Result<Database> OpenCatalogue(const std::string& path) {
     return Error{ErrorCode::kCorrupt, path + ": its header is damaged"};
   };
   Result<Database> db = Database::Open(path, options);
-  if (!db) return db.error();
+  if (!db) {
+    // It is there: what keeps it from being opened (rights, too many files) is no reason to make
+    // another.
+    const bool shut = db.error().code == ErrorCode::kNotFound;
+    return Error{shut ? ErrorCode::kIo : db.error().code, db.error().message};
+  }
   if (const Status schema = CheckSchema(*db, FileKind::kCatalogue); !schema) {
     // Another revision's tables, or damage: either way a cache of ours that can be made again.
     const bool ours =

@@ -188,14 +188,17 @@ Result<Ledger> Ledger::Open(const std::string& path, bool create, bool read_only
   HANDHOLD_TRY(ledger.db_.Execute("PRAGMA synchronous=FULL"));
   HANDHOLD_ASSIGN(const int revision, CheckHeader(ledger.db_, FileKind::kLedger));
   if (revision < NewestRevision(FileKind::kLedger)) {
-    if (read_only) {
-      return Error{ErrorCode::kVersion, path + ": is of an earlier revision (" +
-                                            std::to_string(revision) +
-                                            ") and can only be brought to this program's where it "
-                                            "can be written: copy the library to a local disk"};
+    const Status migrated = read_only
+                                ? Status(Error{ErrorCode::kIo, ""})
+                                : Migrate(ledger.db_, FileKind::kLedger, revision,
+                                          [](Database& db) { return Chain(db, 0, Digest()); });
+    if (!migrated && migrated.error().code == ErrorCode::kIo) {
+      return Error{ErrorCode::kVersion,
+                   path + ": is of an earlier revision (" + std::to_string(revision) +
+                       ") and can only be brought to this program's where it can be written: copy "
+                       "the library to a local disk with room to write"};
     }
-    HANDHOLD_TRY(Migrate(ledger.db_, FileKind::kLedger, revision,
-                         [](Database& db) { return Chain(db, 0, Digest()); }));
+    HANDHOLD_TRY(migrated);
   }
   HANDHOLD_TRY(CheckSchema(ledger.db_, FileKind::kLedger));
   return ledger;

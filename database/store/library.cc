@@ -292,8 +292,9 @@ Status FolderLibrary::Index(const ClipId& id) {
   }));
   HANDHOLD_TRY(CopyEntries(text));
   for (const std::string& hash : tracks) {
-    HANDHOLD_ASSIGN(const ArtefactRows track, ReadArtefactRows(ArtefactPath(hash)));
-    HANDHOLD_TRY(PutArtefactRows(catalogue_, track));
+    // One that is damaged is no fault of the clip's; Check names it.
+    if (const auto track = ReadArtefactRows(ArtefactPath(hash)))
+      HANDHOLD_TRY(PutArtefactRows(catalogue_, *track));
   }
   return {};
 }

@@ -94,7 +94,8 @@ class Checker {
   Result<Issues> Run(const Progress& progress) {
     HANDHOLD_ASSIGN(issues_, ledger_.Check());
     Issues told;
-    HANDHOLD_ASSIGN(indexer_, IndexerOf(ledger_, told));
+    if (auto known = GetIndexerOptions(*catalogue_)) indexer_ = *known;
+    HANDHOLD_ASSIGN(indexer_, IndexerOf(ledger_, indexer_, told));
     HANDHOLD_ASSIGN(expected_, CreateCatalogue("", indexer_));
     clips_ = FilesIn(path_ + "/clips", ".clip");
     artefacts_ = FilesIn(path_ + "/derived", ".art");

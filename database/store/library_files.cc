@@ -61,8 +61,9 @@ Status RegularFile(const std::string& path) {
                    "; move it away"};
 }
 
-Result<IndexerOptions> IndexerOf(const Ledger& ledger, Issues& damage) {
-  IndexerOptions indexer;
+Result<IndexerOptions> IndexerOf(const Ledger& ledger, const IndexerOptions& known,
+                                 Issues& damage) {
+  IndexerOptions indexer = known;
   HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger.Current("", &damage));
   for (const LedgerEntry& e : entries) {
     if (e.kind != LedgerKind::kSetting) continue;
@@ -202,8 +203,12 @@ class Rebuilder {
 
 Result<Issues> MakeAndPublish(const std::string& path, const Ledger& ledger, bool finish,
                               const Progress& progress, const std::string& fresh) {
+  IndexerOptions known;
+  if (const auto old = OpenCatalogue(path + "/catalogue.db")) {
+    if (auto options = GetIndexerOptions(*old)) known = *options;
+  }
   Issues damage;  // told by CopyLedgerEntries
-  HANDHOLD_ASSIGN(const IndexerOptions indexer, IndexerOf(ledger, damage));
+  HANDHOLD_ASSIGN(const IndexerOptions indexer, IndexerOf(ledger, known, damage));
   Rebuilder rebuilder(path, ledger, indexer, finish, progress);
   HANDHOLD_TRY(rebuilder.Start(fresh));
   HANDHOLD_TRY(rebuilder.Scan(true));

@@ -35,8 +35,9 @@ std::vector<std::string> FilesIn(const std::string& folder, const char* extensio
 /// kInvalid for a folder, a pipe, a device or a link to nothing: reading one may never end.
 Status RegularFile(const std::string& path);
 
-/// What the ledger says of the indexer; damaged entries go to `damage`.
-Result<IndexerOptions> IndexerOf(const Ledger& ledger, Issues& damage);
+/// What the ledger says of the indexer; damaged entries go to `damage`, and what they said is taken
+/// from `known`: other thresholds would find other contacts.
+Result<IndexerOptions> IndexerOf(const Ledger& ledger, const IndexerOptions& known, Issues& damage);
 
 /// Library::Rebuild of the library at `path`, up to the rename. A failure that is not a clip's or
 /// artefact's own (the catalogue cannot be written) leaves the old catalogue. The caller holds the

@@ -227,12 +227,19 @@ Result<std::vector<ImportedFile>> ImportFiles(store::Library* library,
   for (std::thread& thread : threads) thread.join();
   if (!cancelled) return results;
   // What was complete before the interruption is in clips/ and stays; it is catalogued too.
+  int unknown = 0;
   for (const size_t i : finished) {
-    if (!results[i].error && !results[i].clip.empty())
-      (void)library->Index(ClipId::Parse(results[i].clip).value()).has_value();
+    if (!results[i].error && !results[i].clip.empty() &&
+        !library->Index(ClipId::Parse(results[i].clip).value()))
+      ++unknown;
   }
-  return Error{ErrorCode::kCancelled, "stopped after " + std::to_string(done) + " of " +
-                                          std::to_string(paths.size()) + " files"};
+  std::string text =
+      "stopped after " + std::to_string(done) + " of " + std::to_string(paths.size()) + " files";
+  if (unknown > 0) {
+    text += "; " + std::to_string(unknown) +
+            " of them are stored but not in the catalogue: 'handhold library rebuild' adds them";
+  }
+  return Error{ErrorCode::kCancelled, std::move(text)};
 }
 
 }  // namespace handhold::pipeline

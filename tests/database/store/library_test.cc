@@ -1089,5 +1089,36 @@ TEST(Library, ContactThresholdsOutliveTheCatalogue) {
   EXPECT_EQ(library->Info().value().indexer, (IndexerOptions{0.35, 0.1}));
 }
 
+TEST(Library, ADamagedSettingLeavesTheThresholdsThatTheCatalogueKnows) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab", {.contact_on_N = 0.35, .contact_off_N = 0.1}).value();
+  AddTake(*library, "poke", "S01");
+  library.reset();
+  ChangeLedger(dir / "lab/ledger.db", "UPDATE entry SET value='5' WHERE name='contact_on_N'");
+  library = Library::Open(dir / "lab").value();
+  EXPECT_THAT(Found(*library), HasSubstr("contact_on_N"));
+  EXPECT_THAT(Found(*library), Not(HasSubstr("library rebuild"))) << "its contacts are right";
+  ASSERT_TRUE(library->Rebuild(false));
+  EXPECT_EQ(library->Info().value().indexer, (IndexerOptions{0.35, 0.1}));
+}
+
+// Rights, or too many open files: whatever keeps a sound catalogue from being opened.
+TEST(Library, ACatalogueThatCannotBeOpenedNowIsNotMadeAnew) {
+  const TempDir dir;
+  Library::Create(dir / "lab").value();
+  struct stat before {
+  }, after{};
+  const std::string catalogue = dir / "lab/catalogue.db";
+  ASSERT_EQ(::stat(catalogue.c_str(), &before), 0);
+  std::filesystem::create_directory(catalogue + "-journal");  // SQLite cannot look at its journal
+  const auto shut = Library::Open(dir / "lab");
+  ASSERT_FALSE(shut);
+  EXPECT_THAT(shut.error().message, HasSubstr("catalogue.db"));
+  ASSERT_EQ(::stat(catalogue.c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  std::filesystem::remove(catalogue + "-journal");
+  EXPECT_TRUE(Library::Open(dir / "lab"));
+}
+
 }  // namespace
 }  // namespace handhold::store
