@@ -198,7 +198,7 @@ Result<Ledger> Ledger::Open(const std::string& path, bool create, bool read_only
                        ") and can only be brought to this program's where it can be written: copy "
                        "the library to a local disk with room to write"};
     }
-    HANDHOLD_TRY(migrated);
+    if (!migrated) return migrated.error();
   }
   HANDHOLD_TRY(CheckSchema(ledger.db_, FileKind::kLedger));
   return ledger;
@@ -278,7 +278,7 @@ Status Ledger::Follow(Walk& walk, Issues* damage, const Visit& visit) const {
   };
   HANDHOLD_ASSIGN(Statement list, db_.Prepare(kAllEntries));
   list.Bind(1, walk.expected - 1);
-  const Status listed = list.ForEach([&](Statement& row) -> Status {
+  Status listed = list.ForEach([&](Statement& row) -> Status {
     const int64_t id = row.Integer(0);
     if (id > walk.expected) HANDHOLD_TRY(Wrong(damage, missing(walk.expected, id), "are missing"));
     walk.expected = id + 1;
