@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/command.h"
+#include "tests/support/roof_mesh.h"
 
 namespace handhold {
 namespace {
@@ -32,21 +33,6 @@ std::vector<std::string> CommandsOf(const std::string& page) {
   return commands;
 }
 
-/// A roof of 160 x 120 x 12 mm.
-void WriteMesh(const std::filesystem::path& path) {
-  const double corner[5][3] = {{-80, -60, 0}, {80, -60, 0}, {80, 60, 0}, {-80, 60, 0}, {0, 0, 12}};
-  const int face[6][3] = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}, {0, 3, 2}, {0, 2, 1}};
-  std::ofstream out(path);
-  out << "solid roof\n";
-  for (const auto& f : face) {
-    out << "facet normal 0 0 0\nouter loop\n";
-    for (const int c : f)
-      out << "vertex " << corner[c][0] << " " << corner[c][1] << " " << corner[c][2] << "\n";
-    out << "endloop\nendfacet\n";
-  }
-  out << "endsolid roof\n";
-}
-
 TEST(ReadmeCommands, WorkAsTyped) {
   std::ifstream in(std::string(HANDHOLD_SOURCE_DIR) + "/README.md");
   std::stringstream page;
@@ -54,7 +40,7 @@ TEST(ReadmeCommands, WorkAsTyped) {
   const std::filesystem::path folder = ::testing::TempDir() + "/readme_commands";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
-  WriteMesh(folder / "anything.stl");  // the newcomer's own
+  testing::WriteRoof(folder / "anything.stl");  // the newcomer's own
   const std::string path = std::filesystem::path(HANDHOLD_BINARY).parent_path().string() + ":$PATH";
   // What a fresh clone runs anyway: .ci/run is tools/test, which begins with tools/setup; the demo
   // has a test of its own (tests/tools/report/demo_test.cc).

@@ -2,6 +2,7 @@
 /// could not be known.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +21,9 @@ struct JointCompliance {
   std::optional<double> compliance_rad_per_Nm;  ///< empty: refused
   double sd_log = 0.0;  ///< standard deviation of log C (all terms of the refusal rule in
                         ///< quadrature)
-  double lower_rad_per_Nm = 0.0, upper_rad_per_Nm = 0.0;  ///< 95 % interval (or bounds, when
-                                                          ///< refused: lower 0 = not told from 0)
+  /// 95 % interval. It stands when the joint is refused for being imprecise, too (lower 0: not told
+  /// from 0); [0, infinity] where the model does not hold or nothing reaches the joint.
+  double lower_rad_per_Nm = 0.0, upper_rad_per_Nm = std::numeric_limits<double>::infinity();
   std::string refusal;  ///< why there is no value, naming the direction that is missing
 };
 

@@ -27,11 +27,20 @@ std::string Format(const char* format, double a, double b = 0.0) {
   return text;
 }
 
-/// What chi-square of `dof` exceeds as rarely as a normal variable exceeds `sd` (Wilson &
-/// Hilferty).
-double ChiSquareQuantile(int dof, double sd) {
+/// What a normal variable exceeds with this chance, in sd.
+double NormalQuantile(double chance) {
+  double low = 0.0, high = 40.0;
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (low + high);
+    (0.5 * std::erfc(middle / std::sqrt(2.0)) > chance ? low : high) = middle;
+  }
+  return low;
+}
+
+/// What chi-square of `dof` exceeds with this chance (Wilson & Hilferty).
+double ChiSquareQuantile(int dof, double chance) {
   const double s = 2.0 / (9.0 * dof);
-  return dof * std::pow(1.0 - s + sd * std::sqrt(s), 3);
+  return dof * std::pow(1.0 - s + NormalQuantile(chance) * std::sqrt(s), 3);
 }
 
 /// Turns contact phases into events of plain numbers.
@@ -232,7 +241,7 @@ class TaskFitter {
     const double gain = (best.chi2 - own.chi2) / std::max(1.0, best.chi2_per_dof);
     summary->chi2_gain_own_T.push_back(gain);
     const double chance =
-        ChiSquareQuantile(Joints() - 1, options_.refusal.shared_time_constant_chance_sd);
+        ChiSquareQuantile(std::max(1, Joints() - 1), options_.refusal.shared_time_constant_chance);
     if (Joints() > 1 && gain > chance) {
       RefuseAll(Format("one time constant per joint explains the events better by a chi-square of "
                        "%.0f, more than %.1f: the shared one is wrong",
@@ -250,13 +259,18 @@ class TaskFitter {
       joint.dof = skeleton_.dof_names()[static_cast<size_t>(j)];
       joint.compliance_rad_per_Nm.reset();
       joint.refusal = why;
-      if (joint.upper_rad_per_Nm <= 0)
-        joint.upper_rad_per_Nm = std::numeric_limits<double>::infinity();
+      Unbound(&joint);
     }
   }
 
  private:
   int Joints() const { return static_cast<int>(dofs_.size()); }
+
+  /// Nothing is known of it: the model does not hold, or no torque reaches it.
+  static void Unbound(artefact::JointCompliance* joint) {
+    joint->lower_rad_per_Nm = 0.0;
+    joint->upper_rad_per_Nm = std::numeric_limits<double>::infinity();
+  }
 
   double Floor(int i) const {
     const std::vector<double>& floors = options_.refusal.floor_from_tip;
@@ -288,8 +302,7 @@ class TaskFitter {
       fit->joints[static_cast<size_t>(j)].dof = skeleton_.dof_names()[static_cast<size_t>(j)];
       fit->joints[static_cast<size_t>(j)].refusal =
           "does not move the touching body: no torque reaches it";
-      fit->joints[static_cast<size_t>(j)].upper_rad_per_Nm =
-          std::numeric_limits<double>::infinity();
+      Unbound(&fit->joints[static_cast<size_t>(j)]);
     }
     const auto last = best.covariance.rows() - 1;
     fit->time_constant_s = std::exp(best.parameters.log_time_constant[0]);
@@ -329,6 +342,8 @@ class TaskFitter {
     const double rise = Rise(pool, best, i, kLogRigid);
     const double apart =
         std::abs(own.parameters.log_compliance[i] - log_c) / std::hypot(own.sd_log(i), Floor(i));
+    const double may_differ =
+        NormalQuantile(0.5 * options_.refusal.shared_time_constant_chance / Joints());
     if (rise < options_.refusal.rigid_chi2) {
       joint.lower_rad_per_Nm = 0.0;
       joint.upper_rad_per_Nm = UpperBound(pool, best, i);
@@ -340,14 +355,15 @@ class TaskFitter {
           "sd(log C) is %.2f, not below %.2f: its torque and motion follow those of other joints "
           "in these events",
           joint.sd_log, options_.refusal.max_sd_log);
-    } else if (apart > options_.refusal.shared_time_constant_sd) {
+    } else if (apart > may_differ) {
       joint.refusal = Format(
           "one time constant for all joints and one per joint differ by %.1f sd, more than %.1f: "
           "the shared one is wrong",
-          apart, options_.refusal.shared_time_constant_sd);
+          apart, may_differ);
     } else {
       joint.compliance_rad_per_Nm = std::exp(log_c);
     }
+    if (apart > may_differ) Unbound(&joint);
     return joint;
   }
 

@@ -27,7 +27,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kDynamicEstimatorVersion = 2;
+inline constexpr int kDynamicEstimatorVersion = 3;
 
 /// When a joint's value is given. All terms of sd in quadrature.
 struct RefusalRule {
@@ -39,11 +39,11 @@ struct RefusalRule {
   double max_event_chi2_per_dof = 1.6;  ///< an event beyond is dropped and listed
   double max_fit_chi2_per_dof = 1.35;  ///< a pooled fit beyond is refused whole: the model is wrong
                                        ///< (reflex, lengths, clock)
-  double shared_time_constant_sd = 3.0;  ///< shared T and one T per joint may differ by this many
-                                         ///< sd
-  /// One T per joint may explain the events better by what chance would in one of a thousand: a
-  /// normal variable beyond this many sd. More, and no joint is answered.
-  double shared_time_constant_chance_sd = 3.09;
+  /// Shared T against one T per joint, two tests, each with the chance of refusing a fit whose
+  /// joints do share T. How much better one T per joint explains the events (more: no joint is
+  /// answered), and how far a joint's C moves, in sd and for the number of joints looked at (more:
+  /// that joint is not answered).
+  double shared_time_constant_chance = 0.001;
   double rigid_chi2 = 3.84;  ///< C -> 0 may cost less than this: "not told from 0"
 };
 

@@ -61,18 +61,8 @@ class TrajectoryMaker {
 
   /// C, T and inertia scale of every phase; refusals and assumptions noted.
   Status ChooseCompliance(const std::vector<ComplianceFit>& fits) {
-    for (const auto& [dof, value] : options_.assume_compliance) {
-      if (skeleton_.FindDof(dof) < 0) {
-        std::string names;
-        for (const std::string& n : skeleton_.dof_names()) names += " " + n;
-        return Error{ErrorCode::kInvalid,
-                     "assumed compliance: no dof '" + dof + "'; there are:" + names};
-      }
-      if (!(value >= 0) || !std::isfinite(value)) {
-        return Error{ErrorCode::kInvalid, "assumed compliance of '" + dof +
-                                              "' must be a finite number of rad/Nm, not negative"};
-      }
-    }
+    HANDHOLD_TRY(CheckAssumed(options_.assume_compliance));
+    HANDHOLD_TRY(CheckAssumed(options_.assume_within_bounds));
     dynamic_ = !contact_.phases.empty();
     for (const artefact::ContactPhase& phase : contact_.phases) {
       const ComplianceFit* fit = Find(fits, phase.task);
@@ -83,15 +73,14 @@ class TrajectoryMaker {
       Eigen::VectorXd c(nv_);
       for (int j = 0; j < nv_; ++j) {
         const std::string& dof = skeleton_.dof_names()[static_cast<size_t>(j)];
-        const auto value = fit->joints[static_cast<size_t>(j)].compliance_rad_per_Nm;
-        const auto assumed = options_.assume_compliance.find(dof);
+        const artefact::JointCompliance& joint = fit->joints[static_cast<size_t>(j)];
         c[j] = kNone;
-        if (value) {
-          c[j] = *value * options_.compliance_factor;
+        if (joint.compliance_rad_per_Nm) {
+          c[j] = *joint.compliance_rad_per_Nm * options_.compliance_factor;
         } else {
           AddOnce(dof, &out_.summary.refused);
-          if (assumed != options_.assume_compliance.end()) {
-            c[j] = assumed->second * options_.compliance_factor * options_.assumed_factor;
+          if (const auto assumed = Assumed(dof, joint)) {
+            c[j] = *assumed * options_.compliance_factor * options_.assumed_factor;
             out_.trajectory.assumed[static_cast<size_t>(j)] = 1;
             AddOnce(dof, &out_.summary.assumed);
           }
@@ -104,6 +93,31 @@ class TrajectoryMaker {
       dynamic_ = dynamic_ && fit->time_constant_s.has_value();
     }
     return {};
+  }
+
+  Status CheckAssumed(const std::map<std::string, double>& values) const {
+    for (const auto& [dof, value] : values) {
+      if (skeleton_.FindDof(dof) < 0) {
+        std::string names;
+        for (const std::string& n : skeleton_.dof_names()) names += " " + n;
+        return Error{ErrorCode::kInvalid,
+                     "assumed compliance: no dof '" + dof + "'; there are:" + names};
+      }
+      if (!(value >= 0) || !std::isfinite(value)) {
+        return Error{ErrorCode::kInvalid, "assumed compliance of '" + dof +
+                                              "' must be a finite number of rad/Nm, not negative"};
+      }
+    }
+    return {};
+  }
+
+  std::optional<double> Assumed(const std::string& dof,
+                                const artefact::JointCompliance& refused) const {
+    const auto given = options_.assume_compliance.find(dof);
+    if (given != options_.assume_compliance.end()) return given->second;
+    const auto general = options_.assume_within_bounds.find(dof);
+    if (general == options_.assume_within_bounds.end()) return std::nullopt;
+    return HeldToBounds(refused, general->second);
   }
 
   static void AddOnce(const std::string& name, std::vector<std::string>* list) {
@@ -322,6 +336,10 @@ Result<ReferenceTrajectoryFit> MakeInteractionTrajectory(
     }
   }
   return TrajectoryMaker(skeleton, pose, contact, options).Make(fits);
+}
+
+double HeldToBounds(const artefact::JointCompliance& refused, double value) {
+  return std::max(refused.lower_rad_per_Nm, std::min(value, refused.upper_rad_per_Nm));
 }
 
 std::map<std::string, double> Table1Exploring(const model::Skeleton& skeleton) {

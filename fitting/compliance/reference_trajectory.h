@@ -20,13 +20,16 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kReferenceTrajectoryVersion = 2;
+inline constexpr int kReferenceTrajectoryVersion = 3;
 
 struct ReferenceTrajectoryOptions {
   std::string estimator = "dynamic";  ///< whose compliances are used: "dynamic" or "paper"
   /// Compliances taken for refused joints, by dof name, rad/Nm: marked `assumed` in the result. A
   /// refused joint without one keeps NaN compliance, and its theta_r is theta.
   std::map<std::string, double> assume_compliance;
+  /// The same for dofs that are not named there, with some other hand's values (Table1Exploring):
+  /// each is held to what the refused fit leaves open for this hand and task (HeldToBounds).
+  std::map<std::string, double> assume_within_bounds;
   double compliance_factor = 1.0;  ///< on every compliance: 0.5 and 2 for sensitivity
   double assumed_factor = 1.0;     ///< on assumed ones only
   Duration extrapolation = Duration::Milliseconds(50);  ///< Fig. 3's check: this long after the
@@ -62,6 +65,10 @@ Result<ReferenceTrajectoryFit> MakeInteractionTrajectory(
     const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
     const artefact::ContactTrack& contact, const std::vector<artefact::ComplianceFit>& fits,
     const ReferenceTrajectoryOptions& options = {});
+
+/// `value`, or the nearest end of the refused joint's 95 % interval when that excludes it: a fit
+/// too imprecise for an answer may still contradict what another hand's value says.
+double HeldToBounds(const artefact::JointCompliance& refused, double value);
 
 /// Table 1 of the paper, exploring: what `--assume-compliance` takes by default for dofs whose
 /// names begin with wrist, mp, pip, dip (after any "R.index." prefix; mcp counts as mp), flexion

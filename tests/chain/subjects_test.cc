@@ -169,7 +169,8 @@ void RunSubject(uint64_t seed, bool full, Pool* pool) {
       std::printf("%+.1f %% (sd %.1f %%)%s\n", 100 * a.error, 100 * a.sd_log,
                   a.covered ? "" : " NOT COVERED");
     } else {
-      std::printf("refused: %s\n", a.refusal.c_str());
+      std::printf("refused: %s; planted %.2f in [%.2f, %.2f]%s\n", a.refusal.c_str(), a.planted,
+                  a.lower_rad_per_Nm, a.upper_rad_per_Nm, a.covered ? "" : " NOT COVERED");
     }
     pool->answers.push_back(a);
   }
@@ -184,7 +185,7 @@ void RunSubject(uint64_t seed, bool full, Pool* pool) {
   }
 
   fitting::ReferenceTrajectoryOptions reference_options;
-  reference_options.assume_compliance = fitting::Table1Exploring(hand);
+  reference_options.assume_within_bounds = fitting::Table1Exploring(hand);
   auto reference = fitting::MakeInteractionTrajectory(hand, pose->track, contact->track,
                                                       dynamic->fits, reference_options);
   ASSERT_TRUE(reference) << reference.error().message;
@@ -241,13 +242,22 @@ void JudgeCompliance(const Pool& pool) {
                 key.first.c_str(), answers.front()->dof.c_str(), of_joint.size(), answers.size(),
                 100 * Quantile(of_joint, 0.5), 100 * Quantile(of_joint, 0.9));
     if (key.second < 2) {
-      // Asked: always. One MP of 80 is refused by the rule on shared time constants, at 3.1 sd.
-      if (share < 1.0) std::printf("  NOT MET: wrist and MP are always answered\n");
-      EXPECT_GE(share, 0.95) << "wrist and MP are always answered";
+      EXPECT_EQ(share, 1.0) << "wrist and MP are always answered";
     }
-    const double asked = criteria::PipAccepted(key.first);
-    if (key.second == 2 && share < asked)
-      std::printf("  NOT MET: PIP is to be answered in %.0f %%\n", 100 * asked);
+    // A share of 70 or 90 % is nothing that a few brief subjects decide.
+    if (key.second == 2 && answers.size() >= 10) {
+      EXPECT_GE(share, criteria::PipAccepted(key.first)) << "PIP, " << key.first;
+    }
+  }
+  int bounded = 0, bounds_hold = 0;
+  for (const ComplianceAnswer& a : pool.answers) {
+    if (!a.accepted && a.bounded) ++bounded, bounds_hold += a.covered;
+  }
+  std::printf("refused with bounds: %d, which hold the planted value in %d\n", bounded,
+              bounds_hold);
+  // What synthesis assumes is held to them.
+  if (bounded >= 10) {
+    EXPECT_GE(bounds_hold, 0.8 * bounded);
   }
   const double coverage = static_cast<double>(covered) / std::max(1, accepted_all);
   std::printf(
@@ -298,14 +308,8 @@ void JudgeReplays(const Pool& pool) {
       EXPECT_LE(replay.P90(&StrokeReplay::force_late), *bound.force_p90) << name;
       EXPECT_LE(replay.P90(&StrokeReplay::tip_m), *bound.tip_p90_m) << name;
     } else if (slippery) {
-      // The criterion is 0.5 and 1 mm. It is missed because scratching's DIP is refused and Table
-      // 1's exploring value is assumed in its place (2.0 for 0.6 rad/Nm).
-      const double median = replay.Median(&StrokeReplay::tip_m);
-      const double p90 = replay.P90(&StrokeReplay::tip_m);
-      if (!(median <= *bound.tip_median_m && p90 <= *bound.tip_p90_m))
-        std::printf("  NOT MET: 0.5 and 1 mm\n");
-      EXPECT_LE(median, 1e-3) << name;
-      EXPECT_LE(p90, 2.5e-3) << name;
+      EXPECT_LE(replay.Median(&StrokeReplay::tip_m), *bound.tip_median_m) << name;
+      EXPECT_LE(replay.P90(&StrokeReplay::tip_m), *bound.tip_p90_m) << name;
     }
     EXPECT_LE(replay.jams * 10, static_cast<int>(replay.strokes.size()) + replay.jams) << name;
   }

@@ -247,8 +247,9 @@ ChainRun RunChain(const pipeline::StepContext& context, const ChainOptions& o) {
     run.error = hand.error();
     return run;
   }
-  const pipeline::AssumeComplianceStep assume{run.made.trajectory,
-                                              fitting::Table1Exploring(hand->skeleton)};
+  const pipeline::AssumeComplianceStep assume{
+      .trajectory = run.made.trajectory,
+      .assume_within_bounds = fitting::Table1Exploring(hand->skeleton)};
   take(assume.Run(context), &run.made.assumed);
   return run;
 }

@@ -120,6 +120,9 @@ std::vector<ComplianceAnswer> MeasureCompliance(const lab::Truth& truth,
       answer.sd_log = joint.sd_log;
       answer.accepted = joint.compliance_rad_per_Nm.has_value();
       if (answer.accepted) answer.error = *joint.compliance_rad_per_Nm / answer.planted - 1;
+      answer.lower_rad_per_Nm = joint.lower_rad_per_Nm;
+      answer.upper_rad_per_Nm = joint.upper_rad_per_Nm;
+      answer.bounded = std::isfinite(joint.upper_rad_per_Nm);
       answer.covered =
           joint.lower_rad_per_Nm <= answer.planted && answer.planted <= joint.upper_rad_per_Nm;
       answers.push_back(answer);

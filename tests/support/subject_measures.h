@@ -46,7 +46,9 @@ struct ComplianceAnswer {
   std::string task, dof, refusal;
   int joint = 0;
   double planted = 0.0, sd_log = 0.0;
-  bool accepted = false, covered = false;  ///< covered: the 95 % interval holds the planted value
+  double lower_rad_per_Nm = 0.0, upper_rad_per_Nm = 0.0;  ///< 95 %, of refused ones too
+  bool accepted = false, covered = false;  ///< covered: that interval holds the planted value
+  bool bounded = false;                    ///< the interval ends
   double error = 0.0;                      ///< fitted / planted - 1; accepted ones only
 };
 std::vector<ComplianceAnswer> MeasureCompliance(const lab::Truth& truth,

@@ -1,5 +1,7 @@
 #include "tools/pipeline/fit_compliance.h"
 
+#include <cmath>
+
 #include "database/store/artefact_file.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
@@ -23,10 +25,12 @@ Result<std::string> Print(Printer& out, const std::string& path) {
     for (const artefact::ComplianceFit& fit : trajectory.fits) {
       for (const artefact::JointCompliance& joint : fit.joints) {
         const bool answered = joint.compliance_rad_per_Nm.has_value();
+        // What a refused joint's imprecise fit leaves open is of use; [0, infinity] is not.
+        const bool bounded = std::isfinite(joint.upper_rad_per_Nm);
         table.Row({fit.estimator, fit.task, joint.dof, joint.compliance_rad_per_Nm,
                    answered ? Cell(joint.sd_log) : Cell(std::nullopt),
-                   answered ? Cell(joint.lower_rad_per_Nm) : Cell(std::nullopt),
-                   answered ? Cell(joint.upper_rad_per_Nm) : Cell(std::nullopt), joint.refusal});
+                   bounded ? Cell(joint.lower_rad_per_Nm) : Cell(std::nullopt),
+                   bounded ? Cell(joint.upper_rad_per_Nm) : Cell(std::nullopt), joint.refusal});
       }
     }
   }

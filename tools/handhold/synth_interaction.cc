@@ -159,7 +159,9 @@ Verb SynthInteractionVerb() {
       .writes = true,
       .handles_interrupt = true,
       .details =
-          "A joint that the fit refused gets an assumed compliance, is marked, and the replay is\n"
+          "A joint that the fit refused gets an assumed compliance (table1: held to the 95 % "
+          "interval\n"
+          "that the fit leaves open; by name: as given), is marked, and the replay is\n"
           "made twice more with it halved and doubled: 'if_assumed_otherwise' says what hangs on "
           "it.",
       .run = [](Context& context) -> Outcome {

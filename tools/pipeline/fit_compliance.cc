@@ -114,7 +114,7 @@ Result<fitting::ReferenceTrajectoryOptions> ReferenceOptionsOf(
 }
 
 Result<StepResult> FitComplianceStep::Run(const StepContext& context) const {
-  if (!reference.assume_compliance.empty()) {
+  if (!reference.assume_compliance.empty() || !reference.assume_within_bounds.empty()) {
     return Error{ErrorCode::kInvalid,
                  "a fit assumes nothing: give assumed compliances to 'synth interaction'"};
   }
@@ -147,6 +147,7 @@ Result<StepResult> AssumeComplianceStep::Run(const StepContext& context) const {
                   FindArtefact(context.library, trajectory, "interaction_trajectory"));
   HANDHOLD_ASSIGN(fitting::ReferenceTrajectoryOptions options, ReferenceOptionsOf(fitted));
   options.assume_compliance = assume_compliance;
+  options.assume_within_bounds = assume_within_bounds;
   options.assumed_factor = assumed_factor;
   HANDHOLD_ASSIGN(const ProvenanceInput hand, RequireInput(fitted, "skeleton"));
   HANDHOLD_ASSIGN(const ProvenanceInput pose, RequireInput(fitted, "pose"));

@@ -24,8 +24,8 @@ struct FitComplianceStep {
   std::string contact = {};  ///< artefact; empty: the clip's newest contact track
   fitting::PaperEstimatorOptions paper = {};
   fitting::DynamicEstimatorOptions dynamic = {};
-  fitting::ReferenceTrajectoryOptions reference = {};  ///< assume_compliance must be empty: see
-                                                       ///< AssumeComplianceStep
+  fitting::ReferenceTrajectoryOptions reference = {};  ///< assumes nothing: AssumeComplianceStep
+                                                       ///< does
 
   Result<StepResult> Run(const StepContext& context) const;
 };
@@ -42,6 +42,8 @@ struct AssumeComplianceStep {
   std::string trajectory = {};                           ///< artefact of FitComplianceStep
   std::map<std::string, double> assume_compliance = {};  ///< by dof, rad/Nm, used where refused
                                                          ///< only
+  /// The same, held to what the refused fit leaves open (fitting::HeldToBounds).
+  std::map<std::string, double> assume_within_bounds = {};
   double assumed_factor = 1.0;  ///< on the assumed values: 0.5 and 2 show what hangs on them
 
   Result<StepResult> Run(const StepContext& context) const;

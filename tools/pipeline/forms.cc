@@ -186,8 +186,7 @@ Json ToJson(const fitting::DynamicEstimatorOptions& o) {
                                {"floor_from_tip", Numbers(r.floor_from_tip)},
                                {"max_event_chi2_per_dof", r.max_event_chi2_per_dof},
                                {"max_fit_chi2_per_dof", r.max_fit_chi2_per_dof},
-                               {"shared_time_constant_sd", r.shared_time_constant_sd},
-                               {"shared_time_constant_chance_sd", r.shared_time_constant_chance_sd},
+                               {"shared_time_constant_chance", r.shared_time_constant_chance},
                                {"rigid_chi2", r.rigid_chi2}});
   Json prior;
   if (!o.reference_prior.empty()) {
@@ -230,6 +229,7 @@ Json ToJson(const fitting::ReferenceTrajectoryOptions& o) {
   return Json::Object({{"version", fitting::kReferenceTrajectoryVersion},
                        {"estimator", o.estimator},
                        {"assume_compliance_rad_per_Nm", ToJson(o.assume_compliance)},
+                       {"assume_within_bounds_rad_per_Nm", ToJson(o.assume_within_bounds)},
                        {"compliance_factor", o.compliance_factor},
                        {"assumed_factor", o.assumed_factor},
                        {"extrapolation_ns", o.extrapolation.ns()},

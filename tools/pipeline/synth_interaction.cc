@@ -210,29 +210,38 @@ class Maker {
   Scene scene_;
 };
 
-/// The refused joints' values; kUnidentifiable names those that have none.
-Result<std::map<std::string, double>> Assumptions(const SynthInteractionStep& step,
-                                                  const model::Skeleton& hand,
-                                                  const InteractionTrajectory& fitted) {
+/// The refused joints' values by dof, rad/Nm.
+struct Assumed {
+  std::map<std::string, double> given;          ///< by the user: as they are
+  std::map<std::string, double> within_bounds;  ///< Table 1's, held to what the fit leaves open
+
+  bool Has(const std::string& dof) const {
+    return given.contains(dof) || within_bounds.contains(dof);
+  }
+};
+
+/// kUnidentifiable names the joints that have no value.
+Result<Assumed> Assumptions(const SynthInteractionStep& step, const model::Skeleton& hand,
+                            const InteractionTrajectory& fitted) {
   for (const auto& [dof, value] : step.assume_compliance) {
     if (hand.FindDof(dof) >= 0) continue;
     return Error{ErrorCode::kInvalid,
                  "--assume-compliance: no joint '" + dof + "'" + DidYouMean(dof, hand.dof_names())};
   }
-  std::map<std::string, double> values = step.assume_compliance;
-  if (step.assume_table1) {
-    for (const auto& [dof, value] : fitting::Table1Exploring(hand)) values.emplace(dof, value);
-  }
-  std::map<std::string, double> used;
+  std::map<std::string, double> table1;
+  if (step.assume_table1) table1 = fitting::Table1Exploring(hand);
+  Assumed used;
   std::string missing;
   for (int d = 0; d < hand.nv(); ++d) {
     if (fitted.compliance_rad_per_Nm.row(d).allFinite()) continue;
     const std::string& dof = hand.dof_names()[static_cast<size_t>(d)];
-    const auto value = values.find(dof);
-    if (value == values.end()) {
-      missing += (missing.empty() ? "" : ", ") + dof;
+    if (const auto given = step.assume_compliance.find(dof);
+        given != step.assume_compliance.end()) {
+      used.given.insert(*given);
+    } else if (const auto general = table1.find(dof); general != table1.end()) {
+      used.within_bounds.insert(*general);
     } else {
-      used.insert(*value);
+      missing += (missing.empty() ? "" : ", ") + dof;
     }
   }
   if (missing.empty()) return used;
@@ -240,6 +249,31 @@ Result<std::map<std::string, double>> Assumptions(const SynthInteractionStep& st
                                                ": assume one by name, --assume-compliance " +
                                                missing.substr(0, missing.find(',')) +
                                                "=0.7 (rad/Nm), and the result will say so"};
+}
+
+/// A line for every joint and task whose value is assumed.
+void SayAssumed(const std::vector<artefact::ComplianceFit>& fits, const std::string& estimator,
+                const Assumed& assumed, std::vector<std::string>* chosen) {
+  char text[240];
+  for (const artefact::ComplianceFit& fit : fits) {
+    if (fit.estimator != estimator) continue;
+    for (const artefact::JointCompliance& joint : fit.joints) {
+      if (joint.compliance_rad_per_Nm || !assumed.Has(joint.dof)) continue;
+      const auto given = assumed.given.find(joint.dof);
+      const double asked =
+          given != assumed.given.end() ? given->second : assumed.within_bounds.at(joint.dof);
+      const double held =
+          given != assumed.given.end() ? asked : fitting::HeldToBounds(joint, asked);
+      std::snprintf(text, sizeof text, "%s, %s: compliance %.4g rad/Nm assumed (refused by the fit",
+                    joint.dof.c_str(), fit.task.c_str(), held);
+      std::string line = text;
+      if (held != asked) {
+        std::snprintf(text, sizeof text, ", whose 95 %% interval excludes Table 1's %.4g", asked);
+        line += text;
+      }
+      chosen->push_back(line + ")");
+    }
+  }
 }
 
 }  // namespace
@@ -290,20 +324,21 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   std::string played = fitted.hash;
   const auto assume = [&](double factor) -> Result<std::string> {
     HANDHOLD_ASSIGN(const StepResult made,
-                    (AssumeComplianceStep{fitted.hash, assumed, factor}.Run(context)));
+                    (AssumeComplianceStep{.trajectory = fitted.hash,
+                                          .assume_compliance = assumed.given,
+                                          .assume_within_bounds = assumed.within_bounds,
+                                          .assumed_factor = factor}
+                         .Run(context)));
     return made.hash;
   };
-  if (!assumed.empty()) {
-    HANDHOLD_ASSIGN(played, assume(1.0));
-    for (const auto& [dof, value] : assumed) {
-      char text[160];
-      std::snprintf(text, sizeof text, "%s: compliance %.4g rad/Nm assumed (refused by the fit)",
-                    dof.c_str(), value);
-      chosen.push_back(text);
-    }
-  }
   for (const std::string& dof : scene.skeleton.skeleton.dof_names()) {
-    if (assumed.contains(dof)) result.assumed_dofs.push_back(dof);
+    if (assumed.Has(dof)) result.assumed_dofs.push_back(dof);
+  }
+  const bool assumes = !result.assumed_dofs.empty();
+  if (assumes) {
+    HANDHOLD_ASSIGN(played, assume(1.0));
+    HANDHOLD_ASSIGN(const fitting::ReferenceTrajectoryOptions options, ReferenceOptionsOf(fitted));
+    SayAssumed(base.fits, options.estimator, assumed, &chosen);
   }
   const Maker maker(context, *this, std::move(scene));
   const auto none = [](const Motion&) -> Result<std::vector<AssumptionReplay>> {
@@ -311,7 +346,7 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   };
   const auto others = [&](const Motion& motion) -> Result<std::vector<AssumptionReplay>> {
     std::vector<AssumptionReplay> list;
-    if (assumed.empty() || !replay_assumed) return list;
+    if (!assumes || !replay_assumed) return list;
     for (const double factor : {0.5, 2.0}) {
       HANDHOLD_ASSIGN(const std::string other, assume(factor));
       HANDHOLD_ASSIGN(const StepResult made, maker.Make(other, {}, none));

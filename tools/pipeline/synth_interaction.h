@@ -53,7 +53,8 @@ struct SynthInteractionStep {
     kDamped,
   };
   Form form = Form::kBest;
-  /// For refused joints: Table 1's exploring value where the paper has one. Named ones win.
+  /// For refused joints: Table 1's exploring value where the paper has one, held to what the fit
+  /// leaves open (fitting::HeldToBounds). Named ones win, and are taken as they are.
   bool assume_table1 = true;
   std::map<std::string, double> assume_compliance = {};  ///< by dof, rad/Nm
   bool replay_assumed = true;                            ///< halved and doubled too

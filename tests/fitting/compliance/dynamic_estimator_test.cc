@@ -173,6 +173,25 @@ TEST(ReferenceTrajectoryTest, RefusedJointsStayRefusedUnlessAssumedByName) {
       << "a fitted value is never replaced";
   EXPECT_EQ(assumed->trajectory.assumed[3], 1);
   EXPECT_EQ(assumed->trajectory.assumed[0], 0);
+  // Held to what the refused fit leaves open, per task; a value given by name is taken as it is.
+  fit.joints[3].lower_rad_per_Nm = 0.4;
+  fit.joints[3].upper_rad_per_Nm = 0.9;
+  const auto dip = [&](const ReferenceTrajectoryOptions& with) {
+    auto made =
+        MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit}, with);
+    EXPECT_TRUE(made) << made.error().message;
+    EXPECT_EQ(made->trajectory.assumed[3], 1);
+    return made->trajectory.compliance_rad_per_Nm(3, 10);
+  };
+  EXPECT_EQ(dip(options), 2.0052);
+  std::swap(options.assume_compliance, options.assume_within_bounds);
+  EXPECT_EQ(dip(options), 0.9);
+  options.assume_within_bounds["R.index.dip.flex"] = 0.1;
+  EXPECT_EQ(dip(options), 0.4);
+  options.assume_within_bounds["R.index.dip.flex"] = 0.5;
+  EXPECT_EQ(dip(options), 0.5);
+  options.assumed_factor = 2.0;
+  EXPECT_EQ(dip(options), 1.0) << "halved and doubled is asked of what was assumed";
   options.assume_compliance = {{"R.index.pipp.flex", 1.0}};
   EXPECT_EQ(
       MakeInteractionTrajectory(chain.take.skeleton, chain.pose, chain.contact, {fit}, options)

@@ -80,7 +80,7 @@ class ReportTest : public ::testing::Test {
     ASSERT_TRUE(contact) << contact.error().message;
     contact_ = new artefact::ContactTrack(std::move(contact->track));
     fitting::ReferenceTrajectoryOptions assume;
-    assume.assume_compliance = fitting::Table1Exploring(*subject_->truth.skeleton);
+    assume.assume_within_bounds = fitting::Table1Exploring(*subject_->truth.skeleton);
     auto trajectory = fitting::MakeInteractionTrajectory(
         *subject_->truth.skeleton, *pose_, *contact_,
         {Fit(subject_->truth, "dynamic", 1.02), Fit(subject_->truth, "paper", 1.5)}, assume);
