@@ -166,6 +166,8 @@ Status SessionEncoder::Handle(Feed& feed, const RingRecord& record) {
   if (record.kind == RecordKind::kSamples) {
     Take::Taken taken = Take::Taken::kYes;
     if (take_) {
+      HANDHOLD_ASSIGN(const int64_t untold, take_->UntoldGap(feed.index, record));
+      meter->second->Gap(untold);
       HANDHOLD_ASSIGN(taken, take_->Samples(feed.index, record));
     }
     if (taken == Take::Taken::kYes) meter->second->Samples(record);

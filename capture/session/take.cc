@@ -54,20 +54,21 @@ Take::Take(std::unique_ptr<store::ClipWriter> writer, std::vector<TakeSource> so
 Result<Take::Stream*> Take::AddStream(size_t source, StreamInfo info) {
   // Clocks go on over a change of channels, as long as counters mean the same time: not over
   // another rate in between, after which counters begin anew.
-  std::shared_ptr<Track> track;
+  Stream* previous = nullptr;
   for (const auto& s : streams_) {
     if (s->source == source && s->info.name == info.name)
-      track = s->track->rate == info.rate ? s->track : nullptr;
+      previous = s->track->rate == info.rate ? s.get() : nullptr;
   }
   HANDHOLD_ASSIGN(info.id, writer_->AddStream(info));
   info.epoch = 0;
   for (const auto& s : streams_) info.epoch += s->info.name == info.name ? 1 : 0;
-  if (!track) track = std::make_shared<Track>(info.rate);
+  auto track = previous != nullptr ? previous->track : std::make_shared<Track>(info.rate);
   auto stream = std::make_unique<Stream>();
   stream->source = source;
   stream->info = std::move(info);
   stream->block.stream_id = stream->info.id;
   stream->track = std::move(track);
+  stream->previous = previous;
   streams_.push_back(std::move(stream));
   CHECK_EQ(streams_.back()->info.id, static_cast<int>(streams_.size()));
   return streams_.back().get();
@@ -189,6 +190,25 @@ void Take::NoteTime(size_t source, const RingRecord& record, Stream* stream) {
   stream->next_due = due;
 }
 
+Result<int64_t> Take::UntoldGap(size_t source, const RingRecord& record) {
+  Stream* stream = Find(source, record.stream);
+  if (stream == nullptr || stream->info.rate.hz() <= 0 || !Holds(source, record, *stream))
+    return int64_t{0};
+  Stream* last = stream;
+  int64_t told_to = stream->told_to;
+  while (last != nullptr && !last->any) {
+    last = last->previous;
+    if (last != nullptr) told_to = std::max(told_to, last->told_to);
+  }
+  if (last == nullptr) return int64_t{0};
+  const int64_t first = std::max(last->next_counter, told_to);
+  const int64_t count = record.first_counter - first;
+  if (count <= 0) return int64_t{0};
+  HANDHOLD_TRY(writer_->AddGap({last->info.id, first, count, GapCause::kDisconnected, {}, {}}));
+  stream->told_to = record.first_counter;
+  return count;
+}
+
 Result<Take::Taken> Take::Samples(size_t source, const RingRecord& record) {
   Stream* stream = Find(source, record.stream);
   if (stream == nullptr) {  // announced, and refused by the file: said there
@@ -201,6 +221,7 @@ Result<Take::Taken> Take::Samples(size_t source, const RingRecord& record) {
     HANDHOLD_ASSIGN(Stream * next, AddStream(source, stream->info));
     notes_.push_back(stream->info.name + ": its counter went back; a new epoch begins");
     next->track = std::make_shared<Track>(stream->info.rate);
+    next->previous = nullptr;
     numbers_[source][record.stream] = next;
     stream = next;
   }
@@ -219,6 +240,7 @@ Result<Take::Taken> Take::Samples(size_t source, const RingRecord& record) {
     notes_.push_back(appended.error().message);
     HANDHOLD_TRY(writer_->AddGap(
         {stream->info.id, record.first_counter, record.count, GapCause::kDeviceSkipped, {}, {}}));
+    stream->told_to = record.first_counter + record.count;
     return Taken::kRefused;
   }
   block.first_index += record.count;

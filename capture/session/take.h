@@ -39,6 +39,10 @@ class Take {
   /// kRefused: samples of the take that its file cannot hold (noted, a gap where it can be one).
   enum class Taken { kYes, kNotTheTakes, kRefused };
   Result<Taken> Samples(size_t source, const RingRecord& record);
+  /// Before Samples of the same record: what its stream misses up to it and no gap told. Sources
+  /// tell of the streams that they have; this one was not announced meanwhile. Stored as a gap;
+  /// returns how many samples, and 0 when the call is made again.
+  Result<int64_t> UntoldGap(size_t source, const RingRecord& record);
   /// How many of the missing samples are the take's.
   Result<int64_t> Gap(size_t source, const RingRecord& record);
   /// The source's own word that its clock starts anew: the map gets a segment there.
@@ -108,6 +112,7 @@ class Take {
     bool starts_anew = false;  ///< its clock: the next packet says when the next is due
     std::vector<recording::ForceSensor> sensors;  ///< told to the writer, ids of the file
     std::shared_ptr<Track> track;
+    Stream* previous = nullptr;  ///< the epoch before whose counters it goes on with; null: none
   };
 
   /// A sensor of this name was told for the stream; null: none.

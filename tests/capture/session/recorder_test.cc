@@ -484,6 +484,44 @@ TEST_F(RecorderTest, ChangedChannelsOpenTheNextEpochAndUnchangedStreamsGoOn) {
   EXPECT_NEAR((b->times.front() - a->times.back()).seconds(), 2e-3, 1e-6);
 }
 
+// While no subject is labelled Vicon has no markers to lose, and tells of none.
+TEST_F(RecorderTest, AStreamThatIsNotAnnouncedForAWhileLostWhatItMissed) {
+  const auto emg = AnalogStream("vicon/emg", 1, 1000);
+  for (const int markers_after : {2, 7}) {  // the same stream again, or its next epoch
+    SCOPED_TRACE(markers_after);
+    recorder_.reset();
+    sources_.clear();
+    next_.clear();
+    now_ns_ = kEpoch;
+    HandSource* vicon = Add("vicon", {emg, MarkerStream("vicon/markers", 2, 500)});
+    MakeAndArm();
+    vicon->Announce();
+    Play({vicon}, 1.0);
+    WaitForStreams({"vicon/emg", "vicon/markers"});
+    ASSERT_TRUE(recorder_->Start({}));
+    Play({vicon}, 1.0);
+    vicon->Announce({emg});
+    Play({vicon}, 2.0);
+    const int64_t first = next_[{vicon, 1}];
+    next_[{vicon, 1}] += 1000;
+    vicon->Announce({emg, MarkerStream("vicon/markers", markers_after, 500)});
+    Play({vicon}, 1.0);
+    const auto take = recorder_->Stop();
+    ASSERT_TRUE(take) << take.error().message;
+    ASSERT_EQ(take->gaps.size(), 1u) << take->page;
+    EXPECT_EQ(take->gaps[0].stream_id, 2);
+    EXPECT_EQ(take->gaps[0].first_missing_counter, first);
+    EXPECT_EQ(take->gaps[0].count, 1000);
+    EXPECT_EQ(take->gaps[0].cause, recording::GapCause::kDisconnected);
+    EXPECT_NEAR((take->gaps[0].clip_end - take->gaps[0].clip_begin).seconds(), 2.0, 1e-6);
+    const auto* lost = take->quality.Find("vicon/markers", "lost_samples");
+    EXPECT_EQ(lost->value, 1000);
+    EXPECT_TRUE(lost->red);
+    EXPECT_FALSE(take->quality.keep) << take->page;
+    EXPECT_EQ(take->quality.Find("vicon/emg", "lost_samples")->value, 0);
+  }
+}
+
 // At another rate counters begin anew, and mean other times: no epoch has the clock of another.
 TEST_F(RecorderTest, ARateThatChangesAndComesBackLeavesEveryEpochItsClock) {
   HandSource* plate = Add("plate", {AnalogStream("plate/load", 1, 1000)});
