@@ -103,11 +103,4 @@ void Feed::ClearMeters() {
   newest_number.clear();
 }
 
-std::string Feed::SaturationStream() const {
-  for (const auto& [name, meter] : meters) {
-    if (meter->info().kind == StreamKind::kForceTorque) return name;
-  }
-  return "";
-}
-
 }  // namespace handhold::capture

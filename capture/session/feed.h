@@ -59,8 +59,6 @@ struct Feed {
   void Meter(const RingSink::Announcement& announced,
              const std::vector<recording::ForceSensor>& sensors);
   void ClearMeters();
-  /// The stream that a device's own saturation count belongs to; empty: none.
-  std::string SaturationStream() const;
 };
 
 }  // namespace handhold::capture

@@ -48,8 +48,7 @@ void HealthBoard::Set(std::string_view stream, std::string_view what, const Verd
   at->beyond = v.beyond;
 }
 
-void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, int64_t device_saturated,
-                              Timestamp clip) {
+void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, Timestamp clip) {
   const auto high = [](double value, double limit, std::string cause, bool counted = false) {
     return Verdict{value, limit, value > limit, true, std::move(cause), counted};
   };
@@ -94,9 +93,9 @@ void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, int64_t devi
          "most markers are not seen: occlusion, or subjects not labelled"},
         clip);
   }
-  if (f.saturated_samples > 0 || device_saturated >= 0) {
+  if (f.has_forces) {
     Set(f.stream, "saturated_samples",
-        high(static_cast<double>(f.saturated_samples + std::max<int64_t>(0, device_saturated)),
+        high(static_cast<double>(f.saturated_samples),
              static_cast<double>(limits_.saturated_samples),
              "the sensor was loaded beyond its range: its readings there are not forces", true),
         clip);

@@ -18,10 +18,8 @@ class HealthBoard {
  public:
   explicit HealthBoard(HealthLimits limits) : limits_(limits) {}
 
-  /// A stream's figures, and how long ago its newest sample was received. `device_saturated`:
-  /// samples of which the device itself said so; -1: this stream's device says nothing of it.
-  void JudgeStream(const StreamFigures& figures, double age_s, int64_t device_saturated,
-                   Timestamp clip);
+  /// A stream's figures, and how long ago its newest sample was received.
+  void JudgeStream(const StreamFigures& figures, double age_s, Timestamp clip);
   /// `fill`: the largest share of the source's ring in use since the last look.
   void JudgeRing(std::string_view source, double fill, Timestamp clip);
   void JudgeDisk(double disk_left_s, Timestamp clip);

@@ -42,6 +42,7 @@ struct RingRecord {
   recording::ClockPair clock;
   uint32_t value_count = 0;
   uint32_t tail_count = 0;  ///< point counts, or bytes of text
+  int32_t saturated = 0;    ///< samples of which the device said so
 
   std::span<const double> values() const {
     return {reinterpret_cast<const double*>(this + 1), value_count};

@@ -132,6 +132,7 @@ void RingSink::OnSamples(const SampleView& samples) noexcept {
   record->kind = RecordKind::kSamples;
   record->stream = samples.stream;
   record->count = samples.count;
+  record->saturated = samples.saturated;
   record->first_counter = samples.first_counter;
   record->clock = samples.clock;
   record->tail_count = static_cast<uint32_t>(samples.point_counts.size());

@@ -110,11 +110,9 @@ class SessionEncoder {
       StreamFigures figures;
       size_t feed = 0;
       int number = 0;
-      bool saturation = false;
     };
     std::vector<Stream> streams;
     std::vector<std::pair<bool, std::string>> states;  ///< per feed
-    std::vector<SourceHealth> at_begin;                ///< per feed
     std::vector<Timestamp> armed_at;
     Duration durable_age;
     Timestamp take_begin, take_end;

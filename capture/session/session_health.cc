@@ -48,16 +48,13 @@ void SessionEncoder::PublishFigures() {
   figures_made_ = HostNow();
   Published out;
   for (const auto& feed : feeds_) {
-    const std::string saturation = feed->SaturationStream();
     std::vector<recording::StreamInfo> streams;
     for (const auto& [name, meter] : feed->meters) {
-      out.streams.push_back(
-          {meter->Figures(), feed->index, feed->newest_number.at(name), name == saturation});
+      out.streams.push_back({meter->Figures(), feed->index, feed->newest_number.at(name)});
       streams.push_back(meter->info());
     }
     out.nominal_bytes_per_second += RingBytesPerSecond(streams);
     out.states.emplace_back(feed->connected, feed->text);
-    out.at_begin.push_back(feed->at_take_begin);
     out.armed_at.push_back(feed->armed_at);
   }
   if (take_) {
@@ -101,12 +98,7 @@ void SessionEncoder::Judge(Timestamp now) {
     int64_t newest = feed.sink->newest_host_ns(s.number);
     if (newest == 0) newest = std::max(seen.armed_at[s.feed], seen.take_begin).ns();
     const double age_s = 1e-9 * static_cast<double>(now.ns() - newest);
-    int64_t saturated = -1;
-    if (s.saturation) {
-      saturated = feed.recorded.source->Health().saturated_samples -
-                  (seen.in_take ? seen.at_begin[s.feed].saturated_samples : 0);
-    }
-    board_.JudgeStream(s.figures, std::max(0.0, age_s), saturated, clip);
+    board_.JudgeStream(s.figures, std::max(0.0, age_s), clip);
   }
   for (const auto& feed : feeds_) board_.JudgeRing(feed->name(), feed->sink->TakeFullest(), clip);
   const std::string at = path.empty() ? directory_ : path;

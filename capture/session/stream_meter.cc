@@ -73,7 +73,7 @@ void StreamMeter::Samples(const RingRecord& record) {
   last_ = now;
   edge_.Add(now);
   if (info_.kind == recording::StreamKind::kMarkers) CountVisible(record);
-  if (sensor_) CountSaturated(record);
+  saturated_ += std::max<int64_t>(record.saturated, sensor_ ? Overloaded(record) : 0);
 }
 
 void StreamMeter::CountVisible(const RingRecord& record) {
@@ -89,11 +89,12 @@ void StreamMeter::CountVisible(const RingRecord& record) {
   }
 }
 
-void StreamMeter::CountSaturated(const RingRecord& record) {
+int64_t StreamMeter::Overloaded(const RingRecord& record) const {
   const std::span<const double> values = record.values();
   const auto count = static_cast<size_t>(record.count);
   const auto channels = static_cast<size_t>(sensor_->calibration.cols());
-  if (values.size() != channels * count) return;
+  if (values.size() != channels * count) return 0;
+  int64_t overloaded = 0;
   for (size_t i = 0; i < count; ++i) {
     double largest_N = 0;
     for (int axis = 0; axis < 3; ++axis) {
@@ -105,8 +106,9 @@ void StreamMeter::CountSaturated(const RingRecord& record) {
       }
       largest_N = std::max(largest_N, std::abs(force_N));
     }
-    if (largest_N >= sensor_->full_scale_N) ++saturated_;
+    if (largest_N >= sensor_->full_scale_N) ++overloaded;
   }
+  return overloaded;
 }
 
 StreamFigures StreamMeter::Figures() const {
@@ -122,6 +124,7 @@ StreamFigures StreamMeter::Figures() const {
     std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
     out.jitter_p99_s = sorted[static_cast<size_t>(at)];
   }
+  out.has_forces = info_.kind == recording::StreamKind::kForceTorque;
   out.has_markers = info_.kind == recording::StreamKind::kMarkers && info_.channel_count() > 0;
   int64_t visible = 0, all = 0;
   const int64_t slot = last_.host_ns / kSlot_ns;

@@ -30,8 +30,10 @@ struct StreamFigures {
   bool has_markers = false;
   double visible_fraction = 1.0;  ///< of markers, over the last second
   int64_t lost_samples = 0;
-  int64_t saturated_samples = 0;  ///< beyond the sensor's full scale; what the device says comes
-                                  ///< on top
+  bool has_forces = false;
+  /// Beyond the sensor's full scale or said to be by the device; of a packet of which both hold,
+  /// the larger number.
+  int64_t saturated_samples = 0;
   /// p99 of the distance of the clock's lower edge, minimum per second, from one straight line over
   /// the last minute or two. Seconds in which every packet was late (a backlog after a stall, a
   /// starved machine) do not count once the edge is back on its line.
@@ -62,7 +64,8 @@ class StreamMeter {
 
  private:
   void CountVisible(const RingRecord& record);
-  void CountSaturated(const RingRecord& record);
+  /// Samples beyond the sensor's full scale.
+  int64_t Overloaded(const RingRecord& record) const;
 
   recording::StreamInfo info_;
   std::optional<recording::ForceSensor> sensor_;

@@ -404,7 +404,6 @@ void NetFtSource::OnDatagram(std::span<const uint8_t> bytes,
     }
     away_ = false;
     if (zero_records_ >= 0) LookForZero(record);
-    if ((record.status & wire::rdt::kStatusSaturated) != 0) ++saturated_;
     device_status_ = record.status;
     records_[run] = record;  // compacts in place: run <= k
     counters_[run++] = verdict.counter;
@@ -413,11 +412,13 @@ void NetFtSource::OnDatagram(std::span<const uint8_t> bytes,
 }
 
 void NetFtSource::Deliver(int count, const wire::Datagram& datagram) noexcept {
+  SampleView view;
   for (int k = 0; k < count; ++k) {
     for (int axis = 0; axis < 6; ++axis) values_[axis * count + k] = records_[k].counts[axis];
     status_[k] = records_[k].status;
+    if ((records_[k].status & wire::rdt::kStatusSaturated) != 0) ++view.saturated;
   }
-  SampleView view;
+  saturated_ += view.saturated;
   view.stream = base_ + kWrench;
   view.first_counter = counters_[0];
   view.count = count;
@@ -428,6 +429,7 @@ void NetFtSource::Deliver(int count, const wire::Datagram& datagram) noexcept {
   view.clock.latency_ns = recording::DeviceTimeOfCounter(count - 1, rate_);
   sink_->OnSamples(view);
   view.stream = base_ + kStatus;
+  view.saturated = 0;  // said with the wrench
   view.values = std::span(status_).first(count);
   sink_->OnSamples(view);
 }

@@ -25,6 +25,7 @@ struct SampleView {
   int stream = 0;             ///< index into the source's announced streams
   int64_t first_counter = 0;  ///< device counter of the first sample, unwrapped
   int count = 0;
+  int saturated = 0;                      ///< of them, how many the device's status says so of
   std::span<const double> values;         ///< channel-major; NaN: missing (occluded)
   std::span<const int32_t> point_counts;  ///< ragged streams only
   /// Raw times of this packet. A packet of several samples is received after its last one:

@@ -94,6 +94,7 @@ class HandSource : public capture::Source {
     view.stream = base + stream;
     view.first_counter = counter;
     view.count = count;
+    view.saturated = saturated;
     view.values = values_;
     view.clock.counter = counter;
     view.clock.device_ns = recording::DeviceTimeOfCounter(counter, info.rate);
@@ -107,6 +108,7 @@ class HandSource : public capture::Source {
   int base = 0;
   std::vector<recording::ForceSensor> sensors;
   capture::SourceHealth health;
+  int saturated = 0;  ///< samples of every packet of which the device says so
   std::string probe_error;
 
  private:

@@ -133,7 +133,9 @@ TEST_F(HealthTest, OccludedMarkersAreVisibility) {
 
 TEST_F(HealthTest, WhatTheDeviceCallsSaturatedIsSaturation) {
   const Rig rig = Begin();
-  rig.plate->health.saturated_samples = 4;
+  rig.plate->saturated = 4;
+  Play({rig.vicon, rig.plate}, 0.01);
+  rig.plate->saturated = 0;
   EXPECT_THAT(EndAndName(rig), ElementsAre("plate/wrench saturated_samples")) << page_;
 }
 

@@ -86,6 +86,39 @@ TEST_F(RecorderTest, ATakeHoldsEverySampleWithItsTimeFromThePreRollOn) {
   EXPECT_NE(second->path, take->path);
 }
 
+TEST_F(RecorderTest, WhatWasSaturatedCountsFromThePreRollOn) {
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  options_.pre_roll = Duration::Seconds(2);
+  MakeAndArm();
+  plate->Announce();
+  const auto saturate = [&](double seconds) {  // 4 samples of every packet of 10
+    plate->saturated = 4;
+    Play({plate}, seconds);
+    plate->saturated = 0;
+  };
+  saturate(0.5);
+  Play({plate}, 2.5);  // so much for what is older than the pre-roll
+  saturate(0.5);
+  Play({plate}, 1.0);
+  WaitForStreams({"plate/wrench"});
+  while_made_ = [&] { saturate(0.1); };  // and while the take's file is made
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({plate}, 1.0);
+  for (const int expected : {240, 0}) {
+    const auto take = recorder_->Stop();
+    ASSERT_TRUE(take) << take.error().message;
+    const auto* saturated = take->quality.Find("plate/wrench", "saturated_samples");
+    ASSERT_NE(saturated, nullptr);
+    EXPECT_EQ(saturated->worst, expected) << take->page;
+    EXPECT_EQ(saturated->red, expected > 0);
+    if (expected == 0) break;
+    while_made_ = nullptr;
+    Play({plate}, 3.0);
+    ASSERT_TRUE(recorder_->Start({}));
+    Play({plate}, 1.0);
+  }
+}
+
 // A disk that is busy when the operator presses record makes the file seconds later; what came
 // meanwhile belongs to the take.
 TEST_F(RecorderTest, ASlowDiskAtTheStartCostsNoSample) {

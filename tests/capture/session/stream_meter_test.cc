@@ -28,6 +28,7 @@ class Record {
     record->value_count = static_cast<uint32_t>(values.size());
     std::copy(values.begin(), values.end(), memory_.begin() + sizeof(RingRecord) / 8);
   }
+  RingRecord* operator->() { return reinterpret_cast<RingRecord*>(memory_.data()); }
   const RingRecord& operator*() const {
     return *reinterpret_cast<const RingRecord*>(memory_.data());
   }
@@ -145,6 +146,15 @@ TEST(StreamMeterTest, SamplesBeyondFullScaleAreSaturated) {
   values[4] = -9'500;
   meter.Samples(*Record({2, 2'000'000, 3'000'000, 0}, 2, values));
   EXPECT_EQ(meter.Figures().saturated_samples, 2);
+  // What the device says of the same packet is no other loss; of another one it is.
+  Record both({4, 4'000'000, 5'000'000, 0}, 2, values);
+  both->saturated = 1;
+  meter.Samples(*both);
+  EXPECT_EQ(meter.Figures().saturated_samples, 3);
+  Record device({6, 6'000'000, 7'000'000, 0}, 2, std::vector<double>(12, 500.0));
+  device->saturated = 2;
+  meter.Samples(*device);
+  EXPECT_EQ(meter.Figures().saturated_samples, 5);
 }
 
 TEST(StreamMeterTest, OtherChannelsKeepWhatWasCounted) {

@@ -100,10 +100,11 @@ TEST(HealthBoardTest, WhatIsCountedTurnsRedAgainWhenThereIsMoreThanWasAcknowledg
   HealthBoard board({});
   StreamFigures figures;
   figures.stream = "plate/wrench";
+  figures.has_forces = true;
   const auto shown = [&](int64_t lost, int64_t saturated) {
     figures.lost_samples = lost;
     figures.saturated_samples = saturated;
-    board.JudgeStream(figures, 0, -1, Timestamp::FromSeconds(static_cast<double>(lost)));
+    board.JudgeStream(figures, 0, Timestamp::FromSeconds(static_cast<double>(lost)));
     std::vector<bool> out;
     for (const recording::QualityItem& item : board.items())
       if (item.red) out.push_back(!item.acknowledged);
