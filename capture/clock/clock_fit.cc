@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "database/base/check.h"
+
 namespace handhold::capture {
 namespace {
 
@@ -89,7 +91,7 @@ Line EdgeOf(std::span<const ClockPair> pairs, const ClockFitOptions& options) {
 class BreakFinder {
  public:
   BreakFinder(std::span<const ClockPair> pairs, const ClockFitOptions& options,
-              std::span<const int64_t> told)
+              std::span<const ToldBreak> told)
       : pairs_(pairs), options_(options), told_(told) {}
 
   // Indices of the first pair of every segment (0 included), and the breaks between them.
@@ -97,16 +99,17 @@ class BreakFinder {
     std::vector<size_t> starts = {0};
     Begin(0);
     for (size_t i = 1; i < pairs_.size(); ++i) {
-      // Thinned pairs need not hold the very packet: the first at or after it begins the segment.
-      const bool told = std::any_of(told_.begin(), told_.end(), [&](int64_t counter) {
-        return pairs_[i - 1].counter < counter && counter <= pairs_[i].counter;
+      // Thinned pairs need not hold the very packet: the first at or after it tells of the segment.
+      const auto told = std::find_if(told_.rbegin(), told_.rend(), [&](const ToldBreak& b) {
+        return pairs_[i - 1].counter < b.counter && b.counter <= pairs_[i].counter;
       });
-      size_t cut = told ? i : Look(i);
+      const size_t cut = told != told_.rend() ? i : Look(i);
       if (cut == kNone) continue;
       ClockBreak found;
-      found.counter = pairs_[cut].counter;
-      found.device_ns = pairs_[cut].device_ns;
-      found.told = told;
+      found.told = told != told_.rend();
+      found.counter = found.told ? told->counter : pairs_[cut].counter;
+      found.device_ns = found.told ? told->device_ns : pairs_[cut].device_ns;
+      found.counter_before = pairs_[cut - 1].counter;
       breaks->push_back(found);
       starts.push_back(cut);
       Begin(cut);
@@ -160,7 +163,7 @@ class BreakFinder {
 
   std::span<const ClockPair> pairs_;
   const ClockFitOptions& options_;
-  std::span<const int64_t> told_;
+  std::span<const ToldBreak> told_;
   size_t first_ = 0;
   LowerHull hull_;
   Line line_;
@@ -344,6 +347,13 @@ double HostAt(const ClockSegment& s, int64_t device_ns) {
          elapsed * s.rate_error;  // host - device
 }
 
+// The same line, held from elsewhere on.
+void BeginAt(int64_t device_ns, ClockSegment* s) {
+  const int64_t on = device_ns - s->device_begin_ns;
+  s->host_begin_ns += on + std::llround(s->rate_error * static_cast<double>(on));
+  s->device_begin_ns = device_ns;
+}
+
 // Between pieces whose data do not touch: from the end of one to the begin of the other. What both
 // say of its middle differs by as much as the clock may have wandered meanwhile.
 ClockSegment Bridge(const ClockSegment& before, const ClockSegment& after) {
@@ -404,7 +414,7 @@ void JoinPieces(int64_t touch_ns, std::vector<ClockSegment>* pieces) {
 }  // namespace
 
 Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOptions& options,
-                          std::span<const int64_t> told_breaks) {
+                          std::span<const ToldBreak> told_breaks) {
   for (size_t i = 1; i < pairs.size(); ++i) {
     if (pairs[i].device_ns < pairs[i - 1].device_ns) {
       return Error{ErrorCode::kInvalid, "device times go back at counter " +
@@ -452,6 +462,7 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
       const int64_t spacing = length / static_cast<int64_t>(stretch.size() - 1);
       JoinPieces(std::max<int64_t>(1'000'000'000, 5 * spacing), &pieces);
     }
+    if (s > 0) BeginAt(fit.breaks[s - 1].device_ns, &pieces.front());
     for (const ClockSegment& piece : pieces) fit.map.segments.push_back(piece);
     if (s > 0) {
       const size_t before = fit.map.segments.size() - pieces.size() - 1;
@@ -464,6 +475,30 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
     fit.map.segments[i].device_end_ns = fit.map.segments[i + 1].device_begin_ns;
   }
   return fit;
+}
+
+void LocateBreak(std::span<const ClockPair> between, size_t which, ClockFit* fit) {
+  ClockBreak& found = fit->breaks[which];
+  std::vector<ClockSegment>& segments = fit->map.segments;
+  const auto after = std::find_if(segments.begin() + 1, segments.end(), [&](const ClockSegment& s) {
+    return s.device_begin_ns == found.device_ns;
+  });
+  CHECK(after != segments.end());
+  const auto before = after - 1;
+  const auto nearer_after = [&](const ClockPair& pair) {
+    const Point p = PointOf(pair);
+    const auto offset = static_cast<double>(p.host_ns - p.device_ns);
+    return std::abs(offset - HostAt(*after, p.device_ns)) <
+           std::abs(offset - HostAt(*before, p.device_ns));
+  };
+  auto first = std::find_if(between.begin(), between.end(), nearer_after);
+  if (found.step_ns > 0)
+    first = std::find_if_not(between.rbegin(), between.rend(), nearer_after).base();
+  if (first == between.end()) return;
+  found.counter = first->counter;
+  found.device_ns = first->device_ns;
+  BeginAt(found.device_ns, &*after);
+  before->device_end_ns = found.device_ns;
 }
 
 double ClockUncertaintyNs(const ClockMap& map, int64_t device_ns) {

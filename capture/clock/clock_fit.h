@@ -38,11 +38,17 @@ struct ClockFitOptions {
   size_t few_pairs = 50;
 };
 
-/// A place where the device's clock did not run on evenly, found or (a reset that the source saw)
-/// told.
+/// A reset that the source saw: the device's clock starts anew at sample `counter`.
+struct ToldBreak {
+  int64_t counter = 0;
+  int64_t device_ns = 0;  ///< its device time, on the scale of the pairs'
+};
+
+/// A place where the device's clock did not run on evenly, found or told.
 struct ClockBreak {
-  int64_t counter = 0;    ///< of the first packet after it
-  int64_t device_ns = 0;  ///< its device time
+  int64_t counter = 0;         ///< told: as told; found: of the first pair after it
+  int64_t device_ns = 0;       ///< its device time: the new segment holds from here
+  int64_t counter_before = 0;  ///< of the last pair before it
   int64_t step_ns = 0;  ///< (host - device) after minus before: + when the device's clock lost time
   bool told = false;
 };
@@ -53,13 +59,19 @@ struct ClockFit {
 };
 
 /// Pairs in order of receipt, device times ascending (sources keep counters ascending over a reset
-/// and tell of it: `told_breaks` holds the counters after each; the first pair at or after one
-/// begins a segment). Errors: kUnidentifiable when fewer
-/// than two device times are known (the rate is not determined), kInvalid when device times do not
-/// ascend.
+/// and tell of it: each of `told_breaks`, ascending, begins a segment; of those without a pair
+/// between them, the last). Errors: kUnidentifiable when fewer than two device times are known (the
+/// rate is not determined), kInvalid when device times do not ascend.
 Result<ClockFit> FitClock(std::span<const recording::ClockPair> pairs,
                           const ClockFitOptions& options = {},
-                          std::span<const int64_t> told_breaks = {});
+                          std::span<const ToldBreak> told_breaks = {});
+
+/// Places a found break of a fit to thinned pairs to the packet: with those alone, all that came in
+/// its slice of time may be on the wrong side of it. `between`: every pair with a counter in
+/// (counter_before, counter] of break `which`, in order. The new segment begins at the first of
+/// them that lies nearer to it or, when the clock lost time, after the last that lies nearer to the
+/// one before: packets come late, never early.
+void LocateBreak(std::span<const recording::ClockPair> between, size_t which, ClockFit* fit);
 
 /// How far `map` may be off at device time `device_ns`, ns, net of the constant delay: two standard
 /// deviations of its segment's offset and rate together. The live quality number; that it covers

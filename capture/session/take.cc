@@ -282,7 +282,9 @@ Result<int64_t> Take::Gap(size_t source, const RingRecord& record) {
 
 void Take::ClockReset(size_t source, const RingRecord& record) {
   if (Stream* stream = Find(source, record.stream)) {
-    stream->track->told_breaks.push_back(record.first_counter);
+    stream->track->told_breaks.push_back(
+        {record.first_counter,
+         recording::DeviceTimeOfCounter(record.first_counter, stream->track->rate)});
     stream->starts_anew = true;
   }
 }
@@ -362,18 +364,42 @@ Result<std::vector<std::pair<std::string, int64_t>>> Take::AddTrailingGaps() {
   return added;
 }
 
+void Take::NoteOnce(const std::string& text) {
+  if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+}
+
+void Take::LocateBreaks(const Track& track, ClockFit* fit) {
+  // A clock of more breaks than these has no times that would be better for it.
+  constexpr size_t kMostLocated = 256;
+  for (size_t i = 0; i < std::min(fit->breaks.size(), kMostLocated); ++i) {
+    const ClockBreak& found = fit->breaks[i];
+    if (found.told) continue;
+    std::vector<recording::ClockPair> between;
+    for (const auto& stream : streams_) {
+      if (stream->track.get() != &track) continue;
+      const auto pairs =
+          writer_->ClockPairs(stream->info.id, found.counter_before + 1, found.counter + 1);
+      if (!pairs) {  // placed to a fraction of a second only, and no worse than that
+        NoteOnce(stream->info.name + ": " + pairs.error().message);
+        return;
+      }
+      between.insert(between.end(), pairs->begin(), pairs->end());
+    }
+    LocateBreak(between, i, fit);
+  }
+}
+
 Status Take::FitClocks() {
   clocks_.clear();
   for (const auto& stream : streams_) {
     const Track& track = *stream->track;
-    const auto fit = FitClock(track.thinner.pairs(), {}, track.told_breaks);
+    auto fit = FitClock(track.thinner.pairs(), {}, track.told_breaks);
     if (!fit) {  // fewer than two packets: readers use the earliest pair
-      const std::string note = stream->info.name + " has no clock map: " + fit.error().message;
-      if (fit.error().code != ErrorCode::kUnidentifiable &&
-          std::find(notes_.begin(), notes_.end(), note) == notes_.end())
-        notes_.push_back(note);
+      if (fit.error().code != ErrorCode::kUnidentifiable)
+        NoteOnce(stream->info.name + " has no clock map: " + fit.error().message);
       continue;
     }
+    LocateBreaks(track, &*fit);
     recording::ClockMap map = fit->map;
     map.constant_delay_ns = sources_[stream->source].delay.ns();
     map.constant_delay_sd_ns = sources_[stream->source].delay_sd.ns();

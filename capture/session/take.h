@@ -94,7 +94,7 @@ class Take {
     /// The whole take: 11 minutes in slices of 20 ms, 8 hours in slices of 0.6 s or 1.3 s.
     ClockPairThinner thinner{Duration::Milliseconds(20), 16384,
                              ClockPairThinner::WhenFull::kCoarsen};
-    std::vector<int64_t> told_breaks;
+    std::vector<ToldBreak> told_breaks;
     recording::Rate rate;
   };
   struct Stream {
@@ -128,6 +128,9 @@ class Take {
   bool Silent(const Stream& stream) const;
   int64_t MissingAtEnd(const Stream& stream, int64_t first) const;
   bool IsNewest(const Stream& stream) const;
+  /// Places found breaks of a clock to the packet, by the raw pairs that are in the file.
+  void LocateBreaks(const Track& track, ClockFit* fit);
+  void NoteOnce(const std::string& text);
   void NoteTime(size_t source, const RingRecord& record, Stream* stream);
 
   std::unique_ptr<store::ClipWriter> writer_;

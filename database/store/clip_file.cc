@@ -278,32 +278,89 @@ Status PutClockPairs(Database& db, int64_t id, std::span<const ClockPair> pairs)
   return put.Bind(1, id).Bind(2, static_cast<int64_t>(pairs.size())).Bind(3, std::span(data)).Run();
 }
 
+namespace {
+
+// Of one row after another.
+class PairDecoder {
+ public:
+  PairDecoder(const Database& db, int stream)
+      : bad_(Bad(db, "clock pairs of stream " + std::to_string(stream) + " are damaged")) {}
+  /// `row`: count, data. The pairs hold until the next call.
+  Result<std::span<const ClockPair>> Decode(Statement& row) {
+    const int64_t count = row.Integer(0);
+    const std::span<const uint8_t> data = row.Blob(1);
+    uint32_t crc = 0;
+    if (count < 1 || count > kMaxFrameSamples || data.size() < 4) return bad_;
+    std::memcpy(&crc, data.data(), 4);
+    if (Crc32c(data.subspan(4)) != crc) return bad_;
+    const auto n = static_cast<size_t>(count);
+    columns_.resize(n * 4);
+    if (!decoder_.DecodeIntegers(data.subspan(4), 4, static_cast<int>(count), columns_.data(), n))
+      return bad_;
+    pairs_.clear();
+    for (size_t i = 0; i < n; ++i)
+      pairs_.push_back({columns_[i], columns_[n + i], columns_[2 * n + i], columns_[3 * n + i]});
+    return std::span<const ClockPair>(pairs_);
+  }
+
+ private:
+  const Error bad_;
+  FrameDecoder decoder_;
+  std::vector<int64_t> columns_;
+  std::vector<ClockPair> pairs_;
+};
+
+}  // namespace
+
 Status VisitClockPairs(const Database& db, int stream,
                        const std::function<Status(std::span<const ClockPair>)>& visit) {
-  FrameDecoder decoder;
-  std::vector<int64_t> columns;
-  std::vector<ClockPair> pairs;
+  PairDecoder decoder(db, stream);
   HANDHOLD_ASSIGN(
       Statement list,
       db.Prepare("SELECT count, data FROM clock_pairs WHERE id BETWEEN ?1 AND ?2 ORDER BY id"));
   list.Bind(1, ChunkId(stream, 0)).Bind(2, ChunkId(stream, std::numeric_limits<uint32_t>::max()));
   return list.ForEach([&](Statement& row) -> Status {
-    const int64_t count = row.Integer(0);
-    const std::span<const uint8_t> data = row.Blob(1);
-    const Error bad = Bad(db, "clock pairs of stream " + std::to_string(stream) + " are damaged");
-    uint32_t crc = 0;
-    if (count < 1 || count > kMaxFrameSamples || data.size() < 4) return bad;
-    std::memcpy(&crc, data.data(), 4);
-    if (Crc32c(data.subspan(4)) != crc) return bad;
-    const auto n = static_cast<size_t>(count);
-    columns.resize(n * 4);
-    if (!decoder.DecodeIntegers(data.subspan(4), 4, static_cast<int>(count), columns.data(), n))
-      return bad;
-    pairs.clear();
-    for (size_t i = 0; i < n; ++i)
-      pairs.push_back({columns[i], columns[n + i], columns[2 * n + i], columns[3 * n + i]});
+    HANDHOLD_ASSIGN(const std::span<const ClockPair> pairs, decoder.Decode(row));
     return visit(pairs);
   });
+}
+
+Result<std::vector<ClockPair>> GetClockPairs(const Database& db, int stream, uint32_t rows,
+                                             int64_t begin, int64_t end) {
+  PairDecoder decoder(db, stream);
+  HANDHOLD_ASSIGN(Statement one, db.Prepare("SELECT count, data FROM clock_pairs WHERE id = ?1"));
+  std::span<const ClockPair> pairs;
+  const auto read = [&](uint32_t row) -> Status {
+    pairs = {};
+    one.Reset();
+    one.Bind(1, ChunkId(stream, row));
+    HANDHOLD_TRY(one.ForEach([&](Statement& found) -> Status {
+      HANDHOLD_ASSIGN(pairs, decoder.Decode(found));
+      return {};
+    }));
+    if (pairs.empty())
+      return Bad(db, "clock pairs of stream " + std::to_string(stream) + " are missing");
+    return {};
+  };
+  uint32_t first = 0;  // row whose last pair is not before `begin`
+  for (uint32_t past = rows; first < past;) {
+    const uint32_t middle = first + (past - first) / 2;
+    HANDHOLD_TRY(read(middle));
+    if (pairs.back().counter < begin) {
+      first = middle + 1;
+    } else {
+      past = middle;
+    }
+  }
+  std::vector<ClockPair> out;
+  for (uint32_t row = first; row < rows; ++row) {
+    HANDHOLD_TRY(read(row));
+    for (const ClockPair& pair : pairs) {
+      if (pair.counter >= end) return out;
+      if (pair.counter >= begin) out.push_back(pair);
+    }
+  }
+  return out;
 }
 
 Result<std::vector<ClockPair>> GetClockPairs(const Database& db, int stream) {

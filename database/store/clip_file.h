@@ -59,7 +59,12 @@ Status PutQuality(Database& db, const recording::QualityRecord& quality);
 /// One row per at most kMaxFrameSamples pairs; `id` as ChunkId.
 Status PutClockPairs(Database& db, int64_t id, std::span<const recording::ClockPair> pairs);
 Result<std::vector<recording::ClockPair>> GetClockPairs(const Database& db, int stream);
-/// The same row by row, each checked: at most kMaxFrameSamples at once. Stops at the first error.
+/// Those with counters in [begin, end), of a stream whose counters ascend and whose pairs lie in
+/// rows 0 .. rows - 1. Reads as many rows as these take, and log2(rows) to find them.
+Result<std::vector<recording::ClockPair>> GetClockPairs(const Database& db, int stream,
+                                                        uint32_t rows, int64_t begin, int64_t end);
+/// All of them row by row, each checked: at most kMaxFrameSamples at once. Stops at the first
+/// error.
 Status VisitClockPairs(const Database& db, int stream,
                        const std::function<Status(std::span<const recording::ClockPair>)>& visit);
 

@@ -62,6 +62,8 @@ class Recorder final : public ClipWriter {
   Status AddEvent(const recording::Event& event) override;
   Status AddGap(const recording::Gap& gap) override;
   Status AddClockPairs(int stream_id, std::span<const recording::ClockPair> pairs) override;
+  Result<std::vector<recording::ClockPair>> ClockPairs(int stream_id, int64_t begin,
+                                                       int64_t end) override;
   Status SetClockMap(int stream_id, const recording::ClockMap& map) override;
   Status SetQuality(const recording::QualityRecord& quality) override;
   Status SetInfo(const recording::ClipInfo& info) override;
@@ -316,6 +318,17 @@ Status Recorder::AddClockPairs(int stream_id, std::span<const recording::ClockPa
   stream->pairs.insert(stream->pairs.end(), pairs.begin(), pairs.end());
   if (!pairs.empty()) stream->newest_host_ns = pairs.back().host_ns;
   return {};
+}
+
+Result<std::vector<recording::ClockPair>> Recorder::ClockPairs(int stream_id, int64_t begin,
+                                                               int64_t end) {
+  HANDHOLD_ASSIGN(const StreamState* stream, Find(stream_id));
+  if (stage_ != Stage::kOpen) return Error{ErrorCode::kInvalid, path_ + ": is closed"};
+  HANDHOLD_ASSIGN(std::vector<recording::ClockPair> pairs,
+                  GetClockPairs(db_, stream_id, stream->next_pairs, begin, end));
+  for (const recording::ClockPair& pair : stream->pairs)
+    if (begin <= pair.counter && pair.counter < end) pairs.push_back(pair);
+  return pairs;
 }
 
 Status Recorder::SetClockMap(int stream_id, const recording::ClockMap& map) {

@@ -65,6 +65,11 @@ class ClipWriter {
   /// then.
   virtual Status AddGap(const recording::Gap& gap) = 0;
   virtual Status AddClockPairs(int stream_id, std::span<const recording::ClockPair> pairs) = 0;
+  /// What AddClockPairs took with counters in [begin, end), committed or not: a fit to fewer of
+  /// them looks again where it matters. Precondition: the stream's counters ascend. Some
+  /// milliseconds.
+  virtual Result<std::vector<recording::ClockPair>> ClockPairs(int stream_id, int64_t begin,
+                                                               int64_t end) = 0;
   /// Sets or replaces the fitted map of a stream (again at close, when it is known best). Without
   /// one, readers use an offset from the earliest raw pair.
   virtual Status SetClockMap(int stream_id, const recording::ClockMap& map) = 0;

@@ -141,13 +141,69 @@ TEST(ClockFitTest, AResetThatTheSourceToldStartsANewSegmentAtItsCounter) {
     arrivals.pairs[i].host_ns += 1'400'000'123;
     arrivals.true_host_ns[i] += 1'400'000'123;
   }
-  const int64_t told[] = {static_cast<int64_t>(at)};
+  const ToldBreak told[] = {{arrivals.pairs[at].counter, arrivals.pairs[at].device_ns}};
   const auto fit = FitClock(arrivals.pairs, {}, told);
   ASSERT_TRUE(fit);
   ASSERT_EQ(fit->breaks.size(), 1u);
   EXPECT_EQ(fit->breaks[0].counter, static_cast<int64_t>(at));
   EXPECT_TRUE(fit->breaks[0].told);
   EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3);
+}
+
+/// All of it, in slices of 20 ms and then, as in a long take, of ten times that.
+ClockPairThinner Thinned(const PlantedArrivals& arrivals) {
+  ClockPairThinner thinner(Duration::Milliseconds(20), 512, ClockPairThinner::WhenFull::kCoarsen);
+  for (const ClockPair& pair : arrivals.pairs) thinner.Add(pair);
+  return thinner;
+}
+
+// At every place within a slice.
+TEST(ClockFitTest, OfThinnedPairsAToldBreakBeginsAtItsCounterAndAFoundOneAtItsPacket) {
+  for (size_t at = 20'001; at < 20'400; at += 41) {
+    PlantedClock planted;
+    planted.rate_hz = 1000;
+    planted.seconds = 40;
+    planted.seed = at;
+    const PlantedArrivals unbroken = Arrivals(planted);
+    for (const int64_t step_ns : {int64_t{-122'000'000}, int64_t{-1'500'000}, int64_t{1'500'000},
+                                  int64_t{31'000'000}, int64_t{2'000'000'000}}) {
+      PlantedArrivals arrivals = unbroken;
+      for (size_t i = at; i < arrivals.pairs.size(); ++i) {
+        ClockPair& pair = arrivals.pairs[i];
+        if (step_ns < 0) {  // its clock jumped ahead: so did its counter
+          pair.device_ns -= step_ns;
+          pair.counter = pair.device_ns / 1'000'000;
+        } else {
+          pair.host_ns += step_ns;
+          arrivals.true_host_ns[i] += step_ns;
+        }
+      }
+      const ClockPairThinner thinner = Thinned(arrivals);
+      ASSERT_LE(thinner.pairs().size(), 1024u);
+      for (const bool told : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << step_ns << " at " << at << " told " << told);
+        std::vector<ToldBreak> breaks;
+        if (told) breaks.push_back({arrivals.pairs[at].counter, arrivals.pairs[at].device_ns});
+        auto fit = FitClock(thinner.pairs(), {}, breaks);
+        ASSERT_TRUE(fit);
+        ASSERT_EQ(fit->breaks.size(), 1u);
+        const ClockBreak& found = fit->breaks[0];
+        if (!told) {
+          std::vector<ClockPair> between;
+          for (const ClockPair& pair : arrivals.pairs)
+            if (found.counter_before < pair.counter && pair.counter <= found.counter)
+              between.push_back(pair);
+          LocateBreak(between, 0, &*fit);
+        }
+        EXPECT_EQ(found.counter, arrivals.pairs[at].counter);
+        EXPECT_EQ(found.device_ns, arrivals.pairs[at].device_ns);
+        const auto errors = AlignmentErrors(fit->map, arrivals, planted.least_delay_ns);
+        EXPECT_LE(*std::max_element(errors.begin(), errors.end()), 50e3);
+        for (size_t i = 1; i < fit->map.segments.size(); ++i)
+          EXPECT_EQ(fit->map.segments[i - 1].device_end_ns, fit->map.segments[i].device_begin_ns);
+      }
+    }
+  }
 }
 
 TEST(ClockFitTest, AStallThatEndsInABurstMovesNothing) {
@@ -209,7 +265,7 @@ TEST(ClockFitTest, AStepIsFoundAmongLatenessAndAToldBreakIsNeverTakenBack) {
   EXPECT_EQ(FitClock(twice.pairs)->breaks.size(), 2u);
   // A device that says it was restarted was, even when it comes back on the old line.
   const PlantedArrivals late = Starved({{20, 30}});
-  const int64_t told[] = {15'000};
+  const ToldBreak told[] = {{15'000, late.pairs[15'000].device_ns}};
   const auto fit = FitClock(late.pairs, {}, told);
   ASSERT_TRUE(fit);
   EXPECT_EQ(std::count_if(fit->breaks.begin(), fit->breaks.end(),
@@ -293,7 +349,7 @@ TEST(ClockFitTest, TheQualityNumberCoversTheTruthOfASegmentOfAFewPackets) {
         PlantedArrivals arrivals = Arrivals(planted);
         const size_t back = 1000;
         arrivals.pairs[back].host_ns += first_late_ns;
-        const int64_t told[] = {static_cast<int64_t>(back)};
+        const ToldBreak told[] = {{arrivals.pairs[back].counter, arrivals.pairs[back].device_ns}};
         const auto fit =
             FitClock(std::span(arrivals.pairs).first(back + static_cast<size_t>(count)), {}, told);
         ASSERT_TRUE(fit);

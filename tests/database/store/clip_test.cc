@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "database/store/clip_file.h"
@@ -235,7 +236,24 @@ TEST(Clip, ClockPairsKeepTheirOrderThroughCompaction) {
     ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 4, block * 50, block * 50, 50)));
     all.insert(all.end(), some.begin(), some.end());
   }
+  // Again while it is written, also what is not committed yet.
+  const auto size = static_cast<int64_t>(all.size());
+  for (const auto& [begin, end] :
+       std::initializer_list<std::pair<int64_t, int64_t>>{{0, 1},
+                                                          {0, size},
+                                                          {7000, 7002},
+                                                          {50'000, 50'900},
+                                                          {size - 1, size + 5},
+                                                          {-3, 0},
+                                                          {9, 9}}) {
+    const auto between = writer->ClockPairs(stream, begin, end);
+    ASSERT_TRUE(between) << between.error().message;
+    const auto first = std::clamp<int64_t>(begin, 0, size),
+               past = std::clamp<int64_t>(end, 0, size);
+    EXPECT_EQ(*between, std::vector(all.begin() + first, all.begin() + past)) << begin;
+  }
   ASSERT_TRUE(writer->Close());
+  EXPECT_FALSE(writer->ClockPairs(stream, 0, 1));
   EXPECT_EQ(ClipReader::Open(dir / "a.clip").value()->ClockPairs(stream).value(), all);
   const Database db = Database::Open(dir / "a.clip", {}).value();
   EXPECT_EQ(db.QueryInteger("SELECT count(*) FROM clock_pairs").value(), 3) << "65 536 to a row";
