@@ -21,6 +21,18 @@ std::string Number(double value) {
 
 }  // namespace
 
+bool HealthBoard::IsWorse(const Verdict& v, double than) {
+  switch (v.worse) {
+    case Verdict::Worse::kHigh:
+      return v.value > than;
+    case Verdict::Worse::kLow:
+      return v.value < than;
+    case Verdict::Worse::kFar:
+      return std::abs(v.value - v.nominal) > std::abs(than - v.nominal);
+  }
+  return false;
+}
+
 void HealthBoard::Set(std::string_view stream, std::string_view what, const Verdict& v,
                       Timestamp clip) {
   auto at = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
@@ -32,11 +44,12 @@ void HealthBoard::Set(std::string_view stream, std::string_view what, const Verd
     at->item.stream = stream;
     at->item.what = what;
     at->item.worst = v.value;
+    at->item.threshold = v.threshold;
   }
   QualityItem& item = at->item;
   item.value = v.value;
-  item.threshold = v.threshold;
-  item.worst = v.high_is_worse ? std::max(item.worst, v.value) : std::min(item.worst, v.value);
+  if (v.worse != Verdict::Worse::kFar || IsWorse(v, item.worst)) item.threshold = v.threshold;
+  if (IsWorse(v, item.worst)) item.worst = v.value;
   // What is counted never becomes well again: more of it than was acknowledged is news.
   const bool more = v.counted && item.acknowledged && v.value > at->acknowledged_value;
   if (v.beyond && (!at->beyond || more)) {
@@ -44,13 +57,14 @@ void HealthBoard::Set(std::string_view stream, std::string_view what, const Verd
     item.red = true;
     item.acknowledged = false;
   }
-  if (v.beyond) item.cause = v.cause;
+  if (v.beyond && (v.worse != Verdict::Worse::kFar || item.worst == v.value)) item.cause = v.cause;
   at->beyond = v.beyond;
 }
 
 void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, Timestamp clip) {
   const auto high = [](double value, double limit, std::string cause, bool counted = false) {
-    return Verdict{value, limit, value > limit, true, std::move(cause), counted};
+    return Verdict{value,   limit, value > limit, Verdict::Worse::kHigh, std::move(cause),
+                   counted, 0.0};
   };
   if (f.nominal_Hz > 0) {
     // Of slow streams a few periods are waited for.
@@ -65,9 +79,10 @@ void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, Timestamp cl
     Set(f.stream, "rate_Hz",
         {f.rate_known ? f.rate_Hz : f.nominal_Hz,
          f.nominal_Hz * (1.0 + (fast ? 1.0 : -1.0) * limits_.rate_error_fraction),
-         f.rate_known && error > limits_.rate_error_fraction, fast,
+         f.rate_known && error > limits_.rate_error_fraction, Verdict::Worse::kFar,
          "the device samples at " + Number(f.rate_Hz) + " Hz, it says " + Number(f.nominal_Hz) +
-             " Hz: check the rate that is set there"},
+             " Hz: check the rate that is set there",
+         false, f.nominal_Hz},
         clip);
     Set(f.stream, "jitter_p99_s",
         high(f.jitter_p99_s, limits_.jitter_p99_s,
@@ -89,8 +104,8 @@ void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, Timestamp cl
   if (f.has_markers) {
     Set(f.stream, "visible_fraction",
         {f.visible_fraction, limits_.visible_fraction,
-         f.visible_fraction < limits_.visible_fraction, false,
-         "most markers are not seen: occlusion, or subjects not labelled"},
+         f.visible_fraction < limits_.visible_fraction, Verdict::Worse::kLow,
+         "most markers are not seen: occlusion, or subjects not labelled", false, 0.0},
         clip);
   }
   if (f.has_forces) {
@@ -104,15 +119,16 @@ void HealthBoard::JudgeStream(const StreamFigures& f, double age_s, Timestamp cl
 
 void HealthBoard::JudgeRing(std::string_view source, double fill, Timestamp clip) {
   Set(source, "ring_fill_fraction",
-      {fill, limits_.ring_fill_fraction, fill > limits_.ring_fill_fraction, true,
-       "writing does not keep up: the disk stalls; when the ring is full, samples are lost"},
+      {fill, limits_.ring_fill_fraction, fill > limits_.ring_fill_fraction, Verdict::Worse::kHigh,
+       "writing does not keep up: the disk stalls; when the ring is full, samples are lost", false,
+       0.0},
       clip);
 }
 
 void HealthBoard::JudgeDisk(double disk_left_s, Timestamp clip) {
   Set("", "disk_left_s",
-      {disk_left_s, limits_.disk_left_s, disk_left_s < limits_.disk_left_s, false,
-       "the disk is nearly full: free space, or end the take"},
+      {disk_left_s, limits_.disk_left_s, disk_left_s < limits_.disk_left_s, Verdict::Worse::kLow,
+       "the disk is nearly full: free space, or end the take", false, 0.0},
       clip);
 }
 

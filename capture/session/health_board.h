@@ -41,10 +41,12 @@ class HealthBoard {
   struct Verdict {
     double value = 0.0, threshold = 0.0;
     bool beyond = false;
-    bool high_is_worse = true;
+    enum class Worse { kHigh, kLow, kFar } worse = Worse::kHigh;
     std::string cause;
     bool counted = false;  ///< since the take's begin: it never falls
+    double nominal = 0.0;  ///< kFar: on either side of it; the threshold is the worst value's
   };
+  static bool IsWorse(const Verdict& verdict, double than);
   void Set(std::string_view stream, std::string_view what, const Verdict& verdict, Timestamp clip);
 
   HealthLimits limits_;

@@ -1,6 +1,8 @@
 #include "capture/session/take_page.h"
 
 #include <algorithm>
+#include <tuple>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -94,6 +96,31 @@ TEST(TakePageTest, ARestartAndABufferThatWasNotGrantedAreSaidWithTheFix) {
   EXPECT_THAT(TakePage(input), HasSubstr("plate: granted 416 KiB of a receive buffer of 8192 KiB: "
                                          "sysctl -w net.core.rmem_max=8388608"));
   EXPECT_THAT(TakePage(input), HasSubstr("plate: was restarted 1 time(s)"));
+}
+
+TEST(HealthBoardTest, TheWorstRateIsTheFarthestOnEitherSideWithItsLimitAndCause) {
+  for (const auto& [rates_Hz, worst_Hz, limit_Hz] :
+       {std::tuple(std::vector{500.0, 499.9, 432.1, 470.0, 500.023, 506.0}, 432.1, 495.0),
+        std::tuple(std::vector{499.9, 493.0, 540.0, 499.8, 520.0, 500.01}, 540.0, 505.0)}) {
+    HealthBoard board({});
+    StreamFigures figures;
+    figures.stream = "vicon/markers";
+    figures.nominal_Hz = 500;
+    figures.rate_known = true;
+    for (const double rate_Hz : rates_Hz) {
+      figures.rate_Hz = rate_Hz;
+      board.JudgeStream(figures, 0, Timestamp::FromSeconds(6));
+    }
+    const std::vector<recording::QualityItem> items = board.items();
+    const auto rate = std::find_if(items.begin(), items.end(),
+                                   [](const auto& item) { return item.what == "rate_Hz"; });
+    ASSERT_NE(rate, items.end());
+    EXPECT_EQ(rate->worst, worst_Hz);
+    EXPECT_EQ(rate->value, rates_Hz.back());
+    EXPECT_NEAR(rate->threshold, limit_Hz, 1e-9);
+    EXPECT_TRUE(rate->red);
+    EXPECT_THAT(rate->cause, HasSubstr(worst_Hz < 500 ? "at 432.1 Hz" : "at 540 Hz"));
+  }
 }
 
 TEST(HealthBoardTest, WhatIsCountedTurnsRedAgainWhenThereIsMoreThanWasAcknowledged) {
