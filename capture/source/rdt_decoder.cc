@@ -90,13 +90,17 @@ double RdtSequencer::StepsPerRecord() const {
   return static_cast<double>(run_ft_) / static_cast<double>(run_records_);
 }
 
+bool RdtSequencer::IsAhead(int64_t records, Timestamp host) const {
+  const double away_s = std::max(0.0, (host - last_host_).seconds());
+  const double early_s = (due_.DueAt(last_counter_ + records) - host).seconds();
+  return early_s > kClockTolerance_s + 0.01 * away_s;
+}
+
 RdtVerdict RdtSequencer::NewRun(const RdtRecord& record, Timestamp host) {
   const int64_t ft_steps = CounterSteps(last_ft_, record.ft_sequence);
   const auto by_device = std::llround(static_cast<double>(ft_steps) / StepsPerRecord());
-  const double away_s = std::max(0.0, (host - last_host_).seconds());
-  const double early_s = (due_.DueAt(last_counter_ + by_device) - host).seconds();
   RdtVerdict verdict{.new_run = true};
-  verdict.clock_reset = ft_steps <= 0 || early_s > kClockTolerance_s + 0.01 * away_s;
+  verdict.clock_reset = ft_steps <= 0 || IsAhead(by_device, host);
   const auto by_host = std::llround((host - due_.DueAt(last_counter_)).seconds() * record_rate_hz_);
   const int64_t steps = std::max<int64_t>(1, verdict.clock_reset ? by_host : by_device);
   return Accept(record, host, steps, verdict);
@@ -116,8 +120,8 @@ RdtVerdict RdtSequencer::Next(const RdtRecord& record, Timestamp host_receive) {
   const int64_t steps = CounterSteps(last_rdt_, record.rdt_sequence);
   const int64_t ft_steps = CounterSteps(last_ft_, record.ft_sequence);
   if (steps > 0) {
-    // A jump that neither the sample clock nor the host's clock knows of is a new run that happens
-    // to number higher.
+    // A jump that neither the sample clock nor the host's clock knows of, or one ahead of the
+    // host's clock, is a new run that happens to number higher.
     const double steps_per_record = StepsPerRecord();
     const double expected = static_cast<double>(steps) * steps_per_record;
     const double elapsed =
@@ -126,7 +130,8 @@ RdtVerdict RdtSequencer::Next(const RdtRecord& record, Timestamp host_receive) {
         std::max(kClockTolerance_s * record_rate_hz_ * steps_per_record, 0.25 * expected);
     const bool plausible = std::abs(static_cast<double>(ft_steps) - expected) <= slack ||
                            std::abs(elapsed - expected) <= slack;
-    return plausible ? Accept(record, host_receive, steps, {}) : NewRun(record, host_receive);
+    return plausible && !IsAhead(steps, host_receive) ? Accept(record, host_receive, steps, {})
+                                                      : NewRun(record, host_receive);
   }
   if (ft_steps > 0 || steps <= -kReorderWindow) return NewRun(record, host_receive);
   const uint64_t bit = uint64_t{1} << -steps;

@@ -50,11 +50,12 @@ struct RdtVerdict {
 
 /// Follows rdt_sequence and ft_sequence.
 ///
-/// Within a request, rdt_sequence counts records: a step of 1 is the next, a larger one a gap, one
-/// back a duplicate or a late arrival. When it falls back while ft_sequence goes on, the device
-/// serves a new request and ft_sequence tells how many samples passed in between, however long the
-/// silence was: what comes after it may be a backlog that was held up, and late by all of it. When
-/// both fall back, or ft_sequence is ahead of the host's clock by more than half a second (nothing
+/// Within a request, rdt_sequence counts records: a step of 1 is the next, a larger one a gap
+/// (unless it is ahead of the host's clock, as below, whatever the counters agree on), one back a
+/// duplicate or a late arrival. When it falls back while ft_sequence goes on, the device serves a
+/// new request and ft_sequence tells how many samples passed in between, however long the silence
+/// was: what comes after it may be a backlog that was held up, and late by all of it. When both
+/// fall back, or ft_sequence is ahead of the host's clock by more than half a second (nothing
 /// arrives before it was sent), the device was restarted: its counters say nothing about the time
 /// away, and the host's clock does. Not told from a backlog: a device whose ft_sequence has come
 /// farther when it returns than it was when it went, one restarted within seconds of its start; the
@@ -76,6 +77,8 @@ class RdtSequencer {
  private:
   RdtVerdict Accept(const RdtRecord& record, Timestamp host, int64_t steps, RdtVerdict verdict);
   double StepsPerRecord() const;
+  /// That many records on, the device would be ahead of what can have arrived by `host`.
+  bool IsAhead(int64_t records, Timestamp host) const;
   RdtVerdict NewRun(const RdtRecord& record, Timestamp host);
 
   double record_rate_hz_;

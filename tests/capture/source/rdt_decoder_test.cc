@@ -138,6 +138,27 @@ TEST(RdtSequencer, ARestartThatNumbersHigherIsSeenAllTheSame) {
   EXPECT_NEAR(static_cast<double>(v.counter), 14'000, 2);
 }
 
+// Both counters agree, in one request, and the host's clock knows nothing of it.
+TEST(RdtSequencer, NoJumpIsBelievedThatIsAheadOfTheHostsClock) {
+  for (const uint32_t jump : {8'000u, 100'000'000u, 2'000'000'000u}) {
+    Device device(7000);
+    for (uint32_t n = 1; n <= 7000; ++n) device.Regular(n);
+    const RdtVerdict v = device.Send(7001 + jump, 7001 + jump, 7001 / 7e3);
+    EXPECT_EQ(v.kind, Kind::kAccept);
+    EXPECT_TRUE(v.clock_reset) << jump;
+    EXPECT_EQ(v.counter, 7000) << jump;
+    EXPECT_EQ(device.Send(7002 + jump, 7002 + jump, 7002 / 7e3).counter, 7001) << jump;
+  }
+  // A true loss is one, however long: the host's clock has gone on, too.
+  for (const uint32_t lost : {8'000u, 700'000u}) {
+    Device device(7000);
+    for (uint32_t n = 1; n <= 7000; ++n) device.Regular(n);
+    const RdtVerdict v = device.Send(7001 + lost, 7001 + lost, (7001 + lost) / 7e3);
+    EXPECT_FALSE(v.clock_reset) << lost;
+    EXPECT_EQ(v.gap, lost);
+  }
+}
+
 TEST(RdtSequencer, ABurstAfterAHoldIsNoGap) {
   Device device(7000);
   for (uint32_t n = 1; n <= 100; ++n) device.Regular(n);
