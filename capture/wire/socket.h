@@ -130,9 +130,8 @@ class UdpSocket {
   static Result<UdpSocket> Bind(const Address& address);
   /// Only datagrams of `peer` are received from now on, and Send goes there.
   Status Connect(const Address& peer);
-  /// Asks for a receive buffer and returns what the kernel granted, in bytes of its own
-  /// bookkeeping. With the privilege to do so the system's limit is passed; without it
-  /// net.core.rmem_max holds.
+  /// Asks for a receive buffer and returns what the kernel granted, in the same bytes: less than
+  /// asked where net.core.rmem_max holds, which it does not with the privilege to pass it.
   int64_t SetReceiveBuffer(int64_t bytes);
 
   /// kClosed: the peer's machine says that nobody listens.

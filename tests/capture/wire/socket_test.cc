@@ -1,6 +1,7 @@
 #include "capture/wire/socket.h"
 
 #include <array>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -66,6 +67,17 @@ TEST(Udp, KeepsSenderSizeAndAKernelStamp) {
   // The two clocks are read one after the other: allow a little before.
   EXPECT_GE(got.host_receive, before - Duration::Milliseconds(50));
   EXPECT_LE(got.host_receive, HostNow());
+}
+
+TEST(Udp, WhatIsGrantedIsSaidInTheBytesOfWhatIsAsked) {
+  int64_t limit = 0;
+  std::ifstream("/proc/sys/net/core/rmem_max") >> limit;
+  ASSERT_GT(limit, 65'536);
+  UdpSocket socket = *UdpSocket::Bind(Address::Loopback(0));
+  EXPECT_EQ(socket.SetReceiveBuffer(65'536), 65'536);
+  const int64_t asked = limit / 2 * 3;
+  const int64_t granted = socket.SetReceiveBuffer(asked);
+  EXPECT_TRUE(granted == limit || granted == asked / 2 * 2) << granted << " of " << asked;
 }
 
 TEST(Udp, TimesOutAndCountsWhatTheKernelDropped) {
