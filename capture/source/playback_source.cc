@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -19,6 +20,21 @@ using recording::StreamKind;
 
 constexpr Duration kStopPeriod = Duration::Milliseconds(20);
 
+/// Of a device whose samples come `speed` times as fast: as a fraction, exact where it is a simple
+/// one. Unpaced (0) there is no such rate, and the recording's stands.
+recording::Rate AtSpeed(recording::Rate rate, double speed) {
+  if (speed <= 0) return rate;
+  int64_t parts = 1;
+  while (parts < 1000 && std::abs(speed * static_cast<double>(parts) -
+                                  std::round(speed * static_cast<double>(parts))) > 1e-9)
+    ++parts;
+  if (parts == 1000) parts = 1'000'000;
+  rate.numerator *= std::max<int64_t>(1, std::llround(speed * static_cast<double>(parts)));
+  rate.denominator *= parts;
+  const int64_t common = std::gcd(rate.numerator, rate.denominator);
+  return {rate.numerator / common, rate.denominator / common};
+}
+
 class PlaybackSource : public Source {
  public:
   PlaybackSource(std::shared_ptr<const recording::ClipSource> clip, PlaybackOptions options)
@@ -28,7 +44,10 @@ class PlaybackSource : public Source {
     CHECK_GT(options_.window.ns(), 0);
     // Text has no even rate and no counter: it is not a device's stream.
     for (const StreamInfo& info : clip_->streams()) {
-      if (info.kind != StreamKind::kText) streams_.push_back(info);
+      if (info.kind == StreamKind::kText) continue;
+      recorded_rates_.push_back(info.rate);
+      streams_.push_back(info);
+      streams_.back().rate = AtSpeed(info.rate, options_.speed);
     }
     for (const StreamInfo& info : streams_) {
       const TimeRange extent = clip_->Extent(info.id);
@@ -68,7 +87,8 @@ class PlaybackSource : public Source {
 
   const std::shared_ptr<const recording::ClipSource> clip_;
   const PlaybackOptions options_;
-  std::vector<StreamInfo> streams_;
+  std::vector<StreamInfo> streams_;  ///< at the speed asked
+  std::vector<recording::Rate> recorded_rates_;
   TimeRange range_;
   Sink* sink_ = nullptr;
   int base_ = 0;
@@ -133,7 +153,7 @@ void PlaybackSource::Run() {
 // device clock that runs fast has more samples than the nominal rate says.
 void PlaybackSource::EndFirstPass() {
   for (size_t s = 0; s < streams_.size(); ++s) {
-    const int64_t nominal = std::llround(range_.length().seconds() * streams_[s].rate.hz());
+    const int64_t nominal = std::llround(range_.length().seconds() * recorded_rates_[s].hz());
     pass_length_[s] = next_[s] == INT64_MIN ? nominal : std::max(nominal, next_[s] - first_[s]);
   }
 }

@@ -1,8 +1,9 @@
 /// A recording as a live Source, at any speed: rehearsal, tests, soak runs faster than real time.
 ///
-/// Streams, channels, counters and gaps are the recording's; times are made new: sample times
-/// follow from the first sample's true device time at the speed asked, so that a consumer cannot
-/// tell it from a device. The clip is read in windows, in bounded memory, in the source's own
+/// Streams, channels, counters and gaps are the recording's; times are made new, and rates with
+/// them: at speed 20 what was sampled at 500 Hz is announced, sampled and stamped at 10 kHz, so
+/// that a consumer cannot tell it from a device. Unpaced, rates stay the recording's, and no clock
+/// runs at them: not for takes. The clip is read in windows, in bounded memory, in the source's own
 /// thread.
 #pragma once
 
