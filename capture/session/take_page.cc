@@ -115,8 +115,9 @@ std::string SourceLines(const std::string& name, const SourceHealth& health) {
         static_cast<long long>(health.duplicates), static_cast<long long>(health.reconnects));
   }
   if (health.clock_resets > 0) {
-    out += Format("%s: was restarted %lld time(s): a zero that it kept (bias) is gone since\n",
-                  name.c_str(), static_cast<long long>(health.clock_resets));
+    out += Format("%s: was restarted %lld time(s)%s\n", name.c_str(),
+                  static_cast<long long>(health.clock_resets),
+                  health.keeps_zero ? ": a zero that it kept (bias) is gone since" : "");
   }
   if (health.receive_buffer_bytes < health.receive_buffer_asked) {
     out += Format(

@@ -220,6 +220,7 @@ SourceHealth NetFtSource::Health() const {
   health.duplicates = duplicates_;
   health.late_packets = late_;
   health.saturated_samples = saturated_;
+  health.keeps_zero = true;
   health.clock_resets = resets_;
   health.reconnects = reconnects_;
   health.last_packet_host = Timestamp::FromNanoseconds(last_host_ns_);

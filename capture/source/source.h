@@ -67,6 +67,7 @@ struct SourceHealth {
   int64_t late_packets = 0;       ///< arrived after their gap was reported; dropped
   int64_t saturated_samples = 0;  ///< whose device status said so
   int64_t clock_resets = 0;
+  bool keeps_zero = false;  ///< the device holds a zero (bias), and loses it with a restart
   int64_t reconnects = 0;
   Timestamp last_packet_host;
   uint32_t device_status = 0;        ///< as the device encodes it; 0 healthy

@@ -95,7 +95,9 @@ TEST(TakePageTest, ARestartAndABufferThatWasNotGrantedAreSaidWithTheFix) {
   input.sources[0].second.clock_resets = 1;
   EXPECT_THAT(TakePage(input), HasSubstr("plate: granted 416 KiB of a receive buffer of 8192 KiB: "
                                          "sysctl -w net.core.rmem_max=8388608"));
-  EXPECT_THAT(TakePage(input), HasSubstr("plate: was restarted 1 time(s)"));
+  EXPECT_THAT(TakePage(input), HasSubstr("plate: was restarted 1 time(s)\n"));
+  input.sources[0].second.keeps_zero = true;
+  EXPECT_THAT(TakePage(input), HasSubstr("plate: was restarted 1 time(s): a zero that it kept"));
 }
 
 TEST(HealthBoardTest, TheWorstRateIsTheFarthestOnEitherSideWithItsLimitAndCause) {
