@@ -116,13 +116,24 @@ Window Around(Timestamp t, const PlanNode& within) {
   return {within.side == Side::kAfter ? t : t - d, within.side == Side::kBefore ? t : t + d};
 }
 
-using TextHits = std::map<std::string, std::set<int64_t>>;  ///< words -> clips
+/// What all clips of a run share.
+struct RunContext {
+  std::map<std::string, std::set<int64_t>> text_hits;  ///< words -> clips
+  bool said_known = true;       ///< false: nobody knows what tags and labels a clip has
+  std::function<bool()> go_on;  ///< asked again and again; false cancels
+};
 
 /// Evaluates a plan for the rows of one clip.
 class ClipEvaluation {
  public:
-  ClipEvaluation(const QueryPlan& plan, const TextHits& hits, QueryClip& clip)
-      : plan_(plan), hits_(hits), clip_(clip) {}
+  ClipEvaluation(const QueryPlan& plan, const RunContext& run, QueryClip& clip)
+      : plan_(plan), run_(run), clip_(clip) {}
+
+  /// kCancelled once it is wished: between events, of which a clip may have many.
+  Status GoOn() const {
+    if (run_.go_on()) return {};
+    return Error{ErrorCode::kCancelled, "query cancelled"};
+  }
 
   /// Where a condition is asked: nothing (the clip), a row's event, a window at an event.
   struct Scope {
@@ -240,6 +251,7 @@ class ClipEvaluation {
     }
     Truth any = Truth::kFalse;
     for (const StoredEvent* anchor : anchors) {
+      HANDHOLD_TRY(GoOn());
       Scope at = scope;
       at.window = Around(anchor->event.clip_time, node);
       at.anchor = &anchor->event;
@@ -257,27 +269,38 @@ class ClipEvaluation {
     } else {
       HANDHOLD_ASSIGN(starts, EventsIn(node.events.front(), scope));
     }
+    HANDHOLD_ASSIGN(const std::set<int64_t>* followed, Followed(node));
     for (const StoredEvent* start : starts) {
-      HANDHOLD_ASSIGN(const bool found, Follows(node, 0, *start));
-      if (found) return Truth::kTrue;
+      if (followed->contains(start->sequence)) return Truth::kTrue;
     }
     return Truth::kFalse;
   }
 
-  /// Whether events[step + 1] and so on follow `from`, each within its time.
-  Result<bool> Follows(const PlanNode& node, size_t step, const StoredEvent& from) {
-    if (step == node.lengths.size()) return true;
-    HANDHOLD_ASSIGN(const std::vector<StoredEvent>* all, clip_.Events(node.events[step + 1]));
-    const Timestamp begin = from.event.clip_time, end = begin + node.lengths[step];
-    auto next =
-        std::lower_bound(all->begin(), all->end(), begin,
-                         [](const StoredEvent& e, Timestamp t) { return e.event.clip_time < t; });
-    for (; next != all->end() && next->event.clip_time <= end; ++next) {
-      if (next->event.clip_time == begin && next->sequence <= from.sequence) continue;
-      HANDHOLD_ASSIGN(const bool found, Follows(node, step + 1, *next));
-      if (found) return true;
+  /// The events of the pattern's first kind (their sequences) that the others follow, each within
+  /// its time. Found once for a clip, from the last kind to the first: of what may come next only
+  /// the earliest that leads on counts, so that many events cost their number, not its powers.
+  Result<const std::set<int64_t>*> Followed(const PlanNode& node) {
+    if (const auto known = followed_.find(&node); known != followed_.end()) return &known->second;
+    using Place = std::pair<Timestamp, int64_t>;  // events at one time follow by their sequence
+    std::vector<Place> good;                      // of the step at hand; in order
+    for (size_t step = node.lengths.size() + 1; step-- > 0;) {
+      HANDHOLD_ASSIGN(const std::vector<StoredEvent>* all, clip_.Events(node.events[step]));
+      std::vector<Place> here;
+      size_t next = 0;
+      for (const StoredEvent& e : *all) {
+        const Place place{e.event.clip_time, e.sequence};
+        if (step < node.lengths.size()) {
+          while (next < good.size() && good[next] <= place) ++next;
+          if (next == good.size()) break;
+          if (good[next].first > place.first + node.lengths[step]) continue;
+        }
+        here.push_back(place);
+      }
+      good = std::move(here);
     }
-    return false;
+    std::set<int64_t>& starts = followed_[&node];
+    for (const Place& place : good) starts.insert(place.second);
+    return &starts;
   }
 
   Result<Truth> AskField(const PlanNode& node, const Scope& scope) {
@@ -313,7 +336,8 @@ class ClipEvaluation {
       }
       case Field::kText: {
         bool any = false;
-        for (const std::string& words : node.texts) any = any || hits_.at(words).contains(row.row);
+        for (const std::string& words : node.texts)
+          any = any || run_.text_hits.at(words).contains(row.row);
         return Of(any);
       }
       case Field::kDate:
@@ -389,8 +413,9 @@ class ClipEvaluation {
   }
 
   const QueryPlan& plan_;
-  const TextHits& hits_;
+  const RunContext& run_;
   QueryClip& clip_;
+  std::map<const PlanNode*, std::set<int64_t>> followed_;  ///< by pattern
 };
 
 /// Conditions on the catalogue's rows that must hold wherever the plan is true: what its indexes
@@ -471,12 +496,18 @@ class QueryRun {
     size_t done = 0;
     for (ClipRow& row : clips) {
       if (result_.more) break;
+      const std::string name = row.name;
+      run_.go_on = [&] {
+        return !progress ||
+               progress(static_cast<double>(done) / static_cast<double>(clips.size()), name);
+      };
       QueryClip clip(library_, statements_, std::move(row));
       const size_t before = result_.rows.size();
       const int64_t skipped = skipped_;
       const Status asked = AskClip(clip);
       ++result_.clips_asked;
       result_.clips_opened += clip.opened() ? 1 : 0;
+      if (!asked && asked.error().code == ErrorCode::kCancelled) return asked.error();
       if (!asked) {
         // A clip that cannot be read answers nothing at all, and does not hide the others.
         result_.rows.resize(before);
@@ -484,9 +515,8 @@ class QueryRun {
         result_.issues.push_back(
             {"clip " + clip.row().name, Severity::kLoss, asked.error().message});
       }
-      if (progress && !progress(static_cast<double>(++done) / static_cast<double>(clips.size()),
-                                clip.row().name))
-        return Error{ErrorCode::kCancelled, "query cancelled"};
+      ++done;
+      if (!run_.go_on()) return Error{ErrorCode::kCancelled, "query cancelled"};
     }
     return std::move(result_);
   }
@@ -501,7 +531,7 @@ class QueryRun {
                                      "FROM note_text WHERE note_text MATCH ?1)"));
     for (const std::string& words : node.texts) {
       const std::string match = FullText(words);
-      std::set<int64_t>& clips = hits_[words];
+      std::set<int64_t>& clips = run_.text_hits[words];
       find.Bind(1, match);
       HANDHOLD_TRY(find.ForEach([&](Statement& s) -> Status {
         clips.insert(s.Integer(0));
@@ -527,7 +557,7 @@ class QueryRun {
   }
 
   Status AskClip(QueryClip& clip) {
-    ClipEvaluation evaluation(plan_, hits_, clip);
+    ClipEvaluation evaluation(plan_, run_, clip);
     if (!plan_.rows) {
       HANDHOLD_ASSIGN(const Truth truth, evaluation.Ask(plan_.root, {}));
       return truth == Truth::kTrue ? Take(clip, evaluation, {}) : Status();
@@ -535,6 +565,7 @@ class QueryRun {
     HANDHOLD_ASSIGN(const std::vector<StoredEvent>* events, clip.Events(*plan_.rows));
     for (const StoredEvent& event : *events) {
       if (result_.more) return {};
+      HANDHOLD_TRY(evaluation.GoOn());
       ClipEvaluation::Scope scope;
       scope.row = &event;
       HANDHOLD_ASSIGN(const Truth truth, evaluation.Ask(plan_.root, scope));
@@ -582,7 +613,7 @@ class QueryRun {
   const Library& library_;
   const QueryOptions& options_;
   QueryStatements statements_;
-  TextHits hits_;
+  RunContext run_;
   QueryResult result_;
   int64_t skipped_ = 0;
 };

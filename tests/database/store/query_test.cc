@@ -667,5 +667,103 @@ TEST(Query, AnEmptyLibraryAnswersNothing) {
   EXPECT_THAT(ErrorOf(*library, "strokes where keep"), HasSubstr("no rows 'strokes'"));
 }
 
+/// Whether events[step + 1] ... follow the event at `from`, by trying all: what the language says.
+bool FollowsByTrying(const std::vector<recording::Event>& events, size_t from,
+                     const std::vector<std::pair<std::string, double>>& rest, size_t step = 0) {
+  if (step == rest.size()) return true;
+  for (size_t next = from + 1; next < events.size(); ++next) {
+    const double later_s = (events[next].clip_time - events[from].clip_time).seconds();
+    if (events[next].kind == rest[step].first && later_s <= rest[step].second + 1e-10 &&
+        FollowsByTrying(events, next, rest, step + 1))
+      return true;
+  }
+  return false;
+}
+
+/// One clip without samples and with these events, in order of time.
+std::unique_ptr<Library> LibraryOfEvents(const std::string& path,
+                                         const std::vector<recording::Event>& events) {
+  auto library = Library::Create(path).value();
+  recording::ClipInfo info;
+  info.id = ClipId::New();
+  info.name = "events";
+  recording::Clip clip(info);
+  for (const recording::Event& event : events) clip.AddEvent(event);
+  EXPECT_TRUE(WriteClip(clip, library->ClipPath(info.id), {}));
+  EXPECT_TRUE(library->Index(info.id));
+  return library;
+}
+
+recording::Event At(double t_s, const std::string& kind) {
+  return {Timestamp::FromSeconds(t_s), Duration(), kind, "operator", 0, 0.0, ""};
+}
+
+TEST(Query, PatternsAreThoseThatTryingAllFinds) {
+  std::mt19937_64 rng(11);
+  const TempDir dir;
+  for (int round = 0; round < 4; ++round) {
+    std::vector<recording::Event> events;
+    double t_s = 0;
+    // Many at one time: their order in the clip decides.
+    for (int i = 0; i < 25; ++i)
+      events.push_back(At(t_s += 0.5 * static_cast<double>(rng() % 3), rng() % 3 == 0 ? "b" : "a"));
+    events.push_back(At(t_s, "a"));
+    events.push_back(At(t_s, "b"));
+    const auto library = LibraryOfEvents(dir / std::to_string(round), events);
+    for (const auto& rest :
+         std::vector<std::vector<std::pair<std::string, double>>>{{{"b", 1}},
+                                                                  {{"a", 0.5}, {"b", 0.5}},
+                                                                  {{"b", 2}, {"b", 1}, {"a", 0.5}},
+                                                                  {{"a", 0.5}}}) {
+      std::string text = "a";
+      for (const auto& [kind, within_s] : rest)
+        text += " then " + kind + " within " + std::to_string(within_s) + " s";
+      std::vector<int64_t> truth, found;
+      int64_t number = 0;
+      for (size_t i = 0; i < events.size(); ++i) {
+        if (events[i].kind != "a") continue;
+        ++number;
+        if (FollowsByTrying(events, i, rest)) truth.push_back(number);
+      }
+      for (const QueryRow& row : Ask(*library, text).rows) found.push_back(row.number);
+      EXPECT_EQ(found, truth) << text;
+      EXPECT_EQ(Ask(*library, "clips where " + text).rows.size(), truth.empty() ? 0u : 1u) << text;
+    }
+  }
+}
+
+// Trying all of these would take longer than there is: the test then ends by its time limit.
+TEST(Query, LongPatternsOfManyEventsEnd) {
+  std::vector<recording::Event> events;
+  for (int i = 0; i < 500; ++i) events.push_back(At(0.01 * i, "a"));
+  events.push_back(At(100, "b"));
+  const TempDir dir;
+  const auto library = LibraryOfEvents(dir / "lab", events);
+  std::string text = "a";
+  for (int i = 0; i < 8; ++i) text += " then a within 1 min";
+  EXPECT_THAT(Ask(*library, "clips where " + text + " then b within 1 s").rows, IsEmpty());
+  EXPECT_EQ(Ask(*library, "clips where " + text + " then b within 2 min").rows.size(), 1u);
+  EXPECT_EQ(Ask(*library, "events where " + text).rows.size(), 492u);
+}
+
+TEST(Query, AClipOfManyEventsCanBeInterrupted) {
+  std::vector<recording::Event> events;
+  for (int i = 0; i < 2000; ++i) events.push_back(At(0.01 * i, "a"));
+  const TempDir dir;
+  const auto library = LibraryOfEvents(dir / "lab", events);
+  int asked = 0;
+  const auto stop = [&](double, std::string_view) { return ++asked < 3; };
+  const auto rows = Query::Parse("events where event_time >= 0 s", *library).value();
+  const auto stopped = rows.Run({}, stop);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::kCancelled);
+  asked = 0;
+  const auto windows =
+      Query::Parse("clips where count(a) > 3000 within 1 s of a", *library).value();
+  const auto also = windows.Run({}, stop);
+  ASSERT_FALSE(also);
+  EXPECT_EQ(also.error().code, ErrorCode::kCancelled);
+}
+
 }  // namespace
 }  // namespace handhold::store
