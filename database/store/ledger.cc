@@ -21,6 +21,9 @@ constexpr char kOneEntry[] =
     "SELECT id, uid, clip, subject, kind, name, value, removed, t_begin_ns, t_end_ns, replaces, "
     "author, utc_ns, digest FROM entry NOT INDEXED WHERE id=?1";
 constexpr int kDigestColumn = 13;
+/// The folder, too, is synced once the journal is gone from it: a journal that comes back after a
+/// power cut undoes what was said.
+constexpr char kDurable[] = "PRAGMA synchronous=EXTRA";
 
 LedgerEntry ReadEntry(Statement& row) {
   LedgerEntry e;
@@ -178,14 +181,14 @@ Result<Ledger> Ledger::Open(const std::string& path, bool create, bool read_only
   if (create) {
     options.mode = OpenMode::kCreate;
     HANDHOLD_ASSIGN(ledger.db_, Database::Open(path, options));
-    HANDHOLD_TRY(ledger.db_.Execute("PRAGMA synchronous=FULL"));
+    HANDHOLD_TRY(ledger.db_.Execute(kDurable));
     HANDHOLD_TRY(Migrate(ledger.db_, FileKind::kLedger, 0));
     return ledger;
   }
   options.mode = read_only ? OpenMode::kRead : OpenMode::kReadWrite;
   options.inspect = HeaderCheck(FileKind::kLedger);
   HANDHOLD_ASSIGN(ledger.db_, Database::Open(path, options));
-  HANDHOLD_TRY(ledger.db_.Execute("PRAGMA synchronous=FULL"));
+  HANDHOLD_TRY(ledger.db_.Execute(kDurable));
   HANDHOLD_ASSIGN(const int revision, CheckHeader(ledger.db_, FileKind::kLedger));
   if (revision < NewestRevision(FileKind::kLedger)) {
     const Status migrated = read_only

@@ -19,7 +19,7 @@ namespace handhold::fault {
 struct DiskEvent {
   enum class Kind { kWrite, kTruncate, kSync, kDelete, kAcknowledged } kind;
   std::string file;
-  int64_t offset = 0;  ///< or the new size; or what was acknowledged
+  int64_t offset = 0;  ///< or the new size; what was acknowledged; of a deletion: not 0, synced
   std::vector<uint8_t> bytes;
 };
 
@@ -223,7 +223,7 @@ class FaultVfs {
   }
   static int Delete(sqlite3_vfs* self, const char* name, int sync) {
     auto* vfs = static_cast<FaultVfs*>(self->pAppData);
-    vfs->Note({DiskEvent::Kind::kDelete, name, 0, {}});
+    vfs->Note({DiskEvent::Kind::kDelete, name, sync, {}});
     return vfs->real_->xDelete(vfs->real_, name, sync);
   }
 

@@ -12,6 +12,7 @@
 
 #include "database/store/clip_reader.h"
 #include "database/store/clip_writer.h"
+#include "database/store/ledger.h"
 #include "database/store/sqlite.h"
 #include "tests/database/store/clip_fixture.h"
 #include "tests/fault/fault_vfs.h"
@@ -333,6 +334,36 @@ void WriteBytes(const std::string& path, const std::vector<uint8_t>& bytes) {
 std::vector<uint8_t> ReadBytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return std::vector<uint8_t>(std::istreambuf_iterator<char>(in), {});
+}
+
+// The journal is what undoes an entry: an entry is safe once the journal's end is.
+TEST(Fault, WhatIsSaidOutlivesAPowerCut) {
+  const TempDir dir;
+  auto& vfs = fault::FaultVfs::Get();
+  sqlite3_vfs* usual = sqlite3_vfs_find(nullptr);
+  sqlite3_vfs_register(sqlite3_vfs_find(fault::FaultVfs::kName), 1);
+  {
+    const std::string path = dir / "ledger.db";
+    ASSERT_TRUE(Ledger::Open(path, true));
+    for (const bool create : {true, false}) {
+      if (create) std::filesystem::remove(path);
+      Ledger ledger = Ledger::Open(path, create).value();
+      vfs.StartLog();
+      LedgerEntry entry;
+      entry.clip = "c1";
+      entry.name = "good";
+      entry.author = "ana";
+      EXPECT_TRUE(ledger.Append(entry));
+      int journals = 0;
+      for (const fault::DiskEvent& e : vfs.TakeLog()) {
+        if (e.kind != fault::DiskEvent::Kind::kDelete) continue;
+        ++journals;
+        EXPECT_NE(e.offset, 0) << e.file << " may be back after a power cut";
+      }
+      EXPECT_EQ(journals, 1);
+    }
+  }
+  sqlite3_vfs_register(usual, 1);
 }
 
 TEST(Fault, NoFlippedBitChangesAValueUnnoticed) {
