@@ -19,6 +19,7 @@ using recording::SampleWindow;
 constexpr size_t kOpenClips = 8;
 
 void Fail(sqlite3_context* context, const Error& error) {
+  static_cast<SqlClips*>(sqlite3_user_data(context))->Failed(error);
   sqlite3_result_error(context, error.message.c_str(), -1);
 }
 
@@ -194,6 +195,7 @@ class Session final : public SqlSession {
   Status Run(std::string_view sql, const Sink& sink, const SqlOptions& options) override {
     HANDHOLD_ASSIGN(Statement statement, Compile(sql));
     HANDHOLD_TRY(Bind(statement, options.parameters));
+    (void)clips_.TakeFailure();  // of a statement that was only looked at
     Deadline deadline{HostNow() + options.time_limit};
     sqlite3_progress_handler(db_.handle(), 1000, &LookAtClock, &deadline);
     const Status status = Rows(statement, sink);
@@ -297,7 +299,7 @@ class Session final : public SqlSession {
     return {};
   }
 
-  static Status Rows(Statement& statement, const Sink& sink) {
+  Status Rows(Statement& statement, const Sink& sink) {
     std::vector<std::string> columns;
     for (int c = 0; c < statement.column_count(); ++c) {
       const char* name = sqlite3_column_name(statement.handle(), c);
@@ -310,9 +312,14 @@ class Session final : public SqlSession {
     std::vector<SqlValue> values(columns.size());
     for (;;) {
       const Result<bool> row = statement.Step();
-      // What our functions refuse is the statement's fault; the catalogue's path is no help.
-      if (!row && row.error().code == ErrorCode::kInvalid)
-        return Error{ErrorCode::kInvalid, sqlite3_errmsg(sqlite3_db_handle(statement.handle()))};
+      // A name that nothing has is the statement's fault, a damaged clip is not. The catalogue's
+      // path is no help.
+      if (!row && row.error().code == ErrorCode::kInvalid) {
+        const std::optional<Error> ours = clips_.TakeFailure();
+        const bool mistake = !ours || ours->code == ErrorCode::kNotFound;
+        return Error{mistake ? ErrorCode::kInvalid : ours->code,
+                     sqlite3_errmsg(sqlite3_db_handle(statement.handle()))};
+      }
       if (!row) return row.error();
       if (!*row) return {};
       for (size_t c = 0; c < values.size(); ++c)

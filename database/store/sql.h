@@ -50,7 +50,8 @@ class SqlSession {
     std::function<Result<bool>(std::span<const SqlValue>)> row;
   };
   /// Runs one statement and hands its rows on as they come. kInvalid: no SQL, more than one
-  /// statement, or one that does not only read.
+  /// statement, one that does not only read, or a name in it that nothing has. What a clip's file
+  /// fails of (kCorrupt, kIo) keeps its code.
   virtual Status Run(std::string_view sql, const Sink& sink, const SqlOptions& options = {}) = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "database/store/library.h"
 #include "database/store/signal.h"
@@ -28,6 +29,11 @@ class SqlClips {
   /// The same for all channels of a stream or sensor.
   Result<std::vector<Signal>> FindAll(const ClipReader& clip, const std::string& stream);
 
+  /// What our functions and table failed of, with its code: SQLite hands on the words alone.
+  void Failed(const Error& error) { failure_ = error; }
+  /// The last of them since it was last asked.
+  std::optional<Error> TakeFailure() { return std::exchange(failure_, std::nullopt); }
+
  private:
   Result<bool> KnownSomewhere(const std::string& stream, const std::string& channel);
   const Library& library_;
@@ -36,6 +42,7 @@ class SqlClips {
     std::unique_ptr<ClipReader> reader;
   };
   std::list<Open> open_;  ///< the newest first
+  std::optional<Error> failure_;
 };
 
 /// A number, nullopt for NULL; kInvalid, naming `what`, for text that is no number:

@@ -45,6 +45,7 @@ struct SamplesCursor {
 };
 
 int Fail(sqlite3_vtab* table, const Error& error) {
+  reinterpret_cast<SamplesTable*>(table)->clips->Failed(error);
   sqlite3_free(table->zErrMsg);
   table->zErrMsg = sqlite3_mprintf("%s", error.message.c_str());
   return SQLITE_ERROR;

@@ -255,6 +255,32 @@ TEST(Sql, MistakesAreNamed) {
   EXPECT_THAT(Refused("SELECT 1", {.parameters = {{"b", "1"}}}).message, HasSubstr("':b'"));
 }
 
+TEST(Sql, DamageIsNotTheStatementsMistake) {
+  const TempDir dir;
+  const World world = oracle::MakeWorld(dir / "lab", 2, 7);
+  const ClipRow victim = world.library->FindClip("stroke_001").value();
+  {
+    std::fstream file(dir / ("lab/clips/" + victim.path),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    for (int64_t at = 4096; at < victim.bytes; at += 512) {
+      file.seekp(at);
+      file.write("damage", 6);
+    }
+  }
+  auto session = SqlSession::Open(*world.library).value();
+  for (const char* sql : {"SELECT peak('stroke_001', 'plate', 'normal_force', NULL, NULL)",
+                          "SELECT count(value) FROM samples('stroke_001', 'plate')"}) {
+    Rows rows;
+    const Status status = RunInto(*session, sql, rows);
+    ASSERT_FALSE(status) << sql;
+    EXPECT_EQ(status.error().code, ErrorCode::kCorrupt) << status.error().message;
+    EXPECT_THAT(status.error().message, HasSubstr(victim.id));
+    const Status mistake = RunInto(*session, "SELECT peak('x', 'plate', 'fx', 0, 1)", rows);
+    ASSERT_FALSE(mistake);
+    EXPECT_EQ(mistake.error().code, ErrorCode::kInvalid) << "and the next one is its own";
+  }
+}
+
 TEST(Sql, WorkIsLimited) {
   const Error endless =
       Refused("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT max(i) FROM n",
