@@ -285,7 +285,13 @@ struct Answer {
   recording::QualityRecord quality;
   std::vector<recording::ClockMap> clocks;
   std::vector<SampleWindow> windows;
+  std::vector<recording::ForceSensor> sensors;
+  std::vector<std::vector<ClipReader::TimedZone>> zones;
+  std::vector<std::vector<recording::ClockPair>> pairs;
+  std::vector<uint8_t> document;
 };
+
+constexpr char kDocument[] = "notes.json";
 
 Answer Ask(const std::string& path, const ClipReaderOptions& options = {}) {
   Answer a;
@@ -299,14 +305,23 @@ Answer Ask(const std::string& path, const ClipReaderOptions& options = {}) {
   a.events = (*reader)->events();
   a.gaps = (*reader)->gaps();
   a.quality = (*reader)->quality();
+  a.sensors = (*reader)->force_sensors();
+  if (auto document = (*reader)->Document(kDocument)) {
+    a.document = *std::move(document);
+  } else {
+    a.refused = document.error();
+  }
   for (const recording::StreamInfo& stream : a.streams) {
     a.clocks.push_back((*reader)->clock_map(stream.id));
     Result<SampleWindow> window = (*reader)->ReadAll(stream.id);
-    const auto zones = (*reader)->Zones(stream.id);
-    if (!window || !zones) {
-      a.refused = window ? zones.error() : window.error();
+    auto zones = (*reader)->Zones(stream.id);
+    auto pairs = (*reader)->ClockPairs(stream.id);
+    if (!window || !zones || !pairs) {
+      a.refused = !window ? window.error() : !zones ? zones.error() : pairs.error();
     } else {
       a.windows.push_back(*std::move(window));
+      a.zones.push_back(*std::move(zones));
+      a.pairs.push_back(*std::move(pairs));
     }
   }
   return a;
@@ -319,9 +334,35 @@ bool SameWindow(const SampleWindow& a, const SampleWindow& b) {
           std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(double)) == 0);
 }
 
+bool SameRange(const ZoneRange& a, const ZoneRange& b) {
+  return a.min == b.min && a.max == b.max && a.missing == b.missing;
+}
+
+bool SameZones(const std::vector<ClipReader::TimedZone>& a,
+               const std::vector<ClipReader::TimedZone>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ClipReader::TimedZone& x, const ClipReader::TimedZone& y) {
+                      return x.range.begin == y.range.begin && x.range.end == y.range.end &&
+                             x.zone.stream_id == y.zone.stream_id &&
+                             x.zone.sequence == y.zone.sequence && x.zone.count == y.zone.count &&
+                             std::ranges::equal(x.zone.channels, y.zone.channels, SameRange) &&
+                             std::ranges::equal(x.zone.calibrated, y.zone.calibrated, SameRange);
+                    });
+}
+
+bool SameSensor(const recording::ForceSensor& a, const recording::ForceSensor& b) {
+  return a.name == b.name && a.stream_id == b.stream_id && a.serial == b.serial &&
+         a.calibration == b.calibration && a.bias == b.bias && a.sign == b.sign &&
+         a.X_WS.R == b.X_WS.R && a.X_WS.p == b.X_WS.p && a.normal_S == b.normal_S &&
+         a.full_scale_N == b.full_scale_N;
+}
+
 bool SameAnswer(const Answer& a, const Answer& b) {
-  return a.info == b.info && a.streams == b.streams && a.events == b.events && a.gaps == b.gaps &&
-         a.quality == b.quality && a.clocks == b.clocks && a.windows.size() == b.windows.size() &&
+  return std::ranges::equal(a.sensors, b.sensors, SameSensor) &&
+         std::ranges::equal(a.zones, b.zones, SameZones) && a.pairs == b.pairs &&
+         a.document == b.document && a.info == b.info && a.streams == b.streams &&
+         a.events == b.events && a.gaps == b.gaps && a.quality == b.quality &&
+         a.clocks == b.clocks && a.windows.size() == b.windows.size() &&
          std::equal(a.windows.begin(), a.windows.end(), b.windows.begin(), SameWindow);
 }
 
@@ -371,9 +412,31 @@ TEST(Fault, NoFlippedBitChangesAValueUnnoticed) {
   FixtureOptions fixture;
   fixture.seconds = 4;
   fixture.markers = 2;
-  ASSERT_TRUE(WriteClip(MakeClip(21, fixture), dir / "good.clip", {}));
+  std::vector<uint8_t> document(3000);
+  for (size_t i = 0; i < document.size(); ++i) document[i] = static_cast<uint8_t>(i % 251);
+  ASSERT_TRUE(WriteClip(MakeClip(21, fixture), dir / "good.clip", {}, {{kDocument, document}}));
   const Answer truth = Ask(dir / "good.clip");
   ASSERT_FALSE(truth.refused);
+  ASSERT_EQ(truth.document, document);
+  ASSERT_FALSE(truth.sensors.empty());
+  ASSERT_TRUE(std::ranges::any_of(truth.zones, [](const auto& zones) { return !zones.empty(); }));
+  ASSERT_TRUE(std::ranges::any_of(truth.pairs, [](const auto& pairs) { return !pairs.empty(); }));
+  // The canaries: each of them is compared.
+  for (int what = 0; what < 4; ++what) {
+    Answer other = truth;
+    if (what == 0) other.sensors[0].calibration(2, 0) += 1e-9;
+    if (what == 1)
+      ++std::ranges::find_if(other.pairs, [](const auto& p) { return !p.empty(); })
+            ->front()
+            .latency_ns;
+    if (what == 2)
+      ++std::ranges::find_if(other.zones, [](const auto& z) { return !z.empty(); })
+            ->front()
+            .zone.channels.front()
+            .missing;
+    if (what == 3) ++other.document.back();
+    EXPECT_FALSE(SameAnswer(other, truth)) << what;
+  }
   const std::vector<uint8_t> good = ReadBytes(dir / "good.clip");
   std::mt19937_64 rng(6);
   const int trials = Count(200, 10'000);
