@@ -255,6 +255,7 @@ struct OpenFile {
   std::unique_ptr<ClipReader> reader;
   std::string kind;
   Provenance provenance;
+  std::string hash;
   Json index;
 };
 
@@ -272,6 +273,12 @@ Result<OpenFile> Open(const std::string& path) {
   HANDHOLD_ASSIGN(file.kind, view.Get<std::string>("kind"));
   HANDHOLD_ASSIGN(const JsonView provenance, view.At("provenance"));
   HANDHOLD_ASSIGN(file.provenance, ProvenanceFrom(provenance));
+  HANDHOLD_ASSIGN(file.hash, ArtefactHash(file.provenance));
+  if (file.hash != std::filesystem::path(path).stem().string()) {
+    return Error{ErrorCode::kCorrupt, path +
+                                          ": is not named by what it was made from; its name is " +
+                                          file.hash + ".art: rename it"};
+  }
   return file;
 }
 
@@ -342,9 +349,8 @@ Result<JsonArtefact> LoadJsonArtefact(const std::string& path) {
 }
 
 Result<ArtefactInfo> ReadArtefactInfo(const std::string& path) {
-  HANDHOLD_ASSIGN(const OpenFile file, Open(path));
-  HANDHOLD_ASSIGN(std::string hash, ArtefactHash(file.provenance));
-  return ArtefactInfo{std::move(hash), file.kind, file.provenance};
+  HANDHOLD_ASSIGN(OpenFile file, Open(path));
+  return ArtefactInfo{std::move(file.hash), std::move(file.kind), std::move(file.provenance)};
 }
 
 }  // namespace handhold::store

@@ -43,7 +43,8 @@ Result<std::string> SaveArtefact(const std::string& folder, const JsonArtefact& 
 Result<std::string> SaveArtefact(const std::string& folder, const artefact::Provenance& provenance,
                                  const recording::ClipSource& streams);
 
-/// kInvalid when the file holds another kind, naming both; kCorrupt when it is damaged.
+/// kInvalid when the file holds another kind, naming both; kCorrupt when it is damaged, or not
+/// named by what it was made from (files that were exchanged).
 Result<artefact::PoseTrack> LoadPoseTrack(const std::string& path);
 Result<artefact::ContactTrack> LoadContactTrack(const std::string& path);
 Result<artefact::InteractionTrajectory> LoadInteractionTrajectory(const std::string& path);

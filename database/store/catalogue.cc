@@ -353,11 +353,6 @@ Status PutClipRows(Database& db, const ClipRows& rows) {
 Result<ArtefactRows> ReadArtefactRows(const std::string& path) {
   ArtefactRows rows;
   HANDHOLD_ASSIGN(rows.info, ReadArtefactInfo(path));
-  if (rows.info.hash != std::filesystem::path(path).stem().string()) {
-    return Error{ErrorCode::kCorrupt, path +
-                                          ": is not named by what it was made from; its name is " +
-                                          rows.info.hash + ".art: rename it"};
-  }
   struct stat status {};
   ::stat(path.c_str(), &status);
   rows.bytes = static_cast<int64_t>(status.st_size);

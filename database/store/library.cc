@@ -78,7 +78,7 @@ class FolderLibrary final : public Library {
   Result<ClipRow> FindClip(const std::string& key) const override;
   Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key) const override {
     HANDHOLD_ASSIGN(const ClipRow row, FindClip(key));
-    return ClipReader::Open(path_ + "/clips/" + row.path);
+    return OpenRow(path_, row);
   }
   Result<std::vector<std::string>> Say(const std::vector<LedgerEntry>& entries) override;
   std::string ArtefactPath(const std::string& hash) const override {

@@ -99,6 +99,8 @@ class Library {
   virtual Result<std::vector<ClipRow>> Clips(const ClipFilter& filter = {}) const = 0;
   /// By id, the beginning of one, or name; kNotFound names the nearest, kInvalid an ambiguity.
   virtual Result<ClipRow> FindClip(const std::string& key) const = 0;
+  /// As FindClip. kCorrupt when the file holds another clip (files that were exchanged), kIo when
+  /// it is gone.
   virtual Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key) const = 0;
 
   /// Appends to the ledger, all of them or none. Then the catalogue's copy follows; where it cannot

@@ -61,6 +61,23 @@ Status RegularFile(const std::string& path) {
                    "; move it away"};
 }
 
+Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row) {
+  const std::string file = path + "/clips/" + row.path;
+  Result<std::unique_ptr<ClipReader>> clip = ClipReader::Open(file);
+  if (!clip) {
+    std::error_code error;
+    if (clip.error().code != ErrorCode::kNotFound || fs::exists(file, error)) return clip;
+    return Error{ErrorCode::kIo,
+                 file + ": clip " + row.id + " is in the catalogue, but its file is gone"};
+  }
+  if (const std::string id = (*clip)->info().id.ToString(); id != row.id) {
+    return Error{ErrorCode::kCorrupt,
+                 file + ": holds the clip " + id + " instead of " + row.id +
+                     ": files were exchanged; 'handhold library rebuild' finds what is where"};
+  }
+  return clip;
+}
+
 Result<IndexerOptions> IndexerOf(const Ledger& ledger, const IndexerOptions& known,
                                  Issues& damage) {
   IndexerOptions indexer = known;

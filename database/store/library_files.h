@@ -35,6 +35,10 @@ std::vector<std::string> FilesIn(const std::string& folder, const char* extensio
 /// kInvalid for a folder, a pipe, a device or a link to nothing: reading one may never end.
 Status RegularFile(const std::string& path);
 
+/// The clip that the catalogue has in this row, out of the library at `path`. kCorrupt when the
+/// file holds another one (files that were exchanged), kIo when it is gone.
+Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row);
+
 /// What the ledger says of the indexer; damaged entries go to `damage`, and what they said is taken
 /// from `known`: other thresholds would find other contacts.
 Result<IndexerOptions> IndexerOf(const Ledger& ledger, const IndexerOptions& known, Issues& damage);

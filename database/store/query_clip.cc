@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "database/store/library_files.h"
+
 namespace handhold::store {
 namespace {
 
@@ -267,7 +269,7 @@ Result<Bounds> QueryClip::Known(const Measure& measure, const Signal& signal,
 Result<Bounds> QueryClip::Measured(const Measure& measure, const Signal& signal,
                                    const std::optional<Window>& window) {
   if (!reader_) {
-    HANDHOLD_ASSIGN(reader_, ClipReader::Open(library_.path() + "/clips/" + row_.path));
+    HANDHOLD_ASSIGN(reader_, OpenRow(library_.path(), row_));
   }
   HANDHOLD_ASSIGN(const SignalStats stats, MeasureSignal(*reader_, signal, window));
   const bool missing = measure.function == Measure::Function::kMissing;

@@ -1120,5 +1120,50 @@ TEST(Library, ACatalogueThatCannotBeOpenedNowIsNotMadeAnew) {
   EXPECT_TRUE(Library::Open(dir / "lab"));
 }
 
+/// Gives each of two files the other's name.
+void Exchange(const std::string& a, const std::string& b) {
+  std::filesystem::rename(a, a + ".away");
+  std::filesystem::rename(b, a);
+  std::filesystem::rename(a + ".away", b);
+}
+
+TEST(Library, ExchangedFilesAreRefusedAndNotAnsweredUnderTheOthersName) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string a = AddTake(*library, "a", "S01"), b = AddTake(*library, "b", "S02");
+  artefact::Provenance p;
+  p.step = "fit.skeleton";
+  const std::string one = library->Save(JsonArtefact{p, "skeleton", "{\"of\":1}"}).value();
+  p.version = 2;
+  const std::string two = library->Save(JsonArtefact{p, "skeleton", "{\"of\":2}"}).value();
+  Exchange(dir / ("lab/clips/" + a + ".clip"), dir / ("lab/clips/" + b + ".clip"));
+  Exchange(library->ArtefactPath(one), library->ArtefactPath(two));
+  const auto opened = library->OpenClip("a_001");
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
+  for (const std::string& part : {a, b, std::string("handhold library rebuild")})
+    EXPECT_THAT(opened.error().message, HasSubstr(part));
+  const QueryResult found =
+      Query::Parse("rms(normal_force) > 0.1 N within 0.01 s of contact_on", *library)
+          .value()
+          .Run()
+          .value();
+  EXPECT_THAT(found.rows, IsEmpty());
+  EXPECT_EQ(found.issues.size(), 2u);
+  const auto artefact = LoadJsonArtefact(library->ArtefactPath(one));
+  ASSERT_FALSE(artefact) << artefact->json;
+  EXPECT_EQ(artefact.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(artefact.error().message, HasSubstr(two));
+  EXPECT_FALSE(ReadArtefactInfo(library->ArtefactPath(two)));
+  ASSERT_TRUE(library->Rebuild(false));
+  EXPECT_EQ(library->OpenClip("a_001").value()->info().id.ToString(), a)
+      << "a catalogue made anew knows where it is";
+  std::filesystem::remove(dir / ("lab/clips/" + a + ".clip"));
+  const auto gone = library->OpenClip("b_001");
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, ErrorCode::kIo);
+  EXPECT_THAT(gone.error().message, HasSubstr("gone"));
+}
+
 }  // namespace
 }  // namespace handhold::store
