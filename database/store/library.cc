@@ -109,6 +109,8 @@ class FolderLibrary final : public Library {
   Result<FolderLock> BeginWriting();
   /// Files of clips/ that no row knows: being recorded, or left by a recorder that died.
   Result<std::vector<std::string>> Uncatalogued() const;
+  /// Why a clip that is in this file of clips/ is not in the catalogue.
+  Error NotCatalogued(const std::string& key, const std::string& file) const;
   /// What the ledger says of a clip, as far as it is whole.
   Status CopyEntries(const std::string& clip_id);
   /// Whether a catalogue that could not be opened is ours to make anew: a cache that is missing or
@@ -180,6 +182,14 @@ Status FolderLibrary::Start() {
   Status again = OpenTheCatalogue();
   if (again || !CanBeMade(again.error())) return again;
   HANDHOLD_ASSIGN(const Issues issues, RebuildCatalogue(path_, *ledger_, false, {}));
+  // Nobody asked for the rebuild, so nobody else tells.
+  for (const Issue& issue : issues) {
+    if (issue.severity < Severity::kWarning) continue;
+    Log(LogLevel::kWarning, "catalogue.problem",
+        {{"where", issue.where},
+         {"what", issue.what},
+         {"fix", "'handhold library check' says what is left"}});
+  }
   return OpenTheCatalogue();
 }
 
@@ -351,15 +361,40 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
     names.push_back(row.String(0));
     return {};
   }));
-  // A take whose recorder died is a file that no row knows.
+  // A take whose recorder died is a file that no row knows, and so is one that is damaged.
   HANDHOLD_ASSIGN(const std::vector<std::string> files, Uncatalogued());
+  int nameless = 0;
   for (const std::string& file : files) {
-    const auto clip = ClipReader::Open(path_ + "/clips/" + file);
-    if (!clip || ((*clip)->info().name != key && !file.starts_with(key + "."))) continue;
-    return Error{ErrorCode::kNotFound,
-                 "'" + key + "' is in " + path_ + "/clips/" + file +
-                     " and not in the catalogue: it is being recorded, or its recorder died; then "
-                     "`handhold library rebuild --finish` brings it in"};
+    Issues damage;
+    ClipReaderOptions options;
+    options.damage = &damage;
+    const auto clip = ClipReader::Open(path_ + "/clips/" + file, options);
+    const bool by_id = key.size() >= 4 && file.starts_with(key);
+    nameless += clip ? 0 : 1;
+    if (by_id || (clip && (*clip)->info().name == key)) return NotCatalogued(key, file);
+  }
+  std::string text = "no clip '" + key + "' in " + path_ + DidYouMean(key, names);
+  if (nameless > 0) {
+    text += "; it may be in one of " + std::to_string(nameless) +
+            (nameless == 1 ? " file" : " files") +
+            " of clips/ that cannot be read: 'handhold library check' names them";
+  }
+  return Error{ErrorCode::kNotFound, std::move(text)};
+}
+
+Error FolderLibrary::NotCatalogued(const std::string& key, const std::string& file) const {
+  std::string text = "'" + key + "' is in " + path_ + "/clips/" + file;
+  const std::string where = "clips/" + file;
+  Result<Statement> problem = catalogue_.Prepare("SELECT what FROM problem WHERE path=?1");
+  if (problem) {
+    const Result<bool> found = problem->Bind(1, where).Step();
+    if (found && *found) {
+      return Error{ErrorCode::kNotFound,
+                   text +
+                       ", which could not be catalogued ('handhold library check' says what is "
+                       "left of it): " +
+                       problem->String(0)};
+    }
   }
   return Error{ErrorCode::kNotFound, "no clip '" + key + "' in " + path_ + DidYouMean(key, names)};
 }

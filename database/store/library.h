@@ -97,7 +97,8 @@ class Library {
       const std::string& condition, const std::function<void(Statement&)>& bind) const = 0;
   /// Newest first.
   virtual Result<std::vector<ClipRow>> Clips(const ClipFilter& filter = {}) const = 0;
-  /// By id, the beginning of one, or name; kNotFound names the nearest, kInvalid an ambiguity.
+  /// By id, the beginning of one, or name; kNotFound names the nearest, or the file that could not
+  /// be catalogued, kInvalid an ambiguity.
   virtual Result<ClipRow> FindClip(const std::string& key) const = 0;
   /// As FindClip. kCorrupt when the file holds another clip (files that were exchanged), kIo when
   /// it is gone.

@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "database/base/log.h"
 #include "database/store/clip_writer.h"
 #include "database/store/query.h"
 #include "database/store/schema.h"
@@ -1163,6 +1164,48 @@ TEST(Library, ExchangedFilesAreRefusedAndNotAnsweredUnderTheOthersName) {
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().code, ErrorCode::kIo);
   EXPECT_THAT(gone.error().message, HasSubstr("gone"));
+}
+
+/// What is logged while `run` runs.
+std::string Logged(const std::function<void()>& run) {
+  std::string lines;
+  SetLogSink([&](std::string_view line) { lines.append(line).append("\n"); });
+  run();
+  SetLogSink(nullptr);
+  return lines;
+}
+
+TEST(Library, ALostCatalogueNamesTheClipsItCannotReadAndTheEntriesToo) {
+  const TempDir dir;
+  std::string whole, victim;
+  {
+    auto library = Library::Create(dir / "lab").value();
+    whole = AddTake(*library, "a", "S01");
+    victim = AddTake(*library, "b", "S01");
+    library->Say(Tag(whole, "good")).value();
+  }
+  const std::string file = dir / ("lab/clips/" + victim + ".clip");
+  ChangeLedger(file, "UPDATE chunk SET data=zeroblob(length(data))");
+  ChangeLedger(dir / "lab/ledger.db", "UPDATE entry SET name='bad' WHERE name='good'");
+  std::filesystem::remove(dir / "lab/catalogue.db");
+  std::unique_ptr<Library> library;
+  const std::string said = Logged([&] { library = Library::Open(dir / "lab").value(); });
+  for (const std::string& part : {"clips/" + victim + ".clip", std::string("ledger.db, entry 3"),
+                                  std::string("handhold library check")})
+    EXPECT_THAT(said, HasSubstr(part));
+  EXPECT_EQ(library->Clips().value().size(), 1u);
+  for (const std::string& key : {victim, victim.substr(0, 35), std::string("b_001")}) {
+    const auto found = library->FindClip(key);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, ErrorCode::kNotFound);
+    EXPECT_THAT(found.error().message, ::testing::AllOf(HasSubstr("clips/" + victim + ".clip"),
+                                                        HasSubstr("could not be catalogued"),
+                                                        HasSubstr("handhold library check")));
+  }
+  EXPECT_THAT(library->FindClip("c_001").error().message, Not(HasSubstr("cannot be read")));
+  std::ofstream(file, std::ios::trunc) << "rubbish";
+  EXPECT_THAT(library->FindClip("b_001").error().message, HasSubstr("1 file of clips/"))
+      << "whose name nobody knows any more";
 }
 
 }  // namespace
