@@ -156,7 +156,10 @@ class Checker {
     Result<ClipRows> rows = ReadClipRows(path_ + "/" + file, indexer_, false);
     if (rows) {
       hashes_.insert(rows->sha256);
-      return PutClipRows(expected_, *rows);
+      const std::string id = rows->clip->info().id.ToString();
+      const std::string copy = owners_.Claim(id, rows->file);
+      if (!copy.empty()) Add("clips/" + copy, Severity::kWarning, owners_.CopyOf(id));
+      return copy == rows->file ? Status() : PutClipRows(expected_, *rows);
     }
     if (const Result<std::string> hash = HashFile(path_ + "/" + file)) hashes_.insert(*hash);
     unreadable_.insert(fs::path(file).stem().string());
@@ -348,6 +351,7 @@ class Checker {
   IndexerOptions indexer_;
   Database expected_;  ///< what the catalogue should be: made anew, in memory or a temporary file
   std::vector<std::string> clips_, artefacts_;
+  ClipOwners owners_;
   std::vector<ArtefactInfo> made_;
   std::set<std::string> hashes_;                          ///< of all clips and artefacts
   std::set<std::string> recorded_, unreadable_, absent_;  ///< by id or hash: told already

@@ -78,6 +78,20 @@ Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipR
   return clip;
 }
 
+std::string ClipOwners::Claim(const std::string& id, const std::string& file) {
+  std::string& owner = owners_[id];
+  if (owner.empty() || owner == file) {
+    owner = file;
+    return "";
+  }
+  return file == id + ".clip" ? std::exchange(owner, file) : file;
+}
+
+std::string ClipOwners::CopyOf(const std::string& id) const {
+  return "holds the clip " + id + ", which is taken from clips/" + owners_.at(id) +
+         ": move the copy away";
+}
+
 Result<IndexerOptions> IndexerOf(const Ledger& ledger, const IndexerOptions& known,
                                  Issues& damage) {
   IndexerOptions indexer = known;
@@ -188,7 +202,11 @@ class Rebuilder {
     read_ = Look(path);
     Result<ClipRows> rows = ReadClipRows(path, indexer_, true);
     if (!rows) return Status(rows.error());
+    const std::string id = rows->clip->info().id.ToString();
+    const std::string copy = owners_.Claim(id, rows->file);
+    if (copy == rows->file) return Status(Error{ErrorCode::kInvalid, owners_.CopyOf(id)});
     HANDHOLD_TRY(PutClipRows(db_, *rows));
+    if (!copy.empty()) HANDHOLD_TRY(Problem("clips/" + copy, owners_.CopyOf(id)));
     if (finished) return Status();
     if (finished.error().code == ErrorCode::kBusy && WriterLock::IsHeld(path)) {
       issues_.push_back({file, Severity::kNote, "is being recorded"});
@@ -215,6 +233,7 @@ class Rebuilder {
   std::map<std::string, Seen> seen_;
   Seen read_;  ///< the file being read, as it was before
   std::set<std::string> failed_;
+  ClipOwners owners_;
   Issues issues_;
 };
 

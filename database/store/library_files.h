@@ -2,6 +2,7 @@
 /// its catalogue, and the check of all of it. Internal to the store; library.h is what others use.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,19 @@ Status RegularFile(const std::string& path);
 /// The clip that the catalogue has in this row, out of the library at `path`. kCorrupt when the
 /// file holds another one (files that were exchanged), kIo when it is gone.
 Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row);
+
+/// Which file of clips/ a clip is taken from when several hold it: the one that is named by it.
+class ClipOwners {
+ public:
+  /// `file` (its name in clips/) holds the clip `id`. Answers the file that is not taken for it,
+  /// this one or one claimed before; empty when there is none.
+  std::string Claim(const std::string& id, const std::string& file);
+  /// What is said of a file that is not taken.
+  std::string CopyOf(const std::string& id) const;
+
+ private:
+  std::map<std::string, std::string> owners_;
+};
 
 /// What the ledger says of the indexer; damaged entries go to `damage`, and what they said is taken
 /// from `known`: other thresholds would find other contacts.

@@ -1166,6 +1166,25 @@ TEST(Library, ExchangedFilesAreRefusedAndNotAnsweredUnderTheOthersName) {
   EXPECT_THAT(gone.error().message, HasSubstr("gone"));
 }
 
+TEST(Library, OfTwoFilesOfOneClipTheOneThatHasItsNameIsTaken) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string id = AddTake(*library, "a", "S01"), name = id + ".clip";
+  for (const char* copy : {"0.clip", "zzz.clip"}) {  // read before and after it
+    std::filesystem::copy_file(dir / ("lab/clips/" + name),
+                               dir / (std::string("lab/clips/") + copy));
+  }
+  EXPECT_THAT(Found(*library), ::testing::AllOf(HasSubstr("0.clip"), HasSubstr("zzz.clip")));
+  const Issues issues = library->Rebuild(false).value();
+  ASSERT_EQ(issues.size(), 2u);
+  for (const Issue& issue : issues) {
+    EXPECT_EQ(issue.severity, Severity::kLoss);
+    EXPECT_THAT(issue.what, HasSubstr("clips/" + name));
+  }
+  EXPECT_EQ(library->FindClip(id).value().path, name);
+  EXPECT_EQ(library->Info().value().problems, 2);
+}
+
 /// What is logged while `run` runs.
 std::string Logged(const std::function<void()>& run) {
   std::string lines;
