@@ -108,6 +108,7 @@ class Checker {
           return Error{ErrorCode::kCancelled, "check cancelled"};
       }
     }
+    std::ranges::move(Leftovers(path_), std::back_inserter(issues_));
     CheckLineage();
     HANDHOLD_TRY(CheckCatalogue());
     return std::move(issues_);

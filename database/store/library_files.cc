@@ -92,6 +92,29 @@ std::string ClipOwners::CopyOf(const std::string& id) const {
          ": move the copy away";
 }
 
+Issues Leftovers(const std::string& path) {
+  Issues issues;
+  std::error_code error;
+  for (const auto& [folder, extension] : {std::pair("clips", ".clip"), {"derived", ".art"}}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(path + "/" + folder, error)) {
+      const std::string name = entry.path().filename().string();
+      const size_t end = name.rfind(extension);
+      if (end == std::string::npos) continue;
+      const std::string rest = name.substr(end + std::strlen(extension));
+      const std::string whole =
+          path + "/" + folder + "/" + name.substr(0, name.size() - rest.size());
+      // The lock of a file that is there is taken over by whoever finishes that.
+      const bool part = rest == ".part" || rest == ".part-journal";
+      if (!part && (rest != "-lock" || fs::exists(whole, error))) continue;
+      if (WriterLock::IsHeld(whole) || !fs::is_regular_file(entry.path(), error)) continue;
+      issues.push_back({std::string(folder) + "/" + name, Severity::kWarning,
+                        "was left by a program that was killed, and nobody writes it: it may be "
+                        "deleted"});
+    }
+  }
+  return issues;
+}
+
 Result<IndexerOptions> IndexerOf(const Ledger& ledger, const IndexerOptions& known,
                                  Issues& damage) {
   IndexerOptions indexer = known;
@@ -261,7 +284,9 @@ Result<Issues> MakeAndPublish(const std::string& path, const Ledger& ledger, boo
   // name.
   ::unlink((path + "/catalogue.db-journal").c_str());
   HANDHOLD_TRY(PublishFile(fresh, path + "/catalogue.db", true));
-  return rebuilder.TakeIssues();
+  Issues issues = rebuilder.TakeIssues();
+  std::ranges::move(Leftovers(path), std::back_inserter(issues));
+  return issues;
 }
 
 }  // namespace

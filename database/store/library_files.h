@@ -53,6 +53,10 @@ class ClipOwners {
   std::map<std::string, std::string> owners_;
 };
 
+/// What programs that were killed left in clips/ and derived/: parts of files and locks that nobody
+/// holds.
+Issues Leftovers(const std::string& path);
+
 /// What the ledger says of the indexer; damaged entries go to `damage`, and what they said is taken
 /// from `known`: other thresholds would find other contacts.
 Result<IndexerOptions> IndexerOf(const Ledger& ledger, const IndexerOptions& known, Issues& damage);

@@ -1185,6 +1185,24 @@ TEST(Library, OfTwoFilesOfOneClipTheOneThatHasItsNameIsTaken) {
   EXPECT_EQ(library->Info().value().problems, 2);
 }
 
+TEST(Library, WhatAKilledProgramLeftIsNamed) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string id = ClipId::New().ToString();
+  recording::ClipInfo info;
+  info.id = ClipId::New();
+  const auto writer = ClipWriter::Create(library->ClipPath(info.id), info, {}).value();
+  for (const std::string& file : {"clips/" + id + ".clip.part", "clips/" + id + ".clip-lock",
+                                  std::string("derived/0123.art.part")})
+    std::ofstream(dir / ("lab/" + file)) << "x";
+  const std::string found = Found(*library);
+  for (const char* end : {".clip.part: ", ".clip-lock: ", "0123.art.part: "})
+    EXPECT_THAT(found, HasSubstr(end));
+  EXPECT_THAT(found, HasSubstr("may be deleted"));
+  EXPECT_THAT(found, Not(HasSubstr(info.id.ToString() + ".clip-lock"))) << "its writer lives";
+  EXPECT_EQ(library->Rebuild(false).value().size(), 3u);
+}
+
 /// What is logged while `run` runs.
 std::string Logged(const std::function<void()>& run) {
   std::string lines;
