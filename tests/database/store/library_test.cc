@@ -1203,6 +1203,16 @@ TEST(Library, WhatAKilledProgramLeftIsNamed) {
   EXPECT_EQ(library->Rebuild(false).value().size(), 3u);
 }
 
+TEST(Library, ADamagedClipIsNotSaidToBeUnfinished) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string id = AddTake(*library, "a", "S01");
+  // The list of what it is, with whether it was closed, is lost; the file was.
+  ChangeLedger(dir / ("lab/clips/" + id + ".clip"), "DELETE FROM info");
+  EXPECT_THAT(Found(*library),
+              ::testing::AllOf(HasSubstr("table 'info'"), Not(HasSubstr("--finish"))));
+}
+
 /// What is logged while `run` runs.
 std::string Logged(const std::function<void()>& run) {
   std::string lines;
