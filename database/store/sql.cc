@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "database/base/names.h"
+#include "database/store/file_uri.h"
 #include "database/store/indexer.h"
 #include "database/store/sql_clips.h"
 
@@ -208,6 +209,13 @@ class Session final : public SqlSession {
   }
 
  private:
+  Status AttachLedger() {
+    // As a parameter: a path may hold any character.
+    const std::string uri = FileUri(library_.path() + "/ledger.db", "mode=ro");
+    HANDHOLD_ASSIGN(Statement attach, db_.Prepare("ATTACH ?1 AS ledger"));
+    return attach.Bind(1, uri).Run();
+  }
+
   Result<Statement> Compile(std::string_view sql) {
     // Statement is filled by Prepare alone, which looks at the first statement only.
     sqlite3_stmt* probe = nullptr;

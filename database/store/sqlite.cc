@@ -12,26 +12,10 @@
 
 #include "database/base/check.h"
 #include "database/store/bytes.h"
+#include "database/store/file_uri.h"
 
 namespace handhold::store {
 namespace {
-
-/// What a path becomes inside a file: URI.
-std::string UriOf(const std::string& path, std::string_view query) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string uri = "file:";
-  for (const char c : path) {
-    if (c == '?' || c == '#' || c == '%') {
-      uri += '%';
-      uri += kHex[static_cast<unsigned char>(c) >> 4];
-      uri += kHex[static_cast<unsigned char>(c) & 15];
-    } else {
-      uri += c;
-    }
-  }
-  uri += '?';
-  return uri.append(query);
-}
 
 ErrorCode CodeOf(int sqlite_code) {
   switch (sqlite_code & 0xff) {
@@ -129,7 +113,7 @@ Result<Database> Database::Open(const std::string& path, const DatabaseOptions& 
                    path + ": cannot be created: " + std::strerror(errno)};
     ::close(fd);
   }
-  const std::string uri = !named ? path : UriOf(path, options.immutable ? "immutable=1" : "");
+  const std::string uri = !named ? path : FileUri(path, options.immutable ? "immutable=1" : "");
   const int rc = sqlite3_open_v2(uri.c_str(), &db.handle_, flags,
                                  options.vfs.empty() ? nullptr : options.vfs.c_str());
   if (rc != SQLITE_OK) return db.LastError("opening");

@@ -17,6 +17,7 @@
 #include "database/store/clip_writer.h"
 #include "database/store/query.h"
 #include "database/store/schema.h"
+#include "database/store/sql.h"
 #include "tests/database/store/clip_fixture.h"
 
 namespace handhold::store {
@@ -1211,6 +1212,15 @@ TEST(Library, ADamagedClipIsNotSaidToBeUnfinished) {
   ChangeLedger(dir / ("lab/clips/" + id + ".clip"), "DELETE FROM info");
   EXPECT_THAT(Found(*library),
               ::testing::AllOf(HasSubstr("table 'info'"), Not(HasSubstr("--finish"))));
+}
+
+TEST(Library, APathMayBeginWithTwoSlashes) {
+  const TempDir dir;
+  auto library = Library::Create("/" + dir / "lab");
+  ASSERT_TRUE(library) << library.error().message;
+  AddTake(**library, "a", "S01");
+  EXPECT_TRUE(SqlSession::Open(**library));
+  EXPECT_EQ(Library::Open(dir / "lab").value()->Clips().value().size(), 1u);
 }
 
 /// What is logged while `run` runs.
