@@ -5,6 +5,7 @@
 #include <set>
 
 #include "database/base/digest.h"
+#include "database/base/utf8.h"
 #include "database/store/bytes.h"
 #include "database/store/schema.h"
 
@@ -131,6 +132,15 @@ std::vector<LedgerEntry> Newest(const std::vector<LedgerEntry>& history) {
   return current;
 }
 
+bool IsUtf8(const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = Utf8Length(text, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
 bool IsAbout(const LedgerEntry& e, const std::string& who) {
   return e.clip == who || (e.subject == who && e.kind == LedgerKind::kConsent);
 }
@@ -171,6 +181,9 @@ Status CheckEntry(const LedgerEntry& e) {
   if (e.kind == LedgerKind::kRating && !e.removed &&
       (e.value.size() != 1 || e.value[0] < '1' || e.value[0] > '5')) {
     return invalid("a rating is 1, 2, 3, 4 or 5");
+  }
+  for (const std::string* text : {&e.clip, &e.subject, &e.name, &e.value, &e.author}) {
+    if (!IsUtf8(*text)) return invalid("an entry's words must be UTF-8");
   }
   return {};
 }

@@ -1223,6 +1223,22 @@ TEST(Library, APathMayBeginWithTwoSlashes) {
   EXPECT_EQ(Library::Open(dir / "lab").value()->Clips().value().size(), 1u);
 }
 
+TEST(Ledger, WordsThatAreNotUtf8AreRefused) {
+  const TempDir dir;
+  Ledger ledger = Ledger::Open(dir / "ledger.db", true).value();
+  LedgerEntry entry = Tag("c1", "gr\xf6\xdf");  // Latin-1
+  EXPECT_EQ(ledger.Append(entry).error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(ledger.Append(entry).error().message, HasSubstr("UTF-8"));
+  entry = Tag("c1", "gr\u00f6\u00df");
+  EXPECT_TRUE(ledger.Append(entry));
+  for (std::string LedgerEntry::*text :
+       {&LedgerEntry::value, &LedgerEntry::author, &LedgerEntry::subject}) {
+    LedgerEntry bad = Tag("c1", "good");
+    bad.*text = "\xff";
+    EXPECT_FALSE(ledger.Append(bad));
+  }
+}
+
 /// What is logged while `run` runs.
 std::string Logged(const std::function<void()>& run) {
   std::string lines;
