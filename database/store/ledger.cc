@@ -220,12 +220,19 @@ Result<Ledger> Ledger::Open(const std::string& path, bool create, bool read_only
   return ledger;
 }
 
+Ledger Ledger::Unreadable(Error why) {
+  Ledger ledger;
+  ledger.why_ = std::move(why);
+  return ledger;
+}
+
 Result<std::string> Ledger::Append(LedgerEntry entry) {
   HANDHOLD_ASSIGN(const std::vector<std::string> uids, Append(std::vector{std::move(entry)}));
   return uids.front();
 }
 
 Result<std::vector<std::string>> Ledger::Append(std::vector<LedgerEntry> entries) {
+  HANDHOLD_TRY(readable());
   for (const LedgerEntry& e : entries) HANDHOLD_TRY(CheckEntry(e));
   std::vector<std::string> uids;
   if (entries.empty()) return uids;
@@ -378,6 +385,7 @@ Status Ledger::VisitVerified(const std::string& about, Issues& damage,
 }
 
 Result<std::vector<LedgerEntry>> Ledger::Held(const std::string& about, Issues& damage) {
+  HANDHOLD_TRY(readable());
   const Snapshot snapshot(db_);
   HANDHOLD_TRY(Verify());
   damage.insert(damage.end(), verified_->damage.begin(), verified_->damage.end());
@@ -390,6 +398,7 @@ Result<std::vector<LedgerEntry>> Ledger::Held(const std::string& about, Issues& 
 }
 
 Result<std::vector<LedgerEntry>> Ledger::History(const std::string& about, Issues* damage) const {
+  HANDHOLD_TRY(readable());
   std::vector<LedgerEntry> entries;
   HANDHOLD_TRY(Scan(damage, [&](LedgerEntry e, const Link&) {
     if (about.empty() || IsAbout(e, about)) entries.push_back(std::move(e));
@@ -402,9 +411,13 @@ Result<std::vector<LedgerEntry>> Ledger::Current(const std::string& about, Issue
   return Newest(history);
 }
 
-Result<int64_t> Ledger::Count() const { return db_.QueryInteger("SELECT count(*) FROM entry"); }
+Result<int64_t> Ledger::Count() const {
+  HANDHOLD_TRY(readable());
+  return db_.QueryInteger("SELECT count(*) FROM entry");
+}
 
 Result<Issues> Ledger::Check() const {
+  if (why_) return Issues{{"ledger.db", Severity::kLoss, why_->message}};
   Issues issues;
   const Result<std::string> verdict = db_.QueryText("PRAGMA integrity_check(1)");
   if (!verdict && verdict.error().code == ErrorCode::kBusy) return verdict.error();

@@ -57,8 +57,14 @@ class Ledger {
   /// Opens, creating it when `create`; kVersion, kInvalid for foreign or newer files. A file of an
   /// earlier revision is brought to this program's, unless `read_only`: then kVersion.
   static Result<Ledger> Open(const std::string& path, bool create, bool read_only = false);
+  /// Stands for a ledger that cannot be read, so that the clips beside it can: every call answers
+  /// `why`, which should name the way out. Whoever needs consent gets none.
+  static Ledger Unreadable(Error why);
   Ledger(Ledger&&) = default;
   Ledger& operator=(Ledger&&) = default;
+
+  /// Why nothing can be read or said here; OK for a ledger that was opened.
+  Status readable() const { return why_ ? Status(*why_) : Status(); }
 
   /// Appends and syncs; answers the uid. kInvalid: no author, an empty name, a rating that is none,
   /// consent without a subject or anything else without a clip. Verifies what Held verifies.
@@ -120,6 +126,7 @@ class Ledger {
                        const std::function<void(LedgerEntry)>& visit) const;
 
   Database db_;
+  std::optional<Error> why_;  ///< of Unreadable
   std::optional<Verified> verified_;
 };
 

@@ -1,6 +1,7 @@
 #include "database/store/library.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include "database/base/log.h"
 #include "database/base/names.h"
 #include "database/store/catalogue.h"
+#include "database/store/compaction.h"
 #include "database/store/library_files.h"
 #include "database/store/network_path.h"
 #include "database/store/schema.h"
@@ -54,6 +56,39 @@ ClipRow ReadClipRow(Statement& s) {
   }
   if (!s.IsNull(19)) row.rating = s.Int(19);
   return row;
+}
+
+/// Whether the folder holds clips of ours. The ledger or the catalogue may be lost, not both and
+/// all clips.
+bool IsLibrary(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path + "/clips", error) &&
+         (fs::exists(path + "/ledger.db", error) || fs::exists(path + "/catalogue.db", error) ||
+          !FilesIn(path + "/clips", ".clip").empty());
+}
+
+/// A catalogue that could not be opened is ours to make anew when it is a cache that is missing or
+/// broken, nobody else's file.
+bool CanBeMade(const Error& error) {
+  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kCorrupt;
+}
+
+/// A new ledger with the settings, under any name.
+Status MakeLedger(const std::string& file, const IndexerOptions& indexer) {
+  HANDHOLD_ASSIGN(Ledger ledger, Ledger::Open(file, true));
+  // In the ledger, since the catalogue is a cache: made anew, it must find the same contacts.
+  for (const auto& [name, value] : {std::pair("contact_on_N", indexer.contact_on_N),
+                                    std::pair("contact_off_N", indexer.contact_off_N)}) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", value);
+    LedgerEntry entry;
+    entry.kind = LedgerKind::kSetting;
+    entry.name = name;
+    entry.value = text;
+    entry.author = "handhold library create";
+    HANDHOLD_TRY(ledger.Append(entry));
+  }
+  return {};
 }
 
 class FolderLibrary final : public Library {
@@ -102,6 +137,9 @@ class FolderLibrary final : public Library {
 
  private:
   Status MayWrite() const;
+  /// Opens the ledger, or what stands for one that cannot be read.
+  Status OpenTheLedger();
+  Status OpenOrMakeTheCatalogue();
   /// Opens the catalogue that stands under the name now.
   Status OpenTheCatalogue();
   /// Before rows are added: until the lock is given up, the catalogue at hand is the one that
@@ -113,11 +151,6 @@ class FolderLibrary final : public Library {
   Error NotCatalogued(const std::string& key, const std::string& file) const;
   /// What the ledger says of a clip, as far as it is whole.
   Status CopyEntries(const std::string& clip_id);
-  /// Whether a catalogue that could not be opened is ours to make anew: a cache that is missing or
-  /// broken, nobody else's file.
-  static bool CanBeMade(const Error& error) {
-    return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kCorrupt;
-  }
   std::string CataloguePath() const { return path_ + "/catalogue.db"; }
   std::string path_;
   Database catalogue_;
@@ -133,20 +166,17 @@ Status FolderLibrary::Make(const IndexerOptions& indexer) {
     if (error)
       return Error{ErrorCode::kIo, path_ + folder + ": cannot be made: " + error.message()};
   }
-  HANDHOLD_ASSIGN(ledger_, Ledger::Open(path_ + "/ledger.db", true));
-  // In the ledger, since the catalogue is a cache: made anew, it must find the same contacts.
-  for (const auto& [name, value] : {std::pair("contact_on_N", indexer.contact_on_N),
-                                    std::pair("contact_off_N", indexer.contact_off_N)}) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.17g", value);
-    LedgerEntry entry;
-    entry.kind = LedgerKind::kSetting;
-    entry.name = name;
-    entry.value = text;
-    entry.author = "handhold library create";
-    HANDHOLD_TRY(ledger_->Append(entry));
-  }
-  // Under another name first: a creation that is cut off leaves no half of a catalogue.
+  // Under other names first: a creation that is cut off leaves no half of a ledger or catalogue.
+  const std::string fresh = path_ + "/ledger.db.new";
+  const auto discard = [&] {
+    for (const char* suffix : {"", "-journal"}) ::unlink((fresh + suffix).c_str());
+  };
+  discard();
+  Status made = MakeLedger(fresh, indexer);
+  if (made) made = PublishFile(fresh, path_ + "/ledger.db", false);
+  discard();
+  if (!made) return made;
+  HANDHOLD_ASSIGN(ledger_, Ledger::Open(path_ + "/ledger.db", false));
   HANDHOLD_TRY(RebuildCatalogue(path_, *ledger_, false, {}));
   return OpenTheCatalogue();
 }
@@ -161,17 +191,55 @@ Status FolderLibrary::MayWrite() const {
 }
 
 Status FolderLibrary::Start() {
-  std::error_code error;
-  if (!fs::is_directory(path_ + "/clips", error) || !fs::exists(path_ + "/ledger.db", error)) {
+  if (!IsLibrary(path_)) {
     return Error{ErrorCode::kNotFound,
                  path_ + ": is no library (no clips/ and ledger.db); 'handhold library create " +
                      path_ + "' makes one"};
   }
-  HANDHOLD_TRY(RegularFile(path_ + "/ledger.db"));
-  // Bringing a ledger to this revision writes it, which a network's disk is not fit for.
-  if (!NetworkFileSystem(path_).empty())
-    HANDHOLD_TRY(Ledger::Open(path_ + "/ledger.db", false, true));
-  HANDHOLD_ASSIGN(ledger_, Ledger::Open(path_ + "/ledger.db", false));
+  HANDHOLD_TRY(OpenTheLedger());
+  HANDHOLD_TRY(OpenOrMakeTheCatalogue());
+  const Result<int64_t> without =
+      catalogue_.QueryInteger("SELECT count(*) FROM problem WHERE path='ledger.db'");
+  if (ledger_->readable() && without && *without > 0) {
+    Log(LogLevel::kWarning, "catalogue.without_ledger",
+        {{"unknown",
+          "tags, ratings and notes: the catalogue was written while the ledger could "
+          "not be read"},
+         {"fix", "'handhold library rebuild' copies them"}});
+  }
+  return {};
+}
+
+Status FolderLibrary::OpenTheLedger() {
+  const std::string file = path_ + "/ledger.db";
+  const auto open = [&]() -> Result<Ledger> {
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(file, error)))
+      return Error{ErrorCode::kNotFound, file + ": is missing"};
+    HANDHOLD_TRY(RegularFile(file));
+    // Bringing a ledger to this revision writes it, which a network's disk is not fit for.
+    if (!NetworkFileSystem(path_).empty()) HANDHOLD_TRY(Ledger::Open(file, false, true));
+    return Ledger::Open(file, false);
+  };
+  Result<Ledger> ledger = open();
+  if (!ledger && ledger.error().code == ErrorCode::kBusy) return ledger.error();
+  if (ledger) {
+    ledger_ = *std::move(ledger);
+    return {};
+  }
+  const std::string fix =
+      "put a copy of ledger.db in its place; without one, move away what is there, and 'handhold "
+      "library create " +
+      path_ + "' begins another, which says nothing yet";
+  Log(LogLevel::kWarning, "ledger.unreadable",
+      {{"why", ledger.error().message},
+       {"unknown", "tags, ratings, labels, notes and consent; nothing can be said"},
+       {"fix", fix}});
+  ledger_ = Ledger::Unreadable({ledger.error().code, ledger.error().message + "; " + fix});
+  return {};
+}
+
+Status FolderLibrary::OpenOrMakeTheCatalogue() {
   Status opened = OpenTheCatalogue();
   if (opened || !CanBeMade(opened.error())) return opened;
   HANDHOLD_TRY(MayWrite());
@@ -227,7 +295,9 @@ Result<LibraryInfo> FolderLibrary::Info() const {
   HANDHOLD_ASSIGN(const int64_t recorded_ns,
                   catalogue_.QueryInteger("SELECT ifnull(sum(duration_ns), 0) FROM clip"));
   info.recorded = Duration::Nanoseconds(recorded_ns);
-  HANDHOLD_ASSIGN(info.ledger_entries, ledger_->Count());
+  if (ledger_->readable()) {
+    HANDHOLD_ASSIGN(info.ledger_entries, ledger_->Count());
+  }
   HANDHOLD_ASSIGN(info.indexer, GetIndexerOptions(catalogue_));
   return info;
 }
@@ -396,7 +466,10 @@ Error FolderLibrary::NotCatalogued(const std::string& key, const std::string& fi
                        problem->String(0)};
     }
   }
-  return Error{ErrorCode::kNotFound, "no clip '" + key + "' in " + path_ + DidYouMean(key, names)};
+  return Error{ErrorCode::kNotFound,
+               text +
+                   " and not in the catalogue: it is being recorded, or its recorder died; then "
+                   "`handhold library rebuild --finish` brings it in"};
 }
 
 Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntry>& entries) {
@@ -420,6 +493,11 @@ Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntr
 }
 
 Status FolderLibrary::CopyEntries(const std::string& clip_id) {
+  if (const Status readable = ledger_->readable(); !readable) {
+    HANDHOLD_ASSIGN(Statement put,
+                    catalogue_.Prepare("INSERT OR REPLACE INTO problem VALUES('ledger.db', ?1)"));
+    return put.Bind(1, readable.error().message).Run();
+  }
   Issues damage;
   HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_->Held(clip_id, damage));
   for (const Issue& issue : damage)
@@ -490,6 +568,12 @@ Result<std::vector<std::string>> FolderLibrary::MadeFrom(const std::string& hash
 
 Result<Issues> FolderLibrary::Rebuild(bool finish, const Progress& progress) {
   HANDHOLD_TRY(MayWrite());
+  if (const Status readable = ledger_->readable(); !readable) {
+    return Error{readable.error().code,
+                 "the catalogue may hold the last copy of tags and ratings, and is not made anew "
+                 "without the ledger: " +
+                     readable.error().message};
+  }
   HANDHOLD_ASSIGN(
       const FolderLock alone,
       FolderLock::Take(path_, true, Duration(),
@@ -507,8 +591,14 @@ Result<Issues> FolderLibrary::Check(const Progress& progress) const {
 
 Status Library::MayCreate(const std::string& path) {
   std::error_code error;
-  if (fs::exists(path + "/ledger.db", error) || fs::exists(path + "/catalogue.db", error))
+  if (fs::exists(fs::symlink_status(path + "/ledger.db", error)))
     return Error{ErrorCode::kBusy, path + ": there is a library already"};
+  // It would be played back into the new one.
+  if (fs::exists(path + "/ledger.db-journal", error)) {
+    return Error{ErrorCode::kBusy, path +
+                                       "/ledger.db-journal: belongs to a ledger that was here: put "
+                                       "that back, or move this away, too"};
+  }
   if (fs::exists(path, error) && !fs::is_directory(path, error))
     return Error{ErrorCode::kInvalid, path + ": is a file; a library is a folder"};
   // The folder itself need not exist yet: the nearest that does says where it will lie.
@@ -520,13 +610,16 @@ Status Library::MayCreate(const std::string& path) {
                  path + ": lies on a network file system (" + kind +
                      "), whose locks cannot be trusted; make the library on a local disk"};
   }
+  // One of ours was left by a library that lost its ledger, and is made anew.
+  const Result<Database> catalogue = OpenCatalogue(path + "/catalogue.db");
+  if (!catalogue && !CanBeMade(catalogue.error())) return catalogue.error();
   return {};
 }
 
 Result<Library::RebuildPlan> Library::PlanRebuild(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path + "/clips", error) || !fs::exists(path + "/ledger.db", error))
+  if (!IsLibrary(path))
     return Error{ErrorCode::kNotFound, path + ": is no library (no clips/ and ledger.db)"};
+  std::error_code error;
   RebuildPlan plan;
   for (const std::string& file : FilesIn(path + "/clips", ".clip")) {
     if (!RegularFile(path + "/clips/" + file)) continue;

@@ -54,14 +54,17 @@ struct ClipFilter {
 
 struct LibraryInfo {
   std::string path;
-  int64_t clips = 0, unfinished = 0, artefacts = 0, bytes = 0, ledger_entries = 0, problems = 0;
+  int64_t clips = 0, unfinished = 0, artefacts = 0, bytes = 0, problems = 0;
+  std::optional<int64_t> ledger_entries;  ///< none: the ledger cannot be read
   Duration recorded;
   IndexerOptions indexer;
 };
 
 class Library {
  public:
-  /// Makes the folder and its files. kBusy when there is a library already; kUnsupported on a
+  /// Makes the folder and its files, each whole or not at all. Where there are clips or a catalogue
+  /// without a ledger (it was lost, or moved away because it is damaged), another ledger is begun,
+  /// which says nothing of them yet. kBusy when there is a library already; kUnsupported on a
   /// network file system, whose locks are not to be trusted.
   static Result<std::unique_ptr<Library>> Create(const std::string& path,
                                                  const IndexerOptions& indexer = {});
@@ -69,14 +72,20 @@ class Library {
   static Status MayCreate(const std::string& path);
   /// Opens; a missing catalogue, or one of ours that is broken, is made anew first, by one program
   /// while others wait. kNotFound, naming the path, when it is no library; kInvalid, kVersion when
-  /// catalogue or ledger are another or a newer program's: those are left as they are. On a network
-  /// file system it can be read; what writes answers kUnsupported.
+  /// the catalogue is another or a newer program's: it is left as it is. On a network file system
+  /// it can be read; what writes answers kUnsupported.
+  ///
+  /// A ledger that is missing, damaged, another or a newer program's does not close the clips: a
+  /// warning says so and names the way out, ledger() answers nothing but that error (see there),
+  /// and the file is not written. The catalogue then shows the tags and ratings it copied earlier;
+  /// where it had to be made without a ledger they are unknown, and queries say so.
   static Result<std::unique_ptr<Library>> Open(const std::string& path);
   virtual ~Library() = default;
 
   virtual const std::string& path() const = 0;
   virtual Result<LibraryInfo> Info() const = 0;
   virtual const Database& catalogue() const = 0;  ///< for queries
+  /// Ledger::readable() says whether it can be read: what needs consent refuses when it cannot.
   virtual const Ledger& ledger() const = 0;
 
   /// Completes what is needed to record a take: a new id where nil, the name "<task>_<number, 3
@@ -139,7 +148,8 @@ class Library {
   /// cannot be written (a full disk) ends the scan and leaves the old one. `finish`: recordings
   /// that were cut off and that nobody writes are closed first. Takes may be recorded and stored
   /// meanwhile: what other programs add is in the new catalogue, and they find it by themselves.
-  /// kBusy while another program does the same.
+  /// kBusy while another program does the same. Refused while the ledger cannot be read: the
+  /// catalogue may hold the last copy of what was said.
   virtual Result<Issues> Rebuild(bool finish, const Progress& progress = {}) = 0;
   /// What Rebuild would do to the library at `path`. Writes nothing, not even a missing catalogue.
   struct RebuildPlan {

@@ -95,7 +95,9 @@ class Checker {
     HANDHOLD_ASSIGN(issues_, ledger_.Check());
     Issues told;
     if (auto known = GetIndexerOptions(*catalogue_)) indexer_ = *known;
-    HANDHOLD_ASSIGN(indexer_, IndexerOf(ledger_, indexer_, told));
+    if (ledger_.readable()) {
+      HANDHOLD_ASSIGN(indexer_, IndexerOf(ledger_, indexer_, told));
+    }
     HANDHOLD_ASSIGN(expected_, CreateCatalogue("", indexer_));
     clips_ = FilesIn(path_ + "/clips", ".clip");
     artefacts_ = FilesIn(path_ + "/derived", ".art");
@@ -224,6 +226,12 @@ class Checker {
     for (const Told& told : kOfClips) HANDHOLD_TRY(Compare(told, &Checker::OfClip));
     for (const Told& told : kOfArtefacts) HANDHOLD_TRY(Compare(told, &Checker::OfArtefact));
     for (const Told& told : kOfLibrary) HANDHOLD_TRY(Compare(told, &Checker::OfSetting));
+    if (!ledger_.readable()) return {};
+    const Result<int64_t> without =
+        catalogue_->QueryInteger("SELECT count(*) FROM problem WHERE path='ledger.db'");
+    if (without && *without > 0)
+      Add("catalogue.db", Severity::kWarning,
+          std::string("was written while the ledger could not be read: ") + kRebuild);
     Issues damage;
     HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_.Current("", &damage));
     HANDHOLD_TRY(CopyLedger(expected_, entries, ""));

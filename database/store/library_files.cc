@@ -175,6 +175,8 @@ class Rebuilder {
   }
 
   Status CopyLedgerEntries() {
+    if (const Status readable = ledger_.readable(); !readable)
+      return Problem("ledger.db", readable.error().message);
     Issues damage;
     HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_.Current("", &damage));
     for (const Issue& issue : damage) HANDHOLD_TRY(Problem(issue.where, issue.what));
@@ -267,7 +269,10 @@ Result<Issues> MakeAndPublish(const std::string& path, const Ledger& ledger, boo
     if (auto options = GetIndexerOptions(*old)) known = *options;
   }
   Issues damage;  // told by CopyLedgerEntries
-  HANDHOLD_ASSIGN(const IndexerOptions indexer, IndexerOf(ledger, known, damage));
+  IndexerOptions indexer = known;
+  if (ledger.readable()) {
+    HANDHOLD_ASSIGN(indexer, IndexerOf(ledger, known, damage));
+  }
   Rebuilder rebuilder(path, ledger, indexer, finish, progress);
   HANDHOLD_TRY(rebuilder.Start(fresh));
   HANDHOLD_TRY(rebuilder.Scan(true));

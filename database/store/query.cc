@@ -330,6 +330,8 @@ class ClipEvaluation {
       case Field::kLabel:
       case Field::kStream:
       case Field::kProperty: {
+        const bool said = node.field == Field::kTag || node.field == Field::kLabel;
+        if (said && !run_.said_known) return Truth::kUnknown;
         HANDHOLD_ASSIGN(const std::vector<std::string> texts, clip_.Texts(node.field, node.key));
         if (node.field == Field::kProperty && texts.empty()) return Truth::kUnknown;
         return Of(CompareTexts(node.op, texts, node.texts));
@@ -492,6 +494,7 @@ class QueryRun {
     for (const QueryPlan::Column& column : plan_.measures)
       result_.columns.push_back({column.key, std::string(SiUnit(column.measure.dimension))});
     HANDHOLD_TRY(FindTexts(plan_.root));
+    if (AsksWhatWasSaid(plan_.root)) HANDHOLD_TRY(LookAtLedger());
     HANDHOLD_ASSIGN(std::vector<ClipRow> clips, Candidates());
     size_t done = 0;
     for (ClipRow& row : clips) {
@@ -537,6 +540,31 @@ class QueryRun {
         clips.insert(s.Integer(0));
         return {};
       }));
+    }
+    return {};
+  }
+
+  static bool AsksWhatWasSaid(const PlanNode& node) {
+    if (node.kind == PlanNode::Kind::kField &&
+        (node.field == Field::kTag || node.field == Field::kLabel || node.field == Field::kRating))
+      return true;
+    return std::ranges::any_of(node.children, AsksWhatWasSaid);
+  }
+
+  /// Tags, labels and ratings come from the ledger, by way of the catalogue.
+  Status LookAtLedger() {
+    HANDHOLD_ASSIGN(
+        const int64_t without,
+        library_.catalogue().QueryInteger("SELECT count(*) FROM problem WHERE path='ledger.db'"));
+    run_.said_known = without == 0;
+    if (!run_.said_known) {
+      result_.issues.push_back({"ledger.db", Severity::kLoss,
+                                "tags, labels and ratings are unknown: the catalogue was written "
+                                "while it could not be read"});
+    } else if (!library_.ledger().readable()) {
+      result_.issues.push_back({"ledger.db", Severity::kLoss,
+                                "cannot be read: tags, labels and ratings are those that the "
+                                "catalogue copied when it could"});
     }
     return {};
   }

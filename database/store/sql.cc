@@ -167,18 +167,8 @@ class Session final : public SqlSession {
 
   Status Start() {
     HANDHOLD_ASSIGN(db_, Database::Open(library_.path() + "/catalogue.db", {}));
-    // As a parameter: a path may hold any character.
-    std::string uri = "file:";
-    for (const char c : library_.path() + "/ledger.db") {
-      if (c == '?' || c == '#' || c == '%') {
-        uri += c == '?' ? "%3f" : c == '#' ? "%23" : "%25";
-      } else {
-        uri += c;
-      }
-    }
-    uri += "?mode=ro";
-    HANDHOLD_ASSIGN(Statement attach, db_.Prepare("ATTACH ?1 AS ledger"));
-    HANDHOLD_TRY(attach.Bind(1, uri).Run());
+    // Without it, catalogue and samples can still be asked; its tables are not there.
+    if (library_.ledger().readable()) HANDHOLD_TRY(AttachLedger());
     sqlite3* db = db_.handle();
     const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
     for (const auto& [name, function] :

@@ -1248,6 +1248,117 @@ std::string Logged(const std::function<void()>& run) {
   return lines;
 }
 
+/// What becomes of a ledger that cannot be read at all.
+void SpoilLedger(const std::string& path, int how) {
+  std::string bytes;
+  {
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  if (how == 0) bytes[bytes.find("CREATE TABLE entry")] = 'X';  // SQLite's list of tables
+  if (how == 1) bytes[3] ^= 0x10;                               // not even an SQLite file
+  if (how == 2) bytes[71] ^= 0x01;                              // another program's
+  if (how == 3) bytes[62] ^= 0x01;                              // a newer program's
+  if (how == 4) bytes.clear();
+  if (how == 5) {
+    std::filesystem::remove(path);
+    return;
+  }
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+TEST(Library, ClipsAreReadWithoutTheLedgerAndNothingIsWrittenToIt) {
+  for (int how = 0; how < 6; ++how) {
+    for (const bool catalogue : {true, false}) {
+      SCOPED_TRACE(::testing::Message() << how << (catalogue ? "" : " without catalogue"));
+      const TempDir dir;
+      const std::string path = dir / "lab", ledger = path + "/ledger.db";
+      std::string id;
+      {
+        auto library = Library::Create(path, {.contact_on_N = 0.35, .contact_off_N = 0.1}).value();
+        id = AddTake(*library, "a", "S01");
+        library->Say(Tag(id, "pilot")).value();
+      }
+      std::filesystem::copy_file(ledger, dir / "copy.db");
+      SpoilLedger(ledger, how);
+      if (!catalogue) std::filesystem::remove(path + "/catalogue.db");
+      const auto bytes = [&] {
+        std::ifstream in(ledger, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(in), {});
+      };
+      const std::string spoilt = bytes();
+      std::unique_ptr<Library> opened;
+      const std::string said = Logged([&] {
+        auto library = Library::Open(path);
+        ASSERT_TRUE(library) << library.error().message;
+        opened = *std::move(library);
+      });
+      ASSERT_TRUE(opened);
+      Library& library = *opened;
+      EXPECT_THAT(said, ::testing::AllOf(HasSubstr("ledger.db"), HasSubstr("consent"),
+                                         HasSubstr("handhold library create")));
+      EXPECT_EQ(library.OpenClip("a_001").value()->sample_count(1), 7000);
+      EXPECT_EQ(library.Clips().value().size(), 1u);
+      const std::optional<int64_t> entries = library.Info().value().ledger_entries;
+      EXPECT_EQ(entries, std::nullopt);
+      EXPECT_FALSE(library.ledger().Current("S01")) << "consent that is not known is not given";
+      EXPECT_FALSE(library.ledger().History("S01"));
+      const auto tag = library.Say(Tag(id, "x"));
+      ASSERT_FALSE(tag);
+      EXPECT_THAT(tag.error().message, HasSubstr("handhold library create"));
+      EXPECT_THAT(Found(library), HasSubstr("loss ledger.db: "));
+      EXPECT_FALSE(library.Rebuild(false)) << "the catalogue may be the last copy of what was said";
+      EXPECT_TRUE(SqlSession::Open(library));
+      for (const char* text : {"tag = pilot", "not tag = pilot", "rating >= 1"}) {
+        const QueryResult asked = Query::Parse(text, library).value().Run().value();
+        EXPECT_TRUE(AnyLoss(asked.issues)) << text;
+        if (!catalogue) {
+          EXPECT_THAT(asked.rows, IsEmpty()) << text << ": unknown is neither";
+        }
+      }
+      EXPECT_THAT(Query::Parse("contacts >= 0", library).value().Run().value().issues, IsEmpty());
+      const std::string late = AddTake(library, "a", "S01");
+      EXPECT_EQ(library.Clips().value().size(), 2u) << "and a take can be stored";
+      EXPECT_EQ(bytes(), spoilt);
+      EXPECT_EQ(std::filesystem::exists(ledger), how != 5);
+      opened.reset();
+      std::filesystem::copy_file(dir / "copy.db", ledger,
+                                 std::filesystem::copy_options::overwrite_existing);
+      auto again = Library::Open(path).value();
+      EXPECT_THAT(Found(*again), HasSubstr("library rebuild"));
+      ASSERT_TRUE(again->Rebuild(false));
+      EXPECT_EQ(Found(*again), "");
+      EXPECT_THAT(again->FindClip(id).value().tags, ElementsAre("pilot"));
+      EXPECT_EQ(again->Info().value().indexer, (IndexerOptions{0.35, 0.1}));
+    }
+  }
+}
+
+TEST(Library, ALibraryWhoseLedgerWasMovedAwayBeginsAnother) {
+  const TempDir dir;
+  const std::string path = dir / "lab";
+  std::string id;
+  {
+    auto library = Library::Create(path).value();
+    id = AddTake(*library, "a", "S01");
+  }
+  EXPECT_EQ(Library::Create(path).error().code, ErrorCode::kBusy);
+  std::filesystem::rename(path + "/ledger.db", dir / "away.db");
+  std::ofstream(path + "/ledger.db-journal") << "of the one that was here";
+  EXPECT_EQ(Library::Create(path).error().code, ErrorCode::kBusy) << "it would be played back";
+  std::filesystem::remove(path + "/ledger.db-journal");
+  auto library = Library::Create(path);
+  ASSERT_TRUE(library) << library.error().message;
+  EXPECT_EQ((*library)->FindClip("a_001").value().id, id);
+  EXPECT_TRUE((*library)->Say(Tag(id, "good")));
+  library->reset();
+  // What is in the way of a catalogue is still refused.
+  std::filesystem::remove(path + "/ledger.db");
+  std::ofstream(path + "/catalogue.db", std::ios::trunc) << "somebody's";
+  EXPECT_EQ(Library::Create(path).error().code, ErrorCode::kInvalid);
+  EXPECT_FALSE(std::filesystem::exists(path + "/ledger.db"));
+}
+
 TEST(Library, ALostCatalogueNamesTheClipsItCannotReadAndTheEntriesToo) {
   const TempDir dir;
   std::string whole, victim;
@@ -1279,6 +1390,23 @@ TEST(Library, ALostCatalogueNamesTheClipsItCannotReadAndTheEntriesToo) {
   std::ofstream(file, std::ios::trunc) << "rubbish";
   EXPECT_THAT(library->FindClip("b_001").error().message, HasSubstr("1 file of clips/"))
       << "whose name nobody knows any more";
+}
+
+TEST(Library, ACreationOnAFullDiskLeavesNoHalfOfALibrary) {
+  const TempDir dir;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto usual = ::signal(SIGXFSZ, SIG_IGN);  // writing fails instead
+  const rlimit full{5000, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
+  const auto made = Library::Create(dir / "lab");
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, usual);
+  ASSERT_FALSE(made);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(dir.path()))
+    EXPECT_FALSE(entry.is_regular_file()) << entry.path();
+  const auto again = Library::Create(dir / "lab");
+  EXPECT_TRUE(again) << again.error().message;
 }
 
 }  // namespace
