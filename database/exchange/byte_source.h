@@ -16,7 +16,7 @@ namespace handhold::exchange {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// kNotFound, or kIo with the system's reason; folders and devices are refused.
+  /// kNotFound, or kIo with the system's reason; folders, devices and pipes are refused, at once.
   static Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
   /// Takes over an open descriptor; `name` is for messages.
   static std::unique_ptr<ByteSource> OfDescriptor(int file, const std::string& name);
