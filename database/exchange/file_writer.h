@@ -1,4 +1,5 @@
-/// A new file that appears whole or not at all: written beside its name, synced, then renamed.
+/// A new file that appears whole or not at all: written beside its name (PATH.part, or PATH.2.part
+/// ... where that is taken: another's file is never touched), synced, then given its name.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +26,16 @@ class FileWriter {
   /// Zeros up to a multiple of `unit`.
   Status Pad(int64_t unit);
   int64_t size() const { return size_; }
+  /// Fails with kInvalid when `path` came into being meanwhile: it is not replaced. (Where the file
+  /// system has neither hard links nor RENAME_NOREPLACE, that is looked up just before.)
   Status Publish();
 
  private:
   FileWriter(std::string path, int file) : path_(std::move(path)), file_(file) {}
   Status Flush();
-  std::string part() const { return path_ + ".part"; }
+  Status TakeName();
 
-  std::string path_;
+  std::string path_, part_;
   int file_ = -1;
   int64_t size_ = 0;
   std::vector<uint8_t> buffer_;
