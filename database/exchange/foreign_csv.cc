@@ -1,7 +1,9 @@
 // Tables that other programs wrote: names, perhaps units, rows of numbers.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -14,6 +16,78 @@ namespace {
 using recording::StreamInfo;
 
 constexpr size_t kMaxColumns = 65'536;
+
+// How far a row may lie off the even grid, in periods: more could belong to the sample next to it.
+constexpr double kMostOff = 0.25;
+// Up to here nothing is said of it.
+constexpr double kSilentOff = 1e-4;
+// What rounding explains, in steps of the last decimal place: half a step, and the line's own
+// error.
+constexpr double kRoundingSteps = 0.8;
+constexpr int64_t kRowsOfGuess = 10'000;
+
+/// The rate of rows and what their printed times say of it, fitted in one pass.
+///
+/// A row's sample number follows from the row before and a first guess of the period, so that an
+/// error of the guess does not add up; the rate is the slope of the straight line through all rows.
+class RateFit {
+ public:
+  /// `period_s`: the guess; `no_gaps`: every row is the next sample.
+  RateFit(double period_s, bool no_gaps) : period_s_(period_s), no_gaps_(no_gaps) {}
+
+  /// Times from the first row's, which is 0; they ascend.
+  void Add(double t_s) {
+    if (rows_ > 0)
+      n_ += no_gaps_ ? 1 : std::max<int64_t>(1, std::llround((t_s - last_s_) / period_s_));
+    last_s_ = t_s;
+    ++rows_;
+    const long double n = static_cast<long double>(n_), t = t_s;
+    sum_n_ += n;
+    sum_t_ += t;
+    sum_nn_ += n * n;
+    sum_nt_ += n * t;
+    sum_tt_ += t * t;
+  }
+
+  double period_s() const {
+    const long double rows = rows_;
+    return static_cast<double>((rows * sum_nt_ - sum_n_ * sum_t_) /
+                               (rows * sum_nn_ - sum_n_ * sum_n_));
+  }
+  /// Time of sample 0 where the period is this.
+  double begin_s(double period_s) const {
+    return static_cast<double>((sum_t_ - static_cast<long double>(period_s) * sum_n_) / rows_);
+  }
+  /// Root mean square of the rows' distances from the line.
+  double scatter_s() const {
+    const long double rows = rows_, T = period_s();
+    const long double spread =
+        sum_tt_ - sum_t_ * sum_t_ / rows - T * (sum_nt_ - sum_n_ * sum_t_ / rows);
+    return std::sqrt(std::max(0.0, static_cast<double>(spread / rows)));
+  }
+  int64_t last_n() const { return n_; }
+
+ private:
+  const double period_s_;
+  const bool no_gaps_;
+  int64_t n_ = 0, rows_ = 0;
+  double last_s_ = 0;
+  long double sum_n_ = 0, sum_t_ = 0, sum_nn_ = 0, sum_nt_ = 0, sum_tt_ = 0;
+};
+
+/// The simplest fraction whose last sample lies within `bound_s` of where the fitted period has it.
+recording::Rate SimplestRate(double period_s, int64_t last_n, double bound_s) {
+  constexpr int64_t kFinest = 1'000'000;  // of a hertz; the store's fast path ends there
+  const double hz = 1.0 / period_s;
+  for (int64_t denominator = 1; denominator <= 1001; ++denominator) {
+    const auto numerator = std::llround(hz * static_cast<double>(denominator));
+    if (numerator < 1) continue;
+    const double period = static_cast<double>(denominator) / static_cast<double>(numerator);
+    if (std::fabs(period - period_s) * static_cast<double>(last_n) <= bound_s)
+      return {numerator, denominator};
+  }
+  return {std::llround(hz * static_cast<double>(kFinest)), kFinest};
+}
 
 class ForeignCsv final : public CsvSource {
  public:
@@ -65,6 +139,9 @@ class ForeignCsv final : public CsvSource {
     rows.block.stream_id = 1;
     rows.columns = columns_.size();
     int64_t row = 0, last = -1;
+    const double hz = head_.streams[0].rate.hz(), rounding = kRoundingSteps * rounding_s_ * hz;
+    double most_off = 0;
+    int64_t most_off_line = 0;
     while (true) {
       HANDHOLD_ASSIGN(more, NextLine());
       if (!more) break;
@@ -73,12 +150,17 @@ class ForeignCsv final : public CsvSource {
       int64_t counter = row++;
       if (time_column_ >= 0) {
         HANDHOLD_ASSIGN(const double time_s, TimeOf());
-        const double at = (time_s - first_s_) * head_.streams[0].rate.hz();
-        counter = std::llround(at);
-        if (std::fabs(at - static_cast<double>(counter)) > 0.25)
-          return At(ErrorCode::kUnsupported, "is not evenly sampled: a row lies " +
-                                                 std::to_string(at - static_cast<double>(counter)) +
-                                                 " periods off");
+        const double at = (time_s - first_s_ - begin_s_) * hz;
+        if (!no_gaps_) counter = std::llround(at);
+        const double off = at - static_cast<double>(counter);
+        if (std::fabs(off) > std::max(kMostOff, rounding))
+          return At(ErrorCode::kUnsupported, "is not evenly sampled: this row lies " + Short(off) +
+                                                 " periods off the rate of " + Short(hz) +
+                                                 " Hz that fits all rows best");
+        if (std::fabs(off) > most_off) {
+          most_off = std::fabs(off);
+          most_off_line = lines_.number();
+        }
         if (counter <= last) return At(ErrorCode::kCorrupt, "its time does not increase");
       }
       if (rows.block.count >= most || rows.by_row.size() >= kValuesPerBlock ||
@@ -93,10 +175,29 @@ class ForeignCsv final : public CsvSource {
       ++rows.block.count;
       last = counter;
     }
-    return rows.Flush(visit);
+    HANDHOLD_TRY(rows.Flush(visit));
+    TellOfDeviation(most_off, rounding, most_off_line);
+    return {};
   }
 
  private:
+  static std::string Short(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", number);
+    return text;
+  }
+
+  /// A clip's even stream has no times of its own but those of its rate.
+  void TellOfDeviation(double most_off, double rounding, int64_t line) {
+    if (told_ || most_off <= std::max(kSilentOff, rounding)) return;
+    told_ = true;
+    const double hz = rate_.hz();
+    issues_.push_back({"time", Severity::kWarning,
+                       "is not quite even: rows lie up to " + Short(most_off / hz) + " s (" +
+                           Short(most_off) + " periods, line " + std::to_string(line) +
+                           ") off the even times at " + Short(hz) + " Hz that they get"});
+  }
+
   static std::string_view Bare(std::string_view cell) {
     if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"')
       return cell.substr(1, cell.size() - 2);
@@ -205,8 +306,40 @@ class ForeignCsv final : public CsvSource {
     return {};
   }
 
-  /// From the first thousand rows: their median step finds the sample numbers, the whole stretch
-  /// the rate.
+  /// What a double of that size can tell apart.
+  static double FinestOf(double time_s) { return std::fabs(time_s) * 0x1p-51; }
+
+  /// One step of the last decimal place that is printed.
+  double RoundingOf(double time_s) const {
+    const std::string_view cell = Bare(cells_[static_cast<size_t>(time_column_)]);
+    if (cell.find_first_of("eE") != std::string_view::npos) return FinestOf(time_s);
+    const size_t point = cell.find('.');
+    const auto decimals =
+        point == std::string_view::npos ? 0.0 : static_cast<double>(cell.size() - point - 1);
+    return std::max(FinestOf(time_s), std::pow(10.0, -decimals) * seconds_per_unit_);
+  }
+
+  /// Calls `take` with the times of the first rows of samples, which must ascend.
+  template <typename Take>
+  Status ForEachTime(int64_t most_rows, const Take& take) {
+    lines_.Rewind();
+    for (int skip = 0; skip < head_rows_; ++skip) HANDHOLD_TRY(NextLine());
+    double last_s = -std::numeric_limits<double>::infinity();
+    for (int64_t row = 0; row < most_rows;) {
+      HANDHOLD_ASSIGN(const bool more, NextLine());
+      if (!more) break;
+      if (line_.find_first_not_of(" ,;\t") == std::string_view::npos) continue;
+      HANDHOLD_TRY(SplitRow());
+      HANDHOLD_ASSIGN(const double t_s, TimeOf());
+      if (!(t_s > last_s)) return At(ErrorCode::kCorrupt, "its time does not increase");
+      take(t_s);
+      last_s = t_s;
+      ++row;
+    }
+    return {};
+  }
+
+  /// From all rows: times are rounded in print, may jitter, and rows may be missing.
   Status FindRate() {
     if (time_column_ < 0) {
       if (!(options_.rate_Hz >= 1e-3 && options_.rate_Hz <= 1e7))
@@ -215,35 +348,81 @@ class ForeignCsv final : public CsvSource {
       rate_ = RateFromHz(options_.rate_Hz);
       return {};
     }
-    lines_.Rewind();
-    std::vector<double> times, steps;
-    for (int skip = 0; skip < head_rows_; ++skip) HANDHOLD_TRY(NextLine());
-    while (times.size() < 1000) {
-      HANDHOLD_ASSIGN(const bool more, NextLine());
-      if (!more) break;
-      if (line_.find_first_not_of(" ,;\t") == std::string_view::npos) continue;
-      HANDHOLD_TRY(SplitRow());
-      HANDHOLD_ASSIGN(const double t, TimeOf());
-      if (!times.empty()) steps.push_back(t - times.back());
-      times.push_back(t);
-    }
-    if (steps.empty()) return At(ErrorCode::kUnsupported, "has fewer than two rows of samples");
-    const size_t middle = (steps.size() - 1) / 2;  // the lower: gaps make steps longer
-    std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(middle),
-                     steps.end());
-    const double step = steps[middle];
-    if (!(step > 1e-7 && step < 1e3))
+    HANDHOLD_ASSIGN(const double guess_s, GuessPeriod());
+    RateFit fit(guess_s, no_gaps_);
+    HANDHOLD_TRY(ForEachTime(std::numeric_limits<int64_t>::max(),
+                             [&](double t_s) { fit.Add(t_s - first_s_); }));
+    const double period_s = fit.period_s();
+    if (!(period_s >= 1e-7 && period_s <= 1e3))
       return At(ErrorCode::kUnsupported, "its times do not increase");
-    first_s_ = times.front();
-    const double samples = std::round((times.back() - first_s_) / step);
-    const double hz = samples / (times.back() - first_s_);
-    if (!(hz >= 1e-3 && hz <= 1e7)) return At(ErrorCode::kUnsupported, "its times do not increase");
-    // Printed times are rounded: a rate within 1 in 2000 of a whole number is that number.
-    const double whole = std::round(hz);
-    rate_ = whole >= 1 && std::fabs(hz - whole) < 5e-4 * whole
-                ? recording::Rate{static_cast<int64_t>(whole), 1}
-                : RateFromHz(hz);
+    rate_ = SimplestRate(period_s, fit.last_n(), std::max(0.5 * rounding_s_, fit.scatter_s()));
+    begin_s_ = fit.begin_s(1.0 / rate_.hz());
     return {};
+  }
+
+  /// The period of the first rows, by their usual step; sets what printing rounds to.
+  Result<double> GuessPeriod() {
+    std::vector<double> steps;
+    double last_s = 0;
+    bool first = true;
+    HANDHOLD_TRY(ForEachTime(kRowsOfGuess, [&](double t_s) {
+      const double places_s = RoundingOf(t_s);
+      if (first) {
+        first_s_ = t_s;
+      } else {
+        steps.push_back(t_s - last_s);
+      }
+      // "0.1" between "0.09" and "0.11": the finest that any row shows.
+      rounding_s_ = first ? places_s : std::min(rounding_s_, places_s);
+      last_s = t_s;
+      first = false;
+    }));
+    rounding_s_ = std::max(rounding_s_, FinestOf(last_s));
+    if (steps.empty()) return At(ErrorCode::kUnsupported, "has fewer than two rows of samples");
+    if (StepsAreSpreadEvenly(steps)) {
+      no_gaps_ = true;
+      return (last_s - first_s_) / static_cast<double>(steps.size());
+    }
+    std::vector<double> sorted = steps;
+    const size_t middle = (steps.size() - 1) / 2;  // the lower: gaps make steps longer
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(middle),
+                     sorted.end());
+    // Steps of rounded times are of two lengths (16 and 17 ms at 60 Hz): their mean is the period.
+    double sum = 0;
+    int64_t count = 0;
+    for (const double step : steps) {
+      if (step > 1.5 * sorted[middle] + 1e-3 * rounding_s_) continue;
+      sum += step;
+      ++count;
+    }
+    return sum / static_cast<double>(count);
+  }
+
+  /// Where printing rounds to more than half a period, a row that is missing and one that is merely
+  /// rounded up look alike: 900 Hz in ms has nine steps of 1 and one of 2, as 1 kHz with every
+  /// tenth row lost. Even rows have their long steps at even distances, losses do not.
+  bool StepsAreSpreadEvenly(const std::vector<double>& steps) {
+    int64_t since = 0, shortest = 0, longest = 0, long_steps = 0;
+    for (const double step : steps) {
+      const double units = step / rounding_s_;
+      ++since;
+      if (std::fabs(units - 1) < 0.1) continue;
+      if (std::fabs(units - 2) > 0.1) return false;
+      if (long_steps > 0) {
+        shortest = long_steps == 1 ? since : std::min(shortest, since);
+        longest = std::max(longest, since);
+      }
+      ++long_steps;
+      since = 0;
+    }
+    if (long_steps == 0 || long_steps == static_cast<int64_t>(steps.size())) return false;
+    const bool even = long_steps > 4 && longest - shortest <= 1;
+    issues_.push_back({"time", Severity::kWarning,
+                       "is rounded to " + Short(rounding_s_) +
+                           " s, more than half a period: rows that are missing and rows that are "
+                           "rounded up look alike; taken as " +
+                           (even ? "none missing" : "missing") + " (write more decimals)"});
+    return even;
   }
 
   void MakeStream(const std::vector<std::string>& names, const std::vector<std::string>& units) {
@@ -278,6 +457,9 @@ class ForeignCsv final : public CsvSource {
   size_t width_ = 0;
   int time_column_ = -1;
   double seconds_per_unit_ = 1.0, first_s_ = 0.0;
+  double begin_s_ = 0.0;     ///< of sample 0, from first_s_ on: the line through all rows
+  double rounding_s_ = 0.0;  ///< one step of the last decimal place that times are printed with
+  bool no_gaps_ = false, told_ = false;
   recording::Rate rate_;
   std::vector<size_t> columns_;
 };

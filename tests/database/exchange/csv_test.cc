@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "database/exchange/csv_reader.h"
@@ -232,10 +233,130 @@ TEST_F(Csv, EndsOfLinesMarksAndOtherEncodings) {
   EXPECT_THAT(Message(wide + "\n"), HasSubstr("70001 columns; at most 65536"));
 }
 
+/// A table whose sample k, of those wanted, has the time t(k), printed with so many decimals.
+template <typename Time, typename Wanted>
+std::string Table(int samples, int decimals, const Time& t, const Wanted& wanted) {
+  std::string text = "time,k\n";
+  for (int k = 0; k < samples; ++k) {
+    if (!wanted(k)) continue;
+    char row[64];
+    std::snprintf(row, sizeof row, "%.*f,%d\n", decimals, t(k), k);
+    text += row;
+  }
+  return text;
+}
+
+constexpr auto kAll = [](int) { return true; };
+
+/// Every row is the sample that it was made as, at its time within `bound_s`.
+void ExpectSamples(const recording::Clip& clip, size_t rows, double hz, double bound_s) {
+  const auto window = clip.ReadAll(1).value();
+  ASSERT_EQ(window.times.size(), rows);
+  const auto first = static_cast<int64_t>(window.value(0, 0));
+  for (size_t i = 0; i < rows; ++i) {
+    const double k = window.value(0, static_cast<int>(i));
+    ASSERT_EQ(window.counters[i], static_cast<int64_t>(k) - first) << i;
+    ASSERT_NEAR(static_cast<double>(window.times[i].ns()) * 1e-9,
+                (k - static_cast<double>(first)) / hz, bound_s)
+        << i;
+  }
+}
+
+TEST_F(Csv, TimesRoundedInPrintAtAnyRate) {
+  for (const double hz : {25.0, 59.94, 60.0, 90.0, 100.0, 120.0, 144.0, 150.0, 240.0, 300.0, 333.0,
+                          400.0, 480.0, 500.0, 1000.0}) {
+    SCOPED_TRACE(hz);
+    Issues issues;
+    const auto clip = ReadText(Table(20'000, 3, [&](int k) { return 7 + k / hz; }, kAll), &issues);
+    ASSERT_TRUE(clip.has_value()) << clip.error().message;
+    EXPECT_EQ(testing::All(issues), "");
+    EXPECT_TRUE(clip->gaps().empty());
+    ExpectSamples(*clip, 20'000, hz, 1e-3);
+  }
+}
+
+TEST_F(Csv, RatesThatAreNoWholeNumber) {
+  for (const double hz : {499.99, 499.9, 500.05, 1e3 / 3, 0.37, 12'345.678}) {
+    SCOPED_TRACE(hz);
+    Issues issues;
+    const auto clip = ReadText(Table(30'000, 9, [&](int k) { return k / hz; }, kAll), &issues);
+    ASSERT_TRUE(clip.has_value()) << clip.error().message;
+    EXPECT_EQ(testing::All(issues), "");
+    ExpectSamples(*clip, 30'000, hz, 1e-4 / hz);
+  }
+  EXPECT_EQ(ReadText(Table(
+                         30'000, 9, [](int k) { return k / 499.99; }, kAll))
+                ->streams()[0]
+                .rate,
+            (recording::Rate{49'999, 100}));
+}
+
+TEST_F(Csv, MissingRowsOfRoundedTimesAreGaps) {
+  const auto wanted = [](int k) { return k % 1000 < 995 || k > 3000; };
+  for (const double hz : {60.0, 144.0, 400.0}) {
+    SCOPED_TRACE(hz);
+    Issues issues;
+    const auto clip = ReadText(Table(9000, 3, [&](int k) { return k / hz; }, wanted), &issues);
+    ASSERT_TRUE(clip.has_value()) << clip.error().message;
+    ASSERT_EQ(clip->gaps().size(), 3u);
+    EXPECT_EQ(clip->gaps()[1].first_missing_counter, 1995);
+    EXPECT_EQ(clip->gaps()[1].count, 5);
+    ExpectSamples(*clip, 9000 - 15, hz, 1e-3);
+  }
+}
+
+// In milliseconds 900 Hz has nine steps of 1 and one of 2; 1 kHz with lost rows has steps of 2
+// where they were lost. Both are read for what they are, and said to be doubtful.
+TEST_F(Csv, TimesTooCoarseToTellLossesAreDoubted) {
+  Issues issues;
+  const auto even = ReadText(Table(9000, 3, [](int k) { return k / 900.0; }, kAll), &issues);
+  ASSERT_TRUE(even.has_value()) << even.error().message;
+  EXPECT_THAT(testing::All(issues), HasSubstr("look alike; taken as none missing"));
+  ExpectSamples(*even, 9000, 900, 1e-3);
+  std::mt19937 random(3);
+  std::vector<bool> there(9000);
+  size_t rows = 0;
+  for (int k = 0; k < 9000; ++k) {
+    there[static_cast<size_t>(k)] =
+        k == 0 || !there[static_cast<size_t>(k) - 1] || random() % 20 != 0;
+    rows += there[static_cast<size_t>(k)] ? 1 : 0;
+  }
+  const auto lost = ReadText(Table(
+                                 9000, 3, [](int k) { return k / 1000.0; },
+                                 [&](int k) { return there[static_cast<size_t>(k)]; }),
+                             &issues);
+  ASSERT_TRUE(lost.has_value()) << lost.error().message;
+  EXPECT_THAT(testing::All(issues), HasSubstr("look alike; taken as missing"));
+  ExpectSamples(*lost, rows, 1000, 1e-6);
+}
+
+// A clip keeps no time per row: how far the rows' own lay off is said, or the table refused.
+TEST_F(Csv, JitterIsReportedWithItsLargestOrRefused) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  std::vector<double> off(5000);
+  for (double& o : off) o = 0.1 * unit(random);
+  off[2345] = 0.14;
+  const auto table = [&](double scale) {
+    return Table(
+        5000, 6, [&](int k) { return (k + scale * off[static_cast<size_t>(k)]) / 100; }, kAll);
+  };
+  Issues issues;
+  const auto clip = ReadText(table(1), &issues);
+  ASSERT_TRUE(clip.has_value()) << clip.error().message;
+  ASSERT_EQ(issues.size(), 1u);
+  EXPECT_EQ(issues[0].severity, Severity::kWarning);
+  EXPECT_THAT(issues[0].what, HasSubstr("line 2347)"));
+  const size_t number = issues[0].what.find("up to ") + 6;
+  EXPECT_NEAR(std::strtod(issues[0].what.c_str() + number, nullptr), 0.0014, 3e-5);
+  EXPECT_EQ(clip->streams()[0].rate, (recording::Rate{100, 1}));
+  EXPECT_THAT(Message(table(2)), HasSubstr("made.csv:2347: is not evenly sampled"));
+}
+
 TEST_F(Csv, ForeignTablesThatAreRefused) {
   EXPECT_THAT(Message("1,2\n3,4\n"), HasSubstr("begins with numbers"));
   EXPECT_THAT(Message("a,b\n3,4\n"), HasSubstr("no column called time"));
-  EXPECT_THAT(Message("time,b\n0,4\n0.01,4\n0.02,4\n0.03,1\n0.04,1\n0.05,1\n0.0555,1\n"),
+  EXPECT_THAT(Message("time,b\n0,4\n0.01,4\n0.02,4\n0.03,1\n0.04,1\n0.05,1\n0.054,1\n"),
               HasSubstr("not evenly sampled"));
   EXPECT_THAT(Message("time,b\n0,4\n0.01,4\n0.02,4\n0.01,1\n"), HasSubstr("does not increase"));
   EXPECT_THAT(Message("time,b\n0,4\n0.01\n"), HasSubstr("made.csv:3: has 1 cells, the names 2"));
