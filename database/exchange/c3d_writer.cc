@@ -79,7 +79,8 @@ class Track {
 /// Frame by frame through the clip: values in C3D's units, not yet rounded.
 class FrameReader {
  public:
-  FrameReader(const ClipSource& clip, const C3dExportPlan& plan) : clip_(clip), plan_(plan) {
+  FrameReader(const ClipSource& clip, const C3dExportPlan& plan, std::function<bool()> proceed)
+      : clip_(clip), plan_(plan), proceed_(std::move(proceed)) {
     for (const PointPlan& p : plan.points) {
       Add(p.stream_id);
       if (p.camera_stream != 0) Add(p.camera_stream);
@@ -107,6 +108,7 @@ class FrameReader {
     frame.analog.resize(plan_.analog.size() * static_cast<size_t>(plan_.ratio));
     frame.bodies.resize(plan_.bodies.size() * 17 * static_cast<size_t>(plan_.body_ratio));
     for (int64_t begin = 0; begin < plan_.frames; begin += step) {
+      if (proceed_ && !proceed_()) return Error{ErrorCode::kCancelled, "cancelled"};
       const int64_t end = std::min(plan_.frames, begin + step);
       const TimeRange range{FrameTime(clip_, plan_, begin), FrameTime(clip_, plan_, end)};
       for (auto& [id, track] : tracks_) HANDHOLD_TRY(track.Load(range));
@@ -280,6 +282,7 @@ class FrameReader {
 
   const ClipSource& clip_;
   const C3dExportPlan& plan_;
+  const std::function<bool()> proceed_;
   std::map<int, Track> tracks_;
   std::map<int, int> indices_;
   std::vector<int> point_streams_, analog_streams_;
@@ -301,7 +304,7 @@ class C3dExport {
     double largest_mm = 0;
     std::vector<double> largest(plan_.analog.size(), 0.0);
     std::vector<bool> whole(plan_.analog.size(), true);  // counts: as they are, when they fit
-    FrameReader reader(clip_, plan_);
+    FrameReader reader(clip_, plan_, options_.proceed);
     HANDHOLD_TRY(reader.ForEach([&](const FrameReader::Frame& frame) -> Status {
       for (const double v : frame.points) {
         if (std::isfinite(v)) largest_mm = std::max(largest_mm, std::fabs(v));
@@ -349,7 +352,7 @@ class C3dExport {
     CHECK_EQ(section.size(), probe.size());
     HANDHOLD_TRY(file.Write(Header(static_cast<int>(data_block))));
     HANDHOLD_TRY(file.Write(section));
-    FrameReader reader(clip_, plan_);
+    FrameReader reader(clip_, plan_, options_.proceed);
     std::vector<uint8_t> bytes;
     HANDHOLD_TRY(reader.ForEach([&](const FrameReader::Frame& frame) -> Status {
       bytes.clear();
@@ -423,7 +426,7 @@ class C3dExport {
     C3dExportPlan bodies = plan_;
     bodies.points.clear();
     bodies.analog.clear();
-    FrameReader reader(clip_, bodies);
+    FrameReader reader(clip_, bodies, options_.proceed);
     std::vector<uint8_t> bytes;
     HANDHOLD_TRY(reader.ForEach([&](const FrameReader::Frame& frame) -> Status {
       bytes.clear();

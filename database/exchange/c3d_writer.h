@@ -10,6 +10,7 @@
 /// here and there, which is counted. Whatever C3D cannot hold is an issue; kLoss when it is data.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct C3dWriteOptions {
   bool as_integers = false;               ///< 16 bits per value: rounds, and says how much
   std::vector<std::string> streams = {};  ///< by name; empty: all
   bool dry_run = false;                   ///< say what would be lost, write nothing
+  /// Asked every 2 s of the clip; false ends with kCancelled and leaves nothing behind.
+  std::function<bool()> proceed = {};
 };
 
 struct ExportReport {

@@ -15,8 +15,9 @@ using recording::StreamKind;
 
 class CsvExport {
  public:
-  CsvExport(const recording::ClipSource& clip, FileWriter& file, ExportReport& report)
-      : clip_(clip), file_(file), report_(report) {}
+  CsvExport(const recording::ClipSource& clip, const CsvWriteOptions& options, FileWriter& file,
+            ExportReport& report)
+      : clip_(clip), options_(options), file_(file), report_(report) {}
 
   Status WriteHead(const std::vector<const StreamInfo*>& streams) {
     HANDHOLD_ASSIGN(const std::string head, text::WriteJson(ClipHeadToJson(clip_)));
@@ -51,6 +52,7 @@ class CsvExport {
     HANDHOLD_TRY(file_.Write(names + "\n" + units + "\n"));
     const TimeRange extent = clip_.Extent(stream.id);
     for (Timestamp t = extent.begin; t < extent.end; t += Duration::Seconds(2)) {
+      if (options_.proceed && !options_.proceed()) return Error{ErrorCode::kCancelled, "cancelled"};
       HANDHOLD_ASSIGN(const SampleWindow window,
                       clip_.Read(stream.id, {t, std::min(extent.end, t + Duration::Seconds(2))}));
       HANDHOLD_TRY(WriteRows(stream, window));
@@ -108,6 +110,7 @@ class CsvExport {
   }
 
   const recording::ClipSource& clip_;
+  const CsvWriteOptions& options_;
   FileWriter& file_;
   ExportReport& report_;
   std::string row_;
@@ -133,7 +136,7 @@ Result<ExportReport> WriteCsv(const recording::ClipSource& clip, const std::stri
       streams.push_back(&stream);
   }
   HANDHOLD_ASSIGN(FileWriter file, FileWriter::Create(options.dry_run ? "" : path));
-  CsvExport writer(clip, file, report);
+  CsvExport writer(clip, options, file, report);
   HANDHOLD_TRY(writer.WriteHead(streams));
   for (const StreamInfo* stream : streams) {
     HANDHOLD_TRY(writer.WriteStream(*stream, static_cast<size_t>(stream->id)));

@@ -9,6 +9,7 @@ namespace handhold::exchange {
 struct CsvWriteOptions {
   std::vector<std::string> streams = {};  ///< by name; empty: all
   bool dry_run = false;
+  std::function<bool()> proceed = {};  ///< as C3dWriteOptions
 };
 
 /// Fails like WriteC3d. What CSV does not hold (clock pairs) is in the report's issues. Memory: 2 s

@@ -34,6 +34,7 @@ Verb ClipExportVerb() {
                        .help = "C3D of 16-bit integers, for programs that read nothing else",
                        .kind = ValueKind::kFlag}},
           .writes = true,
+          .handles_interrupt = true,
           .details =
               "The exit code is 3 when something of the clip is not in the file; the findings\n"
               "say what. An existing file is never overwritten.",
@@ -41,11 +42,13 @@ Verb ClipExportVerb() {
             const Arguments& given = context.arguments;
             HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
             const std::string path = given.Text("--to");
-            HANDHOLD_ASSIGN(const exchange::ExportReport report,
-                            pipeline::ExportClip(*library, given.Text("CLIP"), path,
-                                                 {.streams = given.All("--streams"),
-                                                  .as_integers = given.Flag("--integers"),
-                                                  .dry_run = context.dry_run}));
+            HANDHOLD_ASSIGN(
+                const exchange::ExportReport report,
+                pipeline::ExportClip(*library, given.Text("CLIP"), path,
+                                     {.streams = given.All("--streams"),
+                                      .as_integers = given.Flag("--integers"),
+                                      .dry_run = context.dry_run,
+                                      .proceed = [&] { return !context.interrupted(); }}));
             Printer& out = context.printer;
             out.BeginDocument();
             out.PrintRecord("file", {{{.name = "file"}, path},

@@ -17,8 +17,9 @@ Result<exchange::ExportReport> ExportClip(const store::Library& library, const s
     return Error{ErrorCode::kInvalid, "only C3D is written as integers"};
   HANDHOLD_ASSIGN(const auto clip, library.OpenClip(key));
   if (extension == ".csv")
-    return exchange::WriteCsv(*clip, path, {options.streams, options.dry_run});
-  return exchange::WriteC3d(*clip, path, {options.as_integers, options.streams, options.dry_run});
+    return exchange::WriteCsv(*clip, path, {options.streams, options.dry_run, options.proceed});
+  return exchange::WriteC3d(
+      *clip, path, {options.as_integers, options.streams, options.dry_run, options.proceed});
 }
 
 }  // namespace handhold::pipeline

@@ -1,6 +1,7 @@
 /// Clips out of the library, as files that other programs read.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,13 @@ struct ExportOptions {
   std::vector<std::string> streams = {};  ///< by name; empty: all
   bool as_integers = false;               ///< C3D of 16 bits per value
   bool dry_run = false;                   ///< say what would be lost, write nothing
+  std::function<bool()> proceed = {};     ///< asked now and then; false cancels
 };
 
 /// Writes the clip (id, its beginning, or name) to `path`, in the format of the path's extension:
 /// .c3d or .csv. Fails with kInvalid for any other, when the file exists, or for a stream that
 /// there is not; what the format cannot hold is in the report. The file appears whole or not at
-/// all.
+/// all; kCancelled leaves nothing behind.
 Result<exchange::ExportReport> ExportClip(const store::Library& library, const std::string& key,
                                           const std::string& path,
                                           const ExportOptions& options = {});

@@ -141,6 +141,19 @@ TEST_F(Csv, ExportsNeverOverwriteAndDryRunsWriteNothing) {
               HasSubstr("no stream 'nope'; there are vicon/markers"));
 }
 
+TEST_F(Csv, CancelledExportsLeaveNothing) {
+  const recording::Clip clip = testing::MixedClip(1000);
+  for (const bool csv : {true, false}) {
+    int asked = 0;
+    const auto proceed = [&asked] { return ++asked < 3; };
+    const auto report = csv ? WriteCsv(clip, Path("x"), {.proceed = proceed})
+                            : WriteC3d(clip, Path("x"), {.proceed = proceed});
+    ASSERT_FALSE(report.has_value());
+    EXPECT_EQ(report.error().code, ErrorCode::kCancelled);
+    EXPECT_TRUE(fs::is_empty(Path("")));
+  }
+}
+
 TEST_F(Csv, EditedFilesAreRefusedByLine) {
   const recording::Clip clip = testing::MixedClip(3);
   ASSERT_TRUE(WriteCsv(clip, Path("a.csv"), {.streams = {"daq/emg"}}).has_value());
