@@ -276,6 +276,7 @@ class Decider {
                 std::to_string(chosen.frames) + ", which holds");
     }
     contents_.frames = std::min(chosen.frames, available);
+    contents_.promised_frames = chosen.frames;
     if (chosen.frames > available)
       Say(Severity::kLoss, "frames",
           "truncated: " + std::to_string(chosen.frames) + " frames are promised (" + chosen.who +

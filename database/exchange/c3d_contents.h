@@ -67,8 +67,9 @@ struct C3dContents {
   recording::Rate rate;          ///< of points
   int ratio = 0;                 ///< analog samples per frame
   int64_t first_frame = 1;
-  int64_t frames = 0;       ///< that are there
-  int64_t data_offset = 0;  ///< byte in the file
+  int64_t frames = 0;           ///< that are there
+  int64_t promised_frames = 0;  ///< at least that many
+  int64_t data_offset = 0;      ///< byte in the file
   std::vector<C3dPoint> points;
   std::vector<C3dChannel> channels;
   std::vector<C3dPlatform> platforms;

@@ -43,6 +43,7 @@ class C3dSource final : public ImportSource {
   const std::map<std::string, std::vector<uint8_t>>& documents() const override {
     return documents_;
   }
+  const std::vector<recording::Gap>& gaps() const override { return gaps_; }
   const Issues& issues() const override { return issues_; }
   int64_t bytes() const override { return file_->size(); }
   Status ForEachBlock(Duration span, const BlockVisitor& visit) override;
@@ -53,6 +54,8 @@ class C3dSource final : public ImportSource {
   Result<double> GuessUnit(Issues& issues);
   Status TarePlatforms();
   void TellOfEvents();
+  void TellOfTheEnd();
+  int64_t Ratio(size_t stream) const;
   Result<C3dFrames> ReadFrames(int64_t first, int count);
   int FramesAtOnce(Duration span) const;
   void Decode(const C3dStreamPlan& plan, const C3dFrames& frames, SampleBlock& block);
@@ -69,6 +72,7 @@ class C3dSource final : public ImportSource {
   recording::ClockMap clock_;
   C3dStreams streams_;
   std::vector<recording::Event> events_;
+  std::vector<recording::Gap> gaps_;
   std::map<std::string, std::vector<uint8_t>> documents_;
   Issues issues_;
   bool ignore_words_ = false, any_mask_ = false, counts_told_ = false;
@@ -144,6 +148,7 @@ Status C3dSource::Open() {
       -recording::DeviceTimeOfCounter(contents_.first_frame - 1, contents_.rate));
   streams_ = PlanC3dStreams(contents_, any_mask_, issues_);
   TellOfEvents();
+  TellOfTheEnd();
   return TarePlatforms();
 }
 
@@ -200,6 +205,28 @@ void C3dSource::TellOfEvents() {
     e.origin = "c3d";
     e.text = event.context;
     events_.push_back(std::move(e));
+  }
+}
+
+/// Samples per frame.
+int64_t C3dSource::Ratio(size_t stream) const {
+  const C3dStreamPlan& plan = streams_.plans[stream];
+  return plan.content == C3dContent::kRotations ? contents_.rotations.ratio
+         : plan.columns.empty()                 ? 1
+                                                : contents_.ratio;
+}
+
+/// What is promised and not there is missing from every stream's end.
+void C3dSource::TellOfTheEnd() {
+  for (size_t s = 0; s < streams_.infos.size(); ++s) {
+    const int64_t ratio = Ratio(s);
+    const int64_t there = streams_.plans[s].content == C3dContent::kRotations
+                              ? contents_.rotations.samples
+                              : contents_.frames * ratio;
+    const int64_t missing = contents_.promised_frames * ratio - there;
+    if (missing > 0)
+      gaps_.push_back(GapAtEnd(streams_.infos[s], clock_,
+                               (contents_.first_frame - 1) * ratio + there, missing));
   }
 }
 
@@ -337,9 +364,8 @@ Status C3dSource::ForEachBlock(Duration span, const BlockVisitor& visit) {
     for (size_t s = 0; s < streams_.infos.size(); ++s) {
       SampleBlock& block = blocks[s];
       block.stream_id = streams_.infos[s].id;
-      int64_t ratio = streams_.plans[s].columns.empty() ? 1 : contents_.ratio;
+      const int64_t ratio = Ratio(s);
       if (streams_.plans[s].content == C3dContent::kRotations) {
-        ratio = contents_.rotations.ratio;
         const int64_t left = contents_.rotations.samples - f * ratio;
         if (left <= 0) continue;
         HANDHOLD_TRY(ReadRotations(f * ratio, std::min(left, count * ratio), block));

@@ -1,9 +1,9 @@
 /// A recording in somebody else's format, read forward once in bounded memory: what importing needs
 /// of any format.
 ///
-/// Everything but the samples is known after opening; the samples then come as blocks, ready for
-/// store::ClipWriter::Append or recording::Clip::Append. What could not be kept, or was guessed, is
-/// in issues(): reading goes on. An ImportSource is used by one thread.
+/// Everything but the samples (and gaps at the end) is known after opening; the samples then come
+/// as blocks, ready for store::ClipWriter::Append or recording::Clip::Append. What could not be
+/// kept, or was guessed, is in issues(): reading goes on. An ImportSource is used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,8 @@ class ImportSource {
   virtual const recording::ClockMap& clock_map(int stream_id) const = 0;
   virtual const std::vector<recording::ForceSensor>& force_sensors() const { return none_; }
   virtual const std::vector<recording::Event>& events() const { return no_events_; }
+  /// What the file says is missing. Those at the end, of samples that it promises and does not
+  /// hold, may only be known, and appended, after ForEachBlock.
   virtual const std::vector<recording::Gap>& gaps() const { return no_gaps_; }
   virtual const recording::QualityRecord& quality() const { return no_quality_; }
   /// What of the file fits no stream, kept beside the samples, by name.
@@ -61,6 +63,12 @@ class ImportSource {
   recording::QualityRecord no_quality_;
   std::map<std::string, std::vector<uint8_t>> no_documents_;
 };
+
+/// The gap that is left where a file promises `count` > 0 samples more than it holds, from counter
+/// `first_missing` on; placed by the stream's clock, in clips that begin at host time 0. A promise
+/// beyond 100 years is cut to that.
+recording::Gap GapAtEnd(const recording::StreamInfo& stream, const recording::ClockMap& clock,
+                        int64_t first_missing, int64_t count);
 
 /// The whole file in memory: for short takes and tests.
 Result<recording::Clip> ReadWhole(ImportSource& source);

@@ -28,6 +28,7 @@ class QualisysSource final : public ImportSource {
   const recording::ClipInfo& info() const override { return info_; }
   const std::vector<recording::StreamInfo>& streams() const override { return streams_; }
   const recording::ClockMap& clock_map(int) const override { return clock_; }
+  const std::vector<recording::Gap>& gaps() const override { return gaps_; }
   const Issues& issues() const override { return issues_; }
   int64_t bytes() const override { return bytes_->size(); }
 
@@ -114,6 +115,8 @@ class QualisysSource final : public ImportSource {
       issues_.push_back({"NO_OF_FRAMES", rows < promised_ ? Severity::kLoss : Severity::kWarning,
                          (rows < promised_ ? "truncated: " : "says ") + std::to_string(promised_) +
                              " frames are promised, " + std::to_string(rows) + " are there"});
+    if (rows < promised_ && !told_)
+      gaps_.push_back(GapAtEnd(streams_[0], clock_, first_frame_ + rows, promised_ - rows));
     told_ = true;
     return {};
   }
@@ -205,6 +208,7 @@ class QualisysSource final : public ImportSource {
   recording::ClipInfo info_;
   recording::ClockMap clock_ = recording::ClockMap::Identity();
   std::vector<recording::StreamInfo> streams_;
+  std::vector<recording::Gap> gaps_;
   Issues issues_;
   int64_t head_rows_ = 0, promised_ = -1, first_frame_ = 0;
   size_t first_column_ = 0;

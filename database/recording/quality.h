@@ -15,7 +15,7 @@ struct QualityItem {
   std::string stream;      ///< its name; empty: of the whole recorder (disk time left)
   std::string what;        ///< "rate_Hz", "last_sample_age_s", "jitter_p99_s", "lost_samples",
                            ///< "visible_fraction", "saturated_samples", "clock_residual_p99_s",
-                           ///< "ring_fill_fraction", "disk_left_s"
+                           ///< "ring_fill_fraction", "disk_left_s", "import_loss"
   double value = 0.0;      ///< at the end of the take
   double worst = 0.0;      ///< the worst seen
   double threshold = 0.0;  ///< red beyond this, in the direction `what` implies

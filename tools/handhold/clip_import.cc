@@ -136,7 +136,8 @@ Verb ClipImportVerb() {
       .handles_interrupt = true,
       .details =
           "Samples are kept exactly. What a file holds and a clip cannot, what was guessed\n"
-          "and what was odd is listed; the exit code is 3 when something was lost.",
+          "and what was odd is listed and kept with the clip; the exit code is 3 when\n"
+          "something was lost, and the clip says keep no.",
       .run = [](Context& context) -> Outcome {
         const pipeline::ImportOptions options = OptionsFrom(context);
         if (options.use_ezc3d && options.cross_check)

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cctype>
 #include <condition_variable>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -64,6 +65,45 @@ Duration LengthOf(const std::map<int, int64_t>& samples, const ImportSource& sou
         longest, Duration::Nanoseconds(recording::DeviceTimeOfCounter(count->second, stream.rate)));
   }
   return longest;
+}
+
+/// What reading found, kept with the clip: properties that list, search and CSV carry on, numbered
+/// after those of an import before (our own CSV has them); and what makes a loss stand out wherever
+/// takes are judged.
+Status KeepFindings(const ImportSource& source, recording::ClipInfo info,
+                    store::ClipWriter& writer) {
+  if (source.issues().empty()) return {};
+  recording::QualityRecord quality = source.quality();
+  std::string first_loss;
+  int losses = 0, number = 0;
+  for (const Issue& issue : source.issues()) {
+    const std::string finding = issue.where + ": " + issue.what;
+    std::string key;
+    do {
+      char text[32];
+      std::snprintf(text, sizeof text, "import.finding.%03d", ++number);
+      key = text;
+    } while (info.properties.contains(key));
+    info.properties[key] = std::string(SeverityName(issue.severity)) + ": " + finding;
+    if (issue.severity != Severity::kLoss) continue;
+    if (losses++ == 0) first_loss = finding;
+    const bool of_stream = std::ranges::any_of(
+        source.streams(), [&](const auto& stream) { return stream.name == issue.where; });
+    recording::QualityItem item;
+    item.stream = of_stream ? issue.where : "";
+    item.what = "import_loss";
+    item.value = item.worst = 1;
+    item.red = true;
+    item.cause = finding;
+    quality.items.push_back(std::move(item));
+  }
+  HANDHOLD_TRY(writer.SetInfo(info));
+  if (losses == 0) return {};
+  quality.keep = false;
+  quality.advice += (quality.advice.empty() ? "" : " ") +
+                    std::string("Import it from a whole file if there is one: ") + first_loss +
+                    (losses > 1 ? "; and " + std::to_string(losses - 1) + " more." : ".");
+  return writer.SetQuality(quality);
 }
 
 /// By what the file begins with, then by its name.
@@ -155,6 +195,7 @@ Status WriteImport(ImportSource& source, const recording::ClipInfo& info, const 
   for (const recording::ForceSensor& sensor : source.force_sensors())
     HANDHOLD_TRY(writer->AddForceSensor(sensor));
   for (const recording::Event& event : source.events()) HANDHOLD_TRY(writer->AddEvent(event));
+  const size_t told_gaps = source.gaps().size();
   for (const recording::Gap& gap : source.gaps()) HANDHOLD_TRY(writer->AddGap(gap));
   HANDHOLD_TRY(writer->SetQuality(source.quality()));
   for (const auto& [name, data] : source.documents()) HANDHOLD_TRY(writer->PutDocument(name, data));
@@ -165,6 +206,9 @@ Status WriteImport(ImportSource& source, const recording::ClipInfo& info, const 
                                      samples[block.stream_id] += block.count;
                                      return writer->Append(block);
                                    }));
+  for (size_t i = told_gaps; i < source.gaps().size(); ++i)
+    HANDHOLD_TRY(writer->AddGap(source.gaps()[i]));
+  HANDHOLD_TRY(KeepFindings(source, info, *writer));
   return writer->Close();
 }
 

@@ -62,7 +62,9 @@ Result<std::unique_ptr<exchange::ImportSource>> OpenForeign(const std::string& p
 
 /// Writes a source as a closed clip file; `path` must not exist. Memory: 2 s of the recording and
 /// the source's own, below 64 MB for up to 2000 channels at 1 kHz. `samples` counts what was
-/// written, by stream; `tick` is asked now and then and returns false to cancel.
+/// written, by stream; `tick` is asked now and then and returns false to cancel. What reading found
+/// stays with the clip: a property "import.finding.NNN" each, and for a loss a red QualityItem and
+/// keep = false (schemas/README.md).
 Status WriteImport(exchange::ImportSource& source, const recording::ClipInfo& info,
                    const std::string& path, std::map<int, int64_t>& samples,
                    const std::function<bool()>& tick = {});

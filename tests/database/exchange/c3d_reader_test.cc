@@ -188,7 +188,19 @@ TEST(C3dReader, TruncationIsAlwaysReported) {
     const ReadFile file = Read({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
     EXPECT_TRUE(AnyLoss(file.issues)) << size;
     EXPECT_THAT(All(file.issues), HasSubstr("truncated: 20 frames are promised"));
+    // And a gap in its place: markers, camera masks (4 analog samples a frame) and analog.
+    const auto there = static_cast<int64_t>((size - data) / frame);
+    ASSERT_EQ(file.clip.gaps().size(), file.streams.size()) << size;
+    for (const recording::Gap& gap : file.clip.gaps()) {
+      const int64_t ratio =
+          file.streams[static_cast<size_t>(gap.stream_id) - 1].name == "c3d/analog" ? 4 : 1;
+      EXPECT_EQ(gap.first_missing_counter, there * ratio);
+      EXPECT_EQ(gap.count, (20 - there) * ratio);
+      EXPECT_EQ(gap.clip_begin.ns(), there * 10'000'000);
+      EXPECT_EQ(gap.clip_end.ns(), 200'000'000);
+    }
   }
+  EXPECT_TRUE(Read(whole).clip.gaps().empty());
   for (size_t size = 0; size < data; size += 37)
     EXPECT_THAT(Refusal({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}),
                 ::testing::AnyOf(HasSubstr("truncated"), HasSubstr("shorter")))
@@ -324,7 +336,11 @@ TEST(C3dReader, Rotations) {
   ExpectAsMade(made, file);
 
   made.after_data.resize(made.after_data.size() - 1);
-  EXPECT_THAT(All(Read(made.Build()).issues), HasSubstr("truncated: 6 samples are promised, 5"));
+  const ReadFile cut = Read(made.Build());
+  EXPECT_THAT(All(cut.issues), HasSubstr("truncated: 6 samples are promised, 5"));
+  ASSERT_EQ(cut.clip.gaps().size(), 1u) << "of the rotations alone";
+  EXPECT_EQ(cut.clip.gaps()[0].first_missing_counter, 5);
+  EXPECT_EQ(cut.clip.gaps()[0].count, 1);
 }
 
 TEST(C3dReader, SubjectsAreNotKept) {

@@ -62,6 +62,12 @@ TEST(QualisysTsv, WithoutFrameColumn) {
 TEST(QualisysTsv, RefusalsAndTruncationAreTold) {
   EXPECT_THAT(Message(kHead + kRows.substr(0, kRows.find("13\t"))),
               HasSubstr("truncated: 3 frames are promised, 2 are there"));
+  const std::string cut = kHead + kRows.substr(0, kRows.find("13\t"));
+  const auto clip = ReadWhole(*OpenQualisysTsv(Bytes(cut), "made.tsv").value()).value();
+  ASSERT_EQ(clip.gaps().size(), 1u);
+  EXPECT_EQ(clip.gaps()[0].first_missing_counter, 12) << "frame 13";
+  EXPECT_EQ(clip.gaps()[0].count, 1);
+  EXPECT_EQ(clip.gaps()[0].clip_begin, clip.Extent(1).end);
   EXPECT_THAT(Message(kHead + kRows.substr(0, kRows.size() - 6)),
               HasSubstr("made.tsv:11: has 6 cells, 2 markers need 8"));
   EXPECT_THAT(

@@ -1,7 +1,9 @@
 // clip import and clip export as a user meets them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -104,6 +106,51 @@ TEST_F(ExchangeVerbs, LossEndsWithThreeAndIsListed) {
   EXPECT_THAT(lossy.out, HasSubstr("are whole counts"));
 }
 
+// Half a file must not pass for a whole one, later and elsewhere: the terminal is gone then.
+TEST_F(ExchangeVerbs, WhatAnImportLostOrGuessedStaysWithTheClip) {
+  C3dBytes made;
+  made.unit = "??";
+  auto bytes = made.Build();
+  bytes.resize(bytes.size() - 1024);  // 12 of 20 frames (80 bytes each) are left
+  const auto id_of = [](const RunResult& run) {
+    return *Parsed(run).Find("files")->elements().front().Find("clip")->string();
+  };
+  const auto expect_told = [&](const std::string& id) {
+    SCOPED_TRACE(id);
+    const std::string clip = "id = \"" + id + "\"";
+    const RunResult shown = Ask({"clip", "show", id});
+    EXPECT_THAT(shown.out, HasSubstr("\"keep\":false"));
+    EXPECT_THAT(shown.out, HasSubstr("Import it from a whole file if there is one: frames"));
+    const auto properties = Rows(shown, "properties");
+    const auto quality = Rows(shown, "quality");
+    const auto has = [](const std::vector<std::string>& rows, const std::string& what) {
+      return std::any_of(rows.begin(), rows.end(), [&](const std::string& row) {
+        return row.find(what) != std::string::npos;
+      });
+    };
+    EXPECT_TRUE(has(properties, "loss: frames: truncated: 20 frames are promised")) << shown.out;
+    EXPECT_TRUE(has(properties, "warning: POINT:UNITS")) << shown.out;
+    ASSERT_EQ(quality.size(), 1u);
+    EXPECT_THAT(quality[0], HasSubstr("\"what\":\"import_loss\""));
+    EXPECT_THAT(quality[0], HasSubstr("\"red\":true"));
+    const auto gaps = Rows(shown, "gaps");
+    ASSERT_EQ(gaps.size(), 3u) << "markers, cameras, analog";
+    EXPECT_THAT(gaps[0], HasSubstr("\"begin_ns\":\"120000000\""));
+    EXPECT_THAT(gaps[0], HasSubstr("\"samples\":8"));
+    EXPECT_EQ(Parsed(Ask({"query", clip + " and keep"})).elements().size(), 0u);
+    EXPECT_EQ(Parsed(Ask({"query", clip + " and lost = 0"})).elements().size(), 0u);
+    EXPECT_EQ(Parsed(Ask({"query", clip + " and red = 0"})).elements().size(), 0u);
+    EXPECT_EQ(Parsed(Ask({"query", clip + " and text ~ \"truncated\""})).elements().size(), 1u);
+  };
+  const RunResult imported = Ask({"clip", "import", PutFile("cut.c3d", bytes)});
+  EXPECT_EQ(imported.exit_code, 3);
+  expect_told(id_of(imported));
+  Ask({"clip", "export", "cut", "--to", Path("again.csv")});
+  const RunResult again = Ask({"clip", "import", Path("again.csv")});
+  EXPECT_EQ(again.exit_code, 0) << "of the CSV nothing is lost: " << again.err;
+  expect_told(id_of(again));
+}
+
 TEST_F(ExchangeVerbs, CrossCheckListsWhereEzc3dDiffers) {
   C3dBytes made;
   made.word = [](int, int) { return 15888; };  // residual byte 16, mask 62, which ezc3d swaps
@@ -162,6 +209,9 @@ TEST_F(ExchangeVerbs, WrongUseIsSaid) {
               HasSubstr("there are c3d/markers"));
   EXPECT_THAT(Ask({"clip", "import", PutFile("x.bin", {1, 2, 3})}).err, HasSubstr("--format-in"));
   EXPECT_EQ(Ask({"clip", "import", file, "--reader", "ezc3d", "--cross-check"}).exit_code, 2);
+  ASSERT_EQ(::mkfifo(Path("pipe.c3d").c_str(), 0600), 0);
+  EXPECT_THAT(Ask({"clip", "import", Path("pipe.c3d"), "--dry-run"}).err,
+              HasSubstr("is not a file"));
 }
 
 }  // namespace
