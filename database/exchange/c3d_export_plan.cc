@@ -49,6 +49,7 @@ class Planner {
     PlanAnalog();
     PlanBodies();
     TellOfTheRest();
+    HANDHOLD_TRY(TellOfClocks());
     if (plan_.points.size() > 65'535 ||
         plan_.analog.size() * static_cast<size_t>(std::max(1, plan_.ratio)) > 65'535)
       return Error{ErrorCode::kUnsupported,
@@ -256,7 +257,23 @@ class Planner {
     const auto note = [&](const char* what) {
       issues_.push_back({"clip", Severity::kNote, std::string("C3D has no place for ") + what});
     };
-    if (!clip_.quality().items.empty()) note("the quality record");
+    const recording::ClipInfo& info = clip_.info();
+    std::string said;
+    for (const auto& [what, text] : {std::pair("the subject", &info.subject),
+                                     {"the session", &info.session},
+                                     {"the task", &info.task},
+                                     {"the prop", &info.prop}}) {
+      if (!text->empty()) said += (said.empty() ? "" : ", ") + (what + (" '" + *text + "'"));
+    }
+    if (!said.empty()) note(said.c_str());
+    if (info.utc_start.ns() != 0) note("the time it began");
+    if (!info.properties.empty()) {
+      std::string names;
+      for (const auto& [name, value] : info.properties) names += (names.empty() ? "" : ", ") + name;
+      note(("its " + std::to_string(info.properties.size()) + " properties: " + names).c_str());
+    }
+    if (!clip_.quality().items.empty() || !clip_.quality().advice.empty() || !clip_.quality().keep)
+      note("the quality record");
     if (!clip_.gaps().empty()) note("the causes of gaps");
     for (const StreamInfo* stream : streams_) {
       if (!stream->made_by.empty()) {
@@ -273,6 +290,17 @@ class Planner {
     if (clip_.events().size() > kMaxEvents)
       Lose("events", std::to_string(clip_.events().size() - kMaxEvents) + " of " +
                          std::to_string(clip_.events().size()) + ": C3D holds 255");
+  }
+
+  Status TellOfClocks() {
+    for (const StreamInfo* stream : streams_) {
+      HANDHOLD_ASSIGN(const auto pairs, clip_.ClockPairs(stream->id));
+      if (!pairs.empty())
+        Lose(stream->name, std::to_string(pairs.size()) +
+                               " raw clock pairs and the clock fitted to them: C3D's samples have "
+                               "no times but those of one even rate");
+    }
+    return {};
   }
 
   void PlanFrames() {

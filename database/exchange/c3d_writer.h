@@ -7,7 +7,8 @@
 /// "<sensor>.raw.<channel>"; analog channels and pressure cells become analog channels, rigid
 /// bodies the ROTATION group, events the EVENT group. Samples are placed on the points' time axis
 /// by the nearest sample; a device whose clock drifts against it is repeated or dropped a sample
-/// here and there, which is counted. Whatever C3D cannot hold is an issue; kLoss when it is data.
+/// here and there, which is counted. Whatever C3D cannot hold is an issue; kLoss when it is data,
+/// kNote when it is said of them (subject, properties, quality).
 #pragma once
 
 #include <functional>

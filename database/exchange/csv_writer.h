@@ -12,7 +12,8 @@ struct CsvWriteOptions {
   std::function<bool()> proceed = {};  ///< as C3dWriteOptions
 };
 
-/// Fails like WriteC3d. What CSV does not hold (clock pairs) is in the report's issues. Memory: 2 s
+/// Fails like WriteC3d. What CSV does not hold (clock pairs) is in the report's issues; documents,
+/// which no ClipSource has, are named by tools/pipeline/export.h. Memory: 2 s
 /// of the clip.
 Result<ExportReport> WriteCsv(const recording::ClipSource& clip, const std::string& path,
                               const CsvWriteOptions& options = {});

@@ -133,6 +133,7 @@ class FileReader final : public ClipReader {
     return count;
   }
   Result<std::vector<uint8_t>> Document(const std::string& name) const override;
+  Result<std::vector<std::string>> DocumentNames() const override;
   Result<std::vector<TimedZone>> Zones(int stream_id) const override;
 
  private:
@@ -308,6 +309,16 @@ Result<std::vector<uint8_t>> FileReader::Document(const std::string& name) const
   if (!row) return Error{ErrorCode::kNotFound, path_ + ": has no document '" + name + "'"};
   const std::span<const uint8_t> bytes = get.Blob(0);
   return std::vector<uint8_t>(bytes.begin(), bytes.end());
+}
+
+Result<std::vector<std::string>> FileReader::DocumentNames() const {
+  HANDHOLD_ASSIGN(Statement list, db_.Prepare("SELECT name FROM document ORDER BY name"));
+  std::vector<std::string> names;
+  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
+    names.push_back(row.String(0));
+    return {};
+  }));
+  return names;
 }
 
 void FileReader::CheckStream(const StreamInfo& info, Issues& issues) const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "database/base/issue.h"
 #include "database/base/result.h"
@@ -47,6 +48,8 @@ class ClipReader : public recording::ClipSource {
   virtual int64_t sample_count(int stream_id) const = 0;
   /// kNotFound without one of that name.
   virtual Result<std::vector<uint8_t>> Document(const std::string& name) const = 0;
+  /// Of all documents, in order.
+  virtual Result<std::vector<std::string>> DocumentNames() const = 0;
 
   /// Zone maps of a stream, in order, with the clip time each covers; stored ones in a closed clip,
   /// else computed by decoding. Cost: about 12 bytes per channel and 2 s.

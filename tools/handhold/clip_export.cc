@@ -36,8 +36,9 @@ Verb ClipExportVerb() {
           .writes = true,
           .handles_interrupt = true,
           .details =
-              "The exit code is 3 when something of the clip is not in the file; the findings\n"
-              "say what. An existing file is never overwritten.",
+              "The exit code is 3 when data of the clip (samples, events, documents, raw clock\n"
+              "pairs) are not in the file. The findings list them, and as notes what is said\n"
+              "of them that the format has no place for. An existing file is never overwritten.",
           .run = [](Context& context) -> Outcome {
             const Arguments& given = context.arguments;
             HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));

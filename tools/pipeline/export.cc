@@ -16,10 +16,18 @@ Result<exchange::ExportReport> ExportClip(const store::Library& library, const s
   if (options.as_integers && extension != ".c3d")
     return Error{ErrorCode::kInvalid, "only C3D is written as integers"};
   HANDHOLD_ASSIGN(const auto clip, library.OpenClip(key));
-  if (extension == ".csv")
-    return exchange::WriteCsv(*clip, path, {options.streams, options.dry_run, options.proceed});
-  return exchange::WriteC3d(
-      *clip, path, {options.as_integers, options.streams, options.dry_run, options.proceed});
+  HANDHOLD_ASSIGN(const std::vector<std::string> documents, clip->DocumentNames());
+  const bool csv = extension == ".csv";
+  HANDHOLD_ASSIGN(
+      exchange::ExportReport report,
+      csv ? exchange::WriteCsv(*clip, path, {options.streams, options.dry_run, options.proceed})
+          : exchange::WriteC3d(
+                *clip, path,
+                {options.as_integers, options.streams, options.dry_run, options.proceed}));
+  for (const std::string& name : documents)
+    report.issues.push_back({"document '" + name + "'", Severity::kLoss,
+                             std::string(csv ? "CSV" : "C3D") + " has no place for it"});
+  return report;
 }
 
 }  // namespace handhold::pipeline

@@ -154,12 +154,21 @@ TEST_F(C3dWriter, WhatC3dCannotHoldIsListed) {
   block.host_times = {Timestamp::FromNanoseconds(5'000'000'000)};
   clip.Append(block);
   clip.AddEvent({{}, Duration::Seconds(1), "contact_on", "indexer", 2, 3.5, ""});
+  clip.SetClockPairs(2, {{0, 0, 5'000'000'000, 0}, {1000, 1'000'000'000, 6'000'000'000, 0}});
+  recording::QualityRecord quality;
+  quality.keep = false;
+  clip.SetQuality(quality);
+  clip.mutable_info().session = "monday";
   const ExportReport report = WriteC3d(clip, Path("a.c3d")).value();
   const std::string all = All(report.issues);
   EXPECT_THAT(
       all, HasSubstr("loss: thermo: its rate of 30 Hz is not C3D's one analog rate here, 1000 Hz"));
   EXPECT_THAT(all, HasSubstr("loss: notes: C3D has no place for text streams"));
   EXPECT_THAT(all, HasSubstr("loss: events: 1 have a length, a value or a stream"));
+  EXPECT_THAT(all, HasSubstr("loss: plate/raw: 2 raw clock pairs and the clock fitted to them"));
+  for (const char* what : {"the subject 'S01', the session 'monday', the task 'stroke'",
+                           "the time it began", "its 1 properties: note", "the quality record"})
+    EXPECT_THAT(all, HasSubstr(std::string("note: clip: C3D has no place for ") + what));
   EXPECT_THAT(report.streams, ElementsAre("vicon/markers", "plate/raw", "daq/emg", "vicon/bodies"));
   EXPECT_THAT(WriteC3d(clip, Path("b.c3d"), {.streams = {"notes"}}).error().message,
               HasSubstr("nothing in these streams"));

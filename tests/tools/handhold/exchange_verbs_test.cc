@@ -77,9 +77,13 @@ TEST_F(ExchangeVerbs, ImportShowExportImport) {
   EXPECT_EQ(Ask({"library", "check"}).exit_code, 0);
 
   const RunResult csv = Ask({"clip", "export", "walk", "--to", Path("walk.csv")});
-  EXPECT_EQ(csv.exit_code, 0) << csv.err;
+  EXPECT_EQ(csv.exit_code, 3) << csv.err;
   const RunResult c3d = Ask({"clip", "export", "walk", "--to", Path("again.c3d")});
-  EXPECT_EQ(c3d.exit_code, 0) << c3d.err;
+  EXPECT_EQ(c3d.exit_code, 3) << c3d.err;
+  for (const RunResult* lossy : {&csv, &c3d})
+    EXPECT_THAT(lossy->out, HasSubstr("document 'c3d/parameters.json'"));
+  EXPECT_EQ(Rows(csv, "findings").size(), 1u);
+  EXPECT_THAT(c3d.out, HasSubstr("the subject 'S07', the task 'walk'"));
   EXPECT_GT(fs::file_size(Path("again.c3d")), 300u * 52);
   const RunResult again = Ask({"clip", "import", Path("walk.csv"), Path("again.c3d")});
   EXPECT_EQ(again.exit_code, 0);
@@ -195,7 +199,7 @@ TEST_F(ExchangeVerbs, DryRunsWriteNothing) {
   EXPECT_EQ(RunHandhold({"clip", "import", file, "--dry-run", "--library", Path("none")}).exit_code,
             0);
   ASSERT_EQ(Ask({"clip", "import", file}).exit_code, 0);
-  EXPECT_EQ(Ask({"clip", "export", "walk", "--to", Path("x.csv"), "--dry-run"}).exit_code, 0);
+  EXPECT_EQ(Ask({"clip", "export", "walk", "--to", Path("x.csv"), "--dry-run"}).exit_code, 3);
   EXPECT_FALSE(fs::exists(Path("x.csv")));
 }
 
