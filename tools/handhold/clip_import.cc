@@ -20,6 +20,7 @@ pipeline::ImportOptions OptionsFrom(const Context& context) {
   if (given.Has("--rate")) options.c3d.rate_Hz = given.Number("--rate");
   if (given.Has("--unit"))
     options.c3d.metres_per_unit = exchange::MetresPerUnit(given.Text("--unit"));
+  options.name = given.Text("--name");
   options.subject = given.Text("--subject");
   options.session = given.Text("--session");
   options.task = given.Text("--task");
@@ -105,6 +106,9 @@ Verb ClipImportVerb() {
                   {.name = "--cross-check",
                    .help = "read C3D with both and list where they differ",
                    .kind = ValueKind::kFlag},
+                  {.name = "--name",
+                   .value_name = "NAME",
+                   .help = "of the clip; without it, the file's name, which the clip then keeps"},
                   {.name = "--subject",
                    .value_name = "SUBJECT",
                    .help = "pseudonym of the subject"},
@@ -142,11 +146,13 @@ Verb ClipImportVerb() {
         const pipeline::ImportOptions options = OptionsFrom(context);
         if (options.use_ezc3d && options.cross_check)
           return Outcome::Usage("--cross-check compares both readers; leave out --reader ezc3d");
+        const std::vector<std::string> paths = context.arguments.All("FILE");
+        if (!options.name.empty() && paths.size() > 1)
+          return Outcome::Usage("--name names one clip; import its file alone");
         std::unique_ptr<store::Library> library;
         if (!context.dry_run) {
           HANDHOLD_ASSIGN(library, store::Library::Open(context.arguments.Text("--library")));
         }
-        const std::vector<std::string> paths = context.arguments.All("FILE");
         const auto total = static_cast<int64_t>(paths.size());
         context.progress.Begin("importing", total, "file");
         const auto progress = [&](double fraction, std::string_view) {

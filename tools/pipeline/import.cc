@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "database/exchange/byte_source.h"
@@ -53,7 +54,34 @@ recording::ClipInfo InfoFor(const ImportSource& source, const std::string& path,
     format = source.format();
     info.properties["import.file"] = std::filesystem::path(path).filename().string();
   }
+  if (!options.name.empty()) {
+    info.name = options.name;
+    info.properties.erase("import.file");
+    info.properties.erase("import.before.file");
+  }
   return info;
+}
+
+/// Who gives a pseudonym may not expect the person's name elsewhere in the clip.
+void TellOfNames(const ImportSource& source, const recording::ClipInfo& info,
+                 const ImportOptions& options, Issues& issues) {
+  if (options.subject.empty()) return;
+  if (options.name.empty())
+    issues.push_back({"name", Severity::kNote,
+                      "the clip is called '" + info.name +
+                          "' and keeps the file's name; if that names the person, --name gives "
+                          "another"});
+  std::set<std::string> owners;  // "JaneRoe:RFIN": Vicon's subject stands before the label
+  for (const recording::StreamInfo& stream : source.streams()) {
+    for (const recording::Channel& channel : stream.channels) {
+      const size_t colon = channel.name.find(':');
+      if (colon != std::string::npos && colon > 0) owners.insert(channel.name.substr(0, colon));
+    }
+  }
+  for (const std::string& owner : owners)
+    issues.push_back({"channels", Severity::kNote,
+                      "are called '" + owner +
+                          ":...', as in the file; if that names the person, rename them there"});
 }
 
 Duration LengthOf(const std::map<int, int64_t>& samples, const ImportSource& source) {
@@ -152,6 +180,7 @@ ImportedFile ImportOne(const std::string& path, const ImportOptions& options,
       if (status) result.clip = info.id.ToString();
     }
     result.issues = source->issues();
+    TellOfNames(*source, info, options, result.issues);
     if (status && options.cross_check && result.format == "c3d") {
       for (Issue& issue : exchange::CrossCheckC3d(path, options.c3d))
         result.issues.push_back(std::move(issue));

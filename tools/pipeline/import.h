@@ -26,7 +26,10 @@ struct ImportOptions {
   bool use_ezc3d = false;    ///< read C3D with ezc3d, in a child process
   bool cross_check = false;  ///< read C3D with both and list where they differ
   exchange::C3dReadOptions c3d;
-  /// Of every clip; empty: not said. The clip's name is the file's.
+  /// Of the clip. Empty: the file's name, which `import.file` then keeps too. With one, the clip
+  /// does not carry the file's name: it may be a person's.
+  std::string name = {};
+  /// Of every clip; empty: not said.
   std::string subject = {};
   std::string session = {};
   std::string task = {};

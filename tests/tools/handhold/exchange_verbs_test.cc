@@ -71,7 +71,9 @@ TEST_F(ExchangeVerbs, ImportShowExportImport) {
   EXPECT_THAT(files[0], HasSubstr("\"result\":\"whole\""));
   EXPECT_THAT(files[0], HasSubstr("\"format\":\"c3d\""));
   EXPECT_THAT(files[0], HasSubstr("\"length_ns\":\"3000000000\""));
-  EXPECT_TRUE(Rows(imported, "findings").empty());
+  const auto findings = Rows(imported, "findings");
+  ASSERT_EQ(findings.size(), 1u) << imported.out;
+  EXPECT_THAT(findings[0], HasSubstr("--name gives another"));
   EXPECT_THAT(Ask({"clip", "list"}).out, HasSubstr("S07"));
   EXPECT_THAT(Ask({"clip", "show", "walk"}).out, HasSubstr("c3d/markers"));
   EXPECT_EQ(Ask({"library", "check"}).exit_code, 0);
@@ -168,6 +170,25 @@ TEST_F(ExchangeVerbs, CrossCheckListsWhereEzc3dDiffers) {
   made.processor = C3dBytes::kMips;
   EXPECT_THAT(Ask({"clip", "import", PutFile("m.c3d", made.Build()), "--cross-check"}).out,
               HasSubstr("cannot be compared"));
+}
+
+// Who gives a pseudonym does not want the person's name in the clip.
+TEST_F(ExchangeVerbs, NamesInsteadOfTheFiles) {
+  C3dBytes made;
+  made.default_labels = false;
+  made.extras = {{1, "LABELS", -1, {12, 3}, {}, "JaneRoe:RFINJaneRoe:RTHMJaneRoe:RPNK"},
+                 {2, "LABELS", -1, {4, 2}, {}, "EMG1EMG2"}};
+  const std::string file = PutFile("Jane_Roe.c3d", made.Build());
+  const RunResult told = Ask({"clip", "import", file, "--subject", "S09", "--dry-run"});
+  EXPECT_THAT(told.out, HasSubstr("the clip is called 'Jane_Roe' and keeps the file's name"));
+  EXPECT_THAT(told.out, HasSubstr("are called 'JaneRoe:...'"));
+  EXPECT_TRUE(Rows(Ask({"clip", "import", file, "--dry-run"}), "findings").empty());
+  const RunResult run = Ask({"clip", "import", file, "--subject", "S09", "--name", "reach_1"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const RunResult shown = Ask({"clip", "show", "reach_1"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, Not(HasSubstr("Jane_Roe")));
+  EXPECT_EQ(Ask({"clip", "import", file, file, "--name", "x"}).exit_code, 2);
 }
 
 TEST_F(ExchangeVerbs, OneBadFileDoesNotStopTheOthers) {
