@@ -65,13 +65,7 @@ class Planner {
   }
 
   Status Select() {
-    for (const std::string& name : options_.streams) {
-      if (clip_.FindStreams(name).empty()) {
-        std::string there;
-        for (const StreamInfo& s : clip_.streams()) there += (there.empty() ? "" : ", ") + s.name;
-        return Error{ErrorCode::kInvalid, "no stream '" + name + "'; there are " + there};
-      }
-    }
+    HANDHOLD_TRY(CheckStreamNames(clip_, options_.streams));
     for (const StreamInfo& stream : clip_.streams()) {
       const bool wanted =
           options_.streams.empty() ||

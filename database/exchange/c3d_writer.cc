@@ -7,6 +7,7 @@
 #include <map>
 
 #include "database/base/check.h"
+#include "database/base/names.h"
 #include "database/base/units.h"
 #include "database/exchange/c3d_export_plan.h"
 #include "database/exchange/file_writer.h"
@@ -467,6 +468,18 @@ class C3dExport {
 };
 
 }  // namespace
+
+Status CheckStreamNames(const ClipSource& clip, const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const recording::StreamInfo& stream : clip.streams()) {
+    if (std::count(known.begin(), known.end(), stream.name) == 0) known.push_back(stream.name);
+  }
+  for (const std::string& name : names) {
+    if (std::count(known.begin(), known.end(), name) == 0)
+      return Error{ErrorCode::kInvalid, "no stream '" + name + "'" + DidYouMean(name, known)};
+  }
+  return {};
+}
 
 Result<ExportReport> WriteC3d(const ClipSource& clip, const std::string& path,
                               const C3dWriteOptions& options) {

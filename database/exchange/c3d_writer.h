@@ -36,6 +36,9 @@ struct ExportReport {
   Issues issues;
 };
 
+/// kInvalid, with the nearest name, for the first of `names` that no stream of the clip has.
+Status CheckStreamNames(const recording::ClipSource& clip, const std::vector<std::string>& names);
+
 /// Fails with kInvalid (a stream that there is not, nothing to write, the file exists), kIo, or
 /// what reading the clip says. The file appears whole or not at all. Memory: 2 s of the clip.
 Result<ExportReport> WriteC3d(const recording::ClipSource& clip, const std::string& path,

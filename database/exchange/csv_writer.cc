@@ -122,12 +122,7 @@ class CsvExport {
 
 Result<ExportReport> WriteCsv(const recording::ClipSource& clip, const std::string& path,
                               const CsvWriteOptions& options) {
-  for (const std::string& name : options.streams) {
-    if (!clip.FindStreams(name).empty()) continue;
-    std::string there;
-    for (const StreamInfo& s : clip.streams()) there += (there.empty() ? "" : ", ") + s.name;
-    return Error{ErrorCode::kInvalid, "no stream '" + name + "'; there are " + there};
-  }
+  HANDHOLD_TRY(CheckStreamNames(clip, options.streams));
   ExportReport report;
   std::vector<const StreamInfo*> streams;
   for (const StreamInfo& stream : clip.streams()) {

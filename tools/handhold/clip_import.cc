@@ -146,6 +146,10 @@ Verb ClipImportVerb() {
         const pipeline::ImportOptions options = OptionsFrom(context);
         if (options.use_ezc3d && options.cross_check)
           return Outcome::Usage("--cross-check compares both readers; leave out --reader ezc3d");
+        if (context.arguments.Has("--rate") &&
+            !(options.c3d.rate_Hz >= 1e-3 && options.c3d.rate_Hz <= 1e7))
+          return Outcome::Usage("--rate is from 0.001 to 10000000 Hz");
+        if (options.jobs < 0) return Outcome::Usage("--jobs is not negative");
         const std::vector<std::string> paths = context.arguments.All("FILE");
         if (!options.name.empty() && paths.size() > 1)
           return Outcome::Usage("--name names one clip; import its file alone");

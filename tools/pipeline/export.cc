@@ -6,18 +6,30 @@
 #include "database/exchange/csv_writer.h"
 
 namespace handhold::pipeline {
+namespace {
+
+std::string ExtensionOf(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension;
+}
+
+}  // namespace
+
+Status CheckExportPath(const std::string& path) {
+  const std::string extension = ExtensionOf(path);
+  if (extension == ".c3d" || extension == ".csv") return {};
+  return Error{ErrorCode::kInvalid, path + ": its extension says the format: .c3d or .csv"};
+}
 
 Result<exchange::ExportReport> ExportClip(const store::Library& library, const std::string& key,
                                           const std::string& path, const ExportOptions& options) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (extension != ".c3d" && extension != ".csv")
-    return Error{ErrorCode::kInvalid, path + ": its extension says the format: .c3d or .csv"};
-  if (options.as_integers && extension != ".c3d")
+  HANDHOLD_TRY(CheckExportPath(path));
+  const bool csv = ExtensionOf(path) == ".csv";
+  if (options.as_integers && csv)
     return Error{ErrorCode::kInvalid, "only C3D is written as integers"};
   HANDHOLD_ASSIGN(const auto clip, library.OpenClip(key));
   HANDHOLD_ASSIGN(const std::vector<std::string> documents, clip->DocumentNames());
-  const bool csv = extension == ".csv";
   HANDHOLD_ASSIGN(
       exchange::ExportReport report,
       csv ? exchange::WriteCsv(*clip, path, {options.streams, options.dry_run, options.proceed})

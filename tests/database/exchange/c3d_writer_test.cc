@@ -173,7 +173,7 @@ TEST_F(C3dWriter, WhatC3dCannotHoldIsListed) {
   EXPECT_THAT(WriteC3d(clip, Path("b.c3d"), {.streams = {"notes"}}).error().message,
               HasSubstr("nothing in these streams"));
   EXPECT_THAT(WriteC3d(clip, Path("b.c3d"), {.streams = {"note"}}).error().message,
-              HasSubstr("no stream 'note'"));
+              HasSubstr("no stream 'note': did you mean 'notes'?"));
   EXPECT_THAT(WriteC3d(clip, Path("a.c3d")).error().message, HasSubstr("exists already"));
   ASSERT_TRUE(WriteC3d(clip, Path("c.c3d"), {.dry_run = true}).has_value());
   EXPECT_FALSE(fs::exists(Path("c.c3d")));

@@ -138,7 +138,7 @@ TEST_F(Csv, ExportsNeverOverwriteAndDryRunsWriteNothing) {
   ASSERT_TRUE(WriteCsv(clip, Path("b.csv"), {.dry_run = true}).has_value());
   EXPECT_FALSE(fs::exists(Path("b.csv")));
   EXPECT_THAT(WriteCsv(clip, Path("b.csv"), {.streams = {"nope"}}).error().message,
-              HasSubstr("no stream 'nope'; there are vicon/markers"));
+              HasSubstr("no stream 'nope': known are 'vicon/markers'"));
 }
 
 TEST_F(Csv, CancelledExportsLeaveNothing) {

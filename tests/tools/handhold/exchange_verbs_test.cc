@@ -227,11 +227,16 @@ TEST_F(ExchangeVerbs, DryRunsWriteNothing) {
 TEST_F(ExchangeVerbs, WrongUseIsSaid) {
   const std::string file = PutFile("walk.c3d", C3dBytes().Build());
   ASSERT_EQ(Ask({"clip", "import", file}).exit_code, 0);
-  EXPECT_THAT(Ask({"clip", "export", "walk", "--to", Path("x.bvh")}).err,
-              HasSubstr(".c3d or .csv"));
+  const RunResult format = Ask({"clip", "export", "walk", "--to", Path("x.bvh")});
+  EXPECT_THAT(format.err, HasSubstr(".c3d or .csv"));
+  EXPECT_EQ(format.exit_code, 2);
   EXPECT_THAT(Ask({"clip", "export", "walk", "--to", file}).err, HasSubstr("exists already"));
   EXPECT_THAT(Ask({"clip", "export", "walk", "--to", Path("x.c3d"), "--streams", "c3d/marker"}).err,
-              HasSubstr("there are c3d/markers"));
+              HasSubstr("did you mean 'c3d/markers'"));
+  EXPECT_EQ(Ask({"clip", "export", "walk", "--to", Path("x.csv"), "--streams", "nope"}).exit_code,
+            2);
+  EXPECT_EQ(Ask({"clip", "import", file, "--rate", "-5"}).exit_code, 2);
+  EXPECT_EQ(Ask({"clip", "import", file, "--jobs", "-3"}).exit_code, 2);
   EXPECT_THAT(Ask({"clip", "import", PutFile("x.bin", {1, 2, 3})}).err, HasSubstr("--format-in"));
   EXPECT_EQ(Ask({"clip", "import", file, "--reader", "ezc3d", "--cross-check"}).exit_code, 2);
   ASSERT_EQ(::mkfifo(Path("pipe.c3d").c_str(), 0600), 0);
