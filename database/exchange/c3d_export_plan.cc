@@ -18,6 +18,8 @@ using recording::StreamInfo;
 using recording::StreamKind;
 
 constexpr int kMaxEvents = 255;
+// More would be gigabytes of nothing: refused.
+constexpr int64_t kManyEmptyFrames = 1'000'000, kEmptyPerFilled = 10;
 
 /// How many times `fast` is `slow`, when that is a whole number; else 0.
 int64_t RatioOf(Rate fast, Rate slow) {
@@ -56,6 +58,7 @@ class Planner {
                    "a C3D frame holds at most 65535 points and 65535 analog values: choose fewer "
                    "with --streams"};
     PlanFrames();
+    HANDHOLD_TRY(WeighGaps());
     return std::move(plan_);
   }
 
@@ -315,6 +318,25 @@ class Planner {
       const double mm = std::strtod(scale->second.c_str(), nullptr);
       if (std::isfinite(mm) && mm > 0) plan_.scale = static_cast<float>(mm);
     }
+  }
+
+  /// C3D counts its frames through a gap: each is written, empty.
+  Status WeighGaps() {
+    int64_t empty = 0;
+    for (const recording::Gap& gap : clip_.gaps()) {
+      if (gap.stream_id != plan_.base_stream) continue;
+      const int64_t begin = std::max(gap.first_missing_counter, plan_.first_counter);
+      const int64_t end =
+          std::min(gap.first_missing_counter + gap.count, plan_.first_counter + plan_.frames);
+      empty += std::max<int64_t>(0, end - begin);
+    }
+    const std::string what = std::to_string(empty) + " of " + std::to_string(plan_.frames) +
+                             " frames lie in gaps and are empty";
+    const int64_t filled = plan_.frames - empty;
+    if (empty >= kManyEmptyFrames && empty / kEmptyPerFilled >= filled)
+      return Error{ErrorCode::kUnsupported, what + ": write CSV, which has gaps"};
+    if (empty > filled) issues_.push_back({"frames", Severity::kWarning, what});
+    return {};
   }
 
   const ClipSource& clip_;

@@ -180,6 +180,33 @@ TEST_F(C3dWriter, WhatC3dCannotHoldIsListed) {
   EXPECT_FALSE(fs::exists(Path("c.c3d.part")));
 }
 
+// C3D counts frames through a gap: a break of weeks would be a billion empty ones.
+TEST_F(C3dWriter, FramesInGapsAreSaidOrRefused) {
+  const auto export_of = [&](int64_t gap, const std::string& name) {
+    recording::Clip clip{recording::ClipInfo{}};
+    recording::StreamInfo markers;
+    markers.name = "m";
+    markers.kind = recording::StreamKind::kMarkers;
+    markers.rate = {500, 1};
+    for (const char* part : {"a.x", "a.y", "a.z"}) markers.channels.push_back({part, "m", 0});
+    recording::SampleBlock block;
+    block.stream_id = clip.AddStream(markers, recording::ClockMap::Identity());
+    block.count = 10;
+    block.values.assign(30, 0.5);
+    clip.Append(block);
+    block.first_index = 10;
+    block.first_counter = 10 + gap;
+    clip.Append(block);
+    return WriteC3d(clip, Path(name));
+  };
+  EXPECT_THAT(All(export_of(5, "a.c3d").value().issues), ::testing::Not(HasSubstr("in gaps")));
+  EXPECT_THAT(All(export_of(80, "b.c3d").value().issues),
+              HasSubstr("warning: frames: 80 of 100 frames lie in gaps and are empty"));
+  const auto weeks = export_of(1'000'000'000, "c.c3d");
+  EXPECT_THAT(weeks.error().message, HasSubstr("write CSV, which has gaps"));
+  EXPECT_FALSE(fs::exists(Path("c.c3d")));
+}
+
 TEST_F(C3dWriter, ADriftingClockIsPlacedByTheNearestSample) {
   recording::Clip clip{recording::ClipInfo{}};
   recording::StreamInfo markers;
