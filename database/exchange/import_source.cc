@@ -28,15 +28,15 @@ Result<recording::Clip> ReadWhole(ImportSource& source) {
     clip.AddStream(stream, source.clock_map(stream.id));
   for (const recording::ForceSensor& sensor : source.force_sensors()) clip.AddForceSensor(sensor);
   for (const recording::Event& event : source.events()) clip.AddEvent(event);
-  const std::vector<recording::Gap> told = source.gaps();
-  for (const recording::Gap& gap : told) clip.AddGap(gap);
+  const size_t told_gaps = source.gaps().size();
+  for (const recording::Gap& gap : source.gaps()) clip.AddGap(gap);
   clip.SetQuality(source.quality());
   HANDHOLD_TRY(
       source.ForEachBlock(Duration::Seconds(2), [&](const recording::SampleBlock& block) -> Status {
         clip.Append(block);
         return {};
       }));
-  for (size_t i = told.size(); i < source.gaps().size(); ++i) clip.AddGap(source.gaps()[i]);
+  for (size_t i = told_gaps; i < source.gaps().size(); ++i) clip.AddGap(source.gaps()[i]);
   return clip;
 }
 
