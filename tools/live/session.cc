@@ -191,15 +191,16 @@ void Session::TellChanges(const Operator& op, const HealthSnapshot& now) {
   told_ = now;
 }
 
-/// The writer goes on in a file that somebody deleted, and notices nothing.
-void Session::WatchFile(const Operator& op) {
+// The writer goes on in a file that somebody deleted, and notices nothing.
+void Session::WatchFile(const Operator& op, HealthSnapshot* health) {
   std::error_code unknown;
-  if (file_gone_ || std::filesystem::exists(take_path_, unknown) || unknown) return;
-  file_gone_ = true;
-  if (op.say) {
+  const bool there = std::filesystem::exists(take_path_, unknown) || unknown;
+  if (!there && !file_gone_ && op.say) {
     op.say("RED: " + take_path_ +
            " is gone: somebody removed or moved it; if it was removed, this take is lost");
   }
+  file_gone_ = !there;
+  if (file_gone_) health->trouble = "the take's file is gone: put it back, or this take is lost";
 }
 
 Wish::Kind Session::Tick(const Operator& op) {
@@ -207,9 +208,9 @@ Wish::Kind Session::Tick(const Operator& op) {
   const Timestamp now = HostNow();
   if (now >= next_watch_) {
     next_watch_ = now + kWatchPeriod;
-    const HealthSnapshot health = recorder_->Health();
+    HealthSnapshot health = recorder_->Health();
     TellChanges(op, health);
-    if (recording_) WatchFile(op);
+    if (recording_) WatchFile(op, &health);
     if (op.watch) op.watch(health);
   }
   if (op.interrupted && op.interrupted()) return Wish::kQuit;

@@ -139,7 +139,8 @@ class Session {
   std::vector<store::LedgerEntry> NotesOfTake() const;
   /// Into the ledger; what cannot be said stays in unsaid_. Returns which, and why.
   std::string SayNotes();
-  void WatchFile(const Operator& op);
+  /// A take whose file is gone is trouble, said once and shown as long as it lasts.
+  void WatchFile(const Operator& op, capture::HealthSnapshot* health);
   /// One round of the loop: 50 ms, watching and answering. False: the operator is leaving.
   Wish::Kind Tick(const Operator& op);
   /// Answers what can be answered at once.
@@ -154,7 +155,7 @@ class Session {
   std::shared_ptr<void> names_;  ///< while a take's name is chosen and its file made
   ClipId take_;
   std::string take_path_;
-  bool file_gone_ = false;                  ///< told already
+  bool file_gone_ = false;                  ///< at the last look
   std::vector<store::LedgerEntry> unsaid_;  ///< what the ledger did not take yet
   size_t next_event_ = 0;
   Timestamp next_watch_;

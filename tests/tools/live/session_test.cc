@@ -189,6 +189,44 @@ TEST_F(SessionTest, AStopOrALeaveWhileStreamsAreWaitedForIsToldApartAndKeepsNoth
   }
 }
 
+TEST_F(SessionTest, ATakeWhoseFileIsGoneIsNotShownAsGood) {
+  capture::PatternOptions pattern;
+  pattern.force_rate_hz = 1000;
+  const capture::PatternFeed feed(pattern);
+  RehearsalOptions options;
+  options.lead = Duration::Milliseconds(100);
+  options.loop = true;
+  auto rehearsal = Rehearsal::Start(ForceRig(), feed, std::move(options));
+  ASSERT_TRUE(rehearsal) << rehearsal.error().message;
+  SessionOptions own;
+  own.library = (folder_ / "lib").string();
+  auto session = Session::Open((*rehearsal)->rig(), std::move(own));
+  ASSERT_TRUE(session) << session.error().message;
+  ASSERT_TRUE((*session)->Check());
+  Operator op;
+  int looks = 0, red = 0, told = 0;
+  const std::filesystem::path clips = folder_ / "lib" / "clips", away = folder_ / "away";
+  op.say = [&](std::string_view text) { told += text.find("is gone") != text.npos ? 1 : 0; };
+  op.watch = [&](const capture::HealthSnapshot& health) {
+    if (health.state != capture::SessionState::kRecording) return;
+    ++looks;
+    if (looks == 2) std::filesystem::rename(clips, away);
+    if (looks == 5) std::filesystem::rename(away, clips);
+    if (looks < 3 || looks > 5) {
+      EXPECT_THAT(health.trouble, IsEmpty()) << "look " << looks;
+    } else {
+      EXPECT_THAT(health.trouble, ::testing::HasSubstr("file is gone"));
+      EXPECT_TRUE(health.red());
+      ++red;
+    }
+  };
+  op.wish = [&] { return Wish{looks < 8 ? Wish::kNothing : Wish::kStop, ""}; };
+  ASSERT_TRUE((*session)->Arm(op));
+  ASSERT_TRUE((*session)->RecordTake(op));
+  EXPECT_EQ(red, 3);
+  EXPECT_EQ(told, 1);
+}
+
 // As a recorder that was killed leaves it.
 TEST_F(SessionTest, ATakeThatNoCatalogueKnowsIsFoundByItsNameAndSaidToBeUnfinished) {
   auto library = store::Library::Create((folder_ / "lib").string());
