@@ -167,7 +167,8 @@ Outcome Record(Context& context, LiveView& view, live::Session& session, bool ar
     }
     first = false;
     const bool last = !armed_by_key || stored->leave || context.interrupted();
-    if (last) view.Close();
+    // The next look would erase as many lines of the page as the screen had.
+    last ? view.Close() : view.Clear();
     Report(context, view, session, *stored, rehearsal);
     if (!context.printer.Finish()) {
       view.Say(stored->take.info.name + " is stored at " + stored->take.path +

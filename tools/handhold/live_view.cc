@@ -107,9 +107,13 @@ void LiveView::Watch(const capture::HealthSnapshot& health) {
   }
 }
 
-void LiveView::Close() {
+void LiveView::Clear() {
   Erase();
   std::fflush(stderr);
+}
+
+void LiveView::Close() {
+  Clear();
   keyboard_.Restore();
 }
 

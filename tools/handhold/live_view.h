@@ -25,7 +25,9 @@ class LiveView {
   void Say(std::string_view text);
   /// One JSON object on stdout, at once; with --format ndjson only.
   void Tell(const text::Json& object);
-  /// Takes the screen away and gives the terminal back: before long work and before results.
+  /// Takes the screen away until the next look: before results that stay above it.
+  void Clear();
+  /// Clears and gives the terminal back: before long work and before the last results.
   void Close();
   bool ndjson() const { return context_.printer.format() == Format::kNdjson; }
 

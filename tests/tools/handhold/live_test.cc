@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 
 #include <filesystem>
 #include <fstream>
@@ -31,7 +32,8 @@ constexpr Duration kPatience = Duration::Seconds(60);  // a loaded machine, with
 /// `handhold` in the background: its lines as they come, its stdin, its signals.
 class Running {
  public:
-  enum class Stdin { kPipe, kTerminal };
+  /// kScreen: a terminal of 80 x 24 for input and output alike.
+  enum class Stdin { kPipe, kTerminal, kScreen };
   explicit Running(const std::vector<std::string>& words, Stdin stdin_kind = Stdin::kPipe) {
     int in[2], out[2];
     if (stdin_kind == Stdin::kPipe) {
@@ -42,6 +44,12 @@ class Running {
       in[0] = open(ptsname(in[1]), O_RDWR | O_NOCTTY | O_CLOEXEC);
     }
     EXPECT_EQ(pipe2(out, O_CLOEXEC), 0);
+    if (stdin_kind == Stdin::kScreen) {
+      const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+      EXPECT_EQ(ioctl(in[1], TIOCSWINSZ, &size), 0);
+      dup3(in[0], out[1], O_CLOEXEC);
+      dup3(in[1], out[0], O_CLOEXEC);
+    }
     pid_ = fork();
     if (pid_ == 0) {
       dup2(in[0], STDIN_FILENO);
@@ -559,6 +567,53 @@ TEST_F(Live, ADiskThatTakesNoMoreIsSaidAndWhatWasStoredCanBeFinished) {
   EXPECT_EQ(RunHandhold({"library", "rebuild", "--finish", "--library", library_}).exit_code, 0);
   EXPECT_EQ(RunHandhold({"library", "check", "--library", library_}).exit_code, 0);
   EXPECT_THAT(RunHandhold({"clip", "list", "--library", library_}).out, HasSubstr("stroke_001"));
+}
+
+/// What a terminal shows after these bytes, with all that scrolled away: lines, the cursor's way
+/// up, and what is erased below it.
+std::string Shown(const std::string& bytes) {
+  std::vector<std::string> lines(1);
+  size_t row = 0, column = 0;
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    if (bytes[at] == '\n') {
+      if (++row == lines.size()) lines.emplace_back();
+    } else if (bytes[at] == '\r') {
+      column = 0;
+    } else if (bytes[at] == '\x1b') {
+      const size_t end = bytes.find_first_of("AJKm", at);
+      if (end == std::string::npos) break;
+      const int count = std::atoi(bytes.c_str() + at + 2);
+      if (bytes[end] == 'A') row -= std::min(row, static_cast<size_t>(count));
+      if (bytes[end] == 'J') lines.resize(row + 1);
+      if (bytes[end] == 'J') lines[row].resize(std::min(column, lines[row].size()));
+      at = end;
+    } else {
+      lines[row].resize(std::max(lines[row].size(), column + 1), ' ');
+      lines[row][column++] = bytes[at];
+    }
+  }
+  std::string out;
+  for (const std::string& line : lines) out += line + "\n";
+  return out;
+}
+
+TEST_F(Live, OnATerminalThePageOfATakeStaysWholeAboveTheScreen) {
+  Running record({"live", "record", "--library", library_, "--simulate", "pattern", "--arm"},
+                 Running::Stdin::kScreen);
+  ASSERT_TRUE(record.WaitFor("armed")) << record.output();
+  record.Send("r");
+  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+  ASSERT_TRUE(record.WaitFor("MB on disk")) << record.output();
+  record.Send("s");
+  ASSERT_TRUE(record.WaitFor("clip tag stroke_001")) << record.output();
+  for (int looks = 0; looks < 3; ++looks)
+    ASSERT_TRUE(record.WaitFor("q stop and leave")) << record.output();
+  record.Send("q");
+  EXPECT_EQ(record.Wait(), 0) << record.output();
+  const std::string shown = Shown(record.output());
+  EXPECT_THAT(shown, AllOf(HasSubstr("\nKEEP  stroke_001"), HasSubstr("\nno gaps\n"),
+                           HasSubstr("\nclocks\n  "), HasSubstr("\nNext:\n  handhold clip show"),
+                           HasSubstr("\n  handhold clip tag stroke_001 good")));
 }
 
 TEST_F(Live, SeveralTakesWhileArmed) {
