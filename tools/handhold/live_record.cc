@@ -162,13 +162,23 @@ Outcome Record(Context& context, LiveView& view, live::Session& session, bool ar
         if (first) outcome = Outcome::Loss("nothing was recorded");
         break;
       }
+      // Devices return and disks are emptied while a session stays armed; a rehearsal's session
+      // that has begun does not come again.
+      const bool too_late = rehearsal != nullptr && stored.error().code == ErrorCode::kTimeout;
+      if (armed_by_key && !too_late && !context.interrupted()) {
+        view.Say("refused: " + stored.error().message);
+        if (first) outcome = stored.error();
+        continue;
+      }
       view.Close();
       return stored.error();
     }
+    if (first) outcome = Outcome::Done();
     first = false;
     const bool last = !armed_by_key || stored->leave || context.interrupted();
     // The next look would erase as many lines of the page as the screen had.
-    last ? view.Close() : view.Clear();
+    view.Clear();
+    if (last) view.Close();
     Report(context, view, session, *stored, rehearsal);
     if (!context.printer.Finish()) {
       view.Say(stored->take.info.name + " is stored at " + stored->take.path +

@@ -638,6 +638,36 @@ TEST_F(Live, SeveralTakesWhileArmed) {
   EXPECT_THAT(record.output(), HasSubstr("grip_003"));
 }
 
+TEST_F(Live, ATakeThatCannotStartLeavesTheSessionArmed) {
+  const std::string rig = WriteRig();
+  auto simulate = std::make_unique<Running>(
+      std::vector<std::string>{"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  ASSERT_TRUE(simulate->WaitFor("In a second terminal:")) << simulate->output();
+  Running record({"live", "record", "--rig", rig, "--library", library_, "--arm", "--control"});
+  ASSERT_TRUE(record.WaitFor("armed")) << record.output();
+  ASSERT_TRUE(record.WaitFor(" Hz")) << "a device that never came is not lost: " << record.output();
+  simulate.reset();
+  ASSERT_TRUE(record.WaitFor("LOST: ")) << record.output();
+  ASSERT_TRUE(record.WaitFor("LOST: ")) << record.output();
+  record.Send("record\n");
+  ASSERT_TRUE(record.WaitFor("refused: the take cannot start: ")) << record.output();
+  Running back({"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  ASSERT_TRUE(record.WaitFor("BACK: ")) << record.output();
+  ASSERT_TRUE(record.WaitFor("BACK: ")) << record.output();
+  // As a disk that takes no more.
+  const std::filesystem::path clips = std::filesystem::path(library_) / "clips";
+  std::filesystem::rename(clips, folder_ / "away");
+  record.Send("record\n");
+  ASSERT_TRUE(record.WaitFor("refused: ")) << record.output();
+  std::filesystem::rename(folder_ / "away", clips);
+  record.Send("record\n");
+  ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
+  ASSERT_TRUE(record.WaitFor("recording 0:0")) << record.output();
+  record.Send("quit\n");
+  EXPECT_EQ(record.Wait(), 0) << record.output();
+  EXPECT_THAT(record.output(), HasSubstr("touch_001"));
+}
+
 TEST_F(Live, WhatCannotBeWrittenDownIsRefusedBeforeTheTake) {
   for (const auto& [option, value] : std::vector<std::pair<std::string, std::string>>{
            {"--task", "gr\xe4sp"}, {"--task", "a\nb"}, {"--tag", ""}, {"--pre-roll", "3"}}) {
