@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <map>
 
+#include "capture/session/red_figures.h"
+
 namespace handhold::capture {
 namespace {
 
@@ -13,7 +15,7 @@ using recording::GapCause;
 using recording::QualityItem;
 using recording::StreamInfo;
 
-constexpr size_t kMostGapLines = 12, kMostNotes = 6;
+constexpr size_t kMostGapLines = 12, kMostRed = 10, kMostNotes = 6;
 
 [[gnu::format(printf, 1, 2)]] std::string Format(const char* format, ...) {
   char text[256];
@@ -130,15 +132,19 @@ std::string SourceLines(const std::string& name, const SourceHealth& health) {
 }
 
 std::string RedLines(const TakePageInput& in) {
-  std::string out;
-  for (const QualityItem& item : in.take->quality.items) {
-    if (!item.red) continue;
-    out += Format("  %s %s: worst %.4g, limit %.4g, first at %.1f s%s\n", item.stream.c_str(),
-                  item.what.c_str(), item.worst, item.threshold, item.clip_first_red.seconds(),
-                  item.acknowledged ? " (acknowledged)" : "");
+  const std::vector<RedFigure> red = RedFigures(in.take->quality.items);
+  if (red.empty()) return "nothing was red\n";
+  std::string out = "red\n";
+  for (size_t i = 0; i < std::min(red.size(), kMostRed); ++i) {
+    const QualityItem& item = red[i].item;
+    out += Format("  %s %s: worst %.4g, limit %.4g, first at %.1f s%s\n", red[i].name.c_str(),
+                  item.what.c_str(), item.worst, item.threshold, red[i].clip_first_red.seconds(),
+                  red[i].acknowledged ? " (acknowledged)" : "");
     out += "    " + item.cause + "\n";
   }
-  return out.empty() ? "nothing was red\n" : "red\n" + out;
+  if (red.size() > kMostRed)
+    out += Format("  and %zu more: `handhold clip show` has all\n", red.size() - kMostRed);
+  return out;
 }
 
 }  // namespace

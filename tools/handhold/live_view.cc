@@ -17,11 +17,10 @@ namespace {
 
 constexpr Duration kLinePeriod = Duration::Seconds(5);
 
-int Columns() {
+live::ScreenOptions SizeOfTerminal() {
   winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    return std::clamp<int>(size.ws_col - 1, 20, 200);
-  return 79;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {.columns = 79};
+  return {.columns = std::clamp<int>(size.ws_col - 1, 20, 200), .rows = size.ws_row};
 }
 
 /// Room for a screen or a line of health: a terminal that is not stopped, a pipe at most half full.
@@ -97,7 +96,10 @@ void LiveView::Watch(const capture::HealthSnapshot& health) {
   if (!CanWrite(STDERR_FILENO)) return;
   if (screen_) {
     Erase();
-    last_ = live::Screen(health, {.columns = Columns(), .colour = colour_, .keys = keys_});
+    live::ScreenOptions options = SizeOfTerminal();
+    options.colour = colour_;
+    options.keys = keys_;
+    last_ = live::Screen(health, options);
     std::fputs(last_.c_str(), stderr);
     std::fflush(stderr);
     drawn_lines_ = 1 + static_cast<int>(std::count(last_.begin(), last_.end(), '\n'));

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "capture/session/red_figures.h"
+
 namespace handhold::live {
 namespace {
 
@@ -83,11 +85,10 @@ std::string Headline(const HealthSnapshot& h) {
   return "";
 }
 
-std::vector<const QualityItem*> RedItems(const HealthSnapshot& h) {
-  std::vector<const QualityItem*> red;
-  for (const QualityItem& item : h.items)
-    if (item.red && !item.acknowledged) red.push_back(&item);
-  return red;
+std::vector<capture::RedFigure> Unseen(const HealthSnapshot& h) {
+  std::vector<QualityItem> items = h.items;
+  std::erase_if(items, [](const QualityItem& item) { return item.acknowledged; });
+  return capture::RedFigures(items);
 }
 
 /// Why the bar is red, in few words; empty: it is green.
@@ -95,10 +96,10 @@ std::string Trouble(const HealthSnapshot& h) {
   if (!h.trouble.empty()) return h.trouble;
   for (const capture::SourceStatus& source : h.sources)
     if (source.required && !source.connected) return source.name + " IS GONE";
-  const auto red = RedItems(h);
+  const auto red = Unseen(h);
   if (red.empty()) return "";
   std::string text =
-      "LOOK: " + (red[0]->stream.empty() ? "this machine" : red[0]->stream) + " " + red[0]->what;
+      "LOOK: " + (red[0].name.empty() ? "this machine" : red[0].name) + " " + red[0].item.what;
   if (red.size() > 1) text += Format(" and %zu more", red.size() - 1);
   return text;
 }
@@ -155,6 +156,7 @@ class Painter {
  public:
   explicit Painter(const ScreenOptions& options) : options_(options) {}
   void Line(const std::string& text, const char* colour = "") {
+    ++lines_;
     if (!out_.empty()) out_ += "\n";
     const std::string fitted = Fitted(text, options_.columns);
     out_ += options_.colour && *colour != '\0'
@@ -175,13 +177,32 @@ class Painter {
       at = end + 1;
     }
   }
+  int lines() const { return lines_; }
   std::string Take() { return std::move(out_); }
 
  private:
   const ScreenOptions& options_;
   std::string out_;
+  int lines_ = 0;
 };
 
+/// A line below the bar. Where rows are few, details go first.
+struct Row {
+  std::string text;
+  const char* colour;
+  bool detail = false;
+};
+
+void LeaveOut(std::vector<Row>* rows, size_t most) {
+  for (size_t at = rows->size(); at-- > 0 && rows->size() > most;)
+    if ((*rows)[at].detail) rows->erase(rows->begin() + static_cast<std::ptrdiff_t>(at));
+  if (rows->size() <= most) return;
+  const size_t more = rows->size() - most + 1;
+  rows->resize(most - 1);
+  rows->push_back({Format("  and %zu lines more", more), "31"});
+}
+
+constexpr int kRowsForBig = 12;
 constexpr const char* kRedBar = "1;97;41";
 constexpr const char* kGreenBar = "1;30;42";
 
@@ -212,7 +233,12 @@ std::string Screen(const HealthSnapshot& h, const ScreenOptions& options) {
   Painter paint(options);
   const std::string trouble = Trouble(h);
   const bool recording = h.state == SessionState::kRecording;
-  paint.Big(Headline(h), recording ? "1;31" : "1;32");
+  const char* colour = recording ? "1;31" : "1;32";
+  if (options.rows == 0 || options.rows >= kRowsForBig) {
+    paint.Big(Headline(h), colour);
+  } else {
+    paint.Line(Headline(h), colour);
+  }
   if (trouble.empty()) {
     paint.Bar("ALL GOOD", kGreenBar);
   } else {
@@ -225,21 +251,28 @@ std::string Screen(const HealthSnapshot& h, const ScreenOptions& options) {
   size_t widest = 4;
   for (const capture::SourceStatus& source : h.sources)
     widest = std::max(widest, source.name.size());
+  std::vector<Row> rows;
   for (const capture::SourceStatus& source : h.sources) {
     std::string name = source.name;
     name.resize(widest, ' ');
     if (source.connected) {
-      paint.Line("  ok    " + name + SourceFigures(h, source.name), "32");
+      rows.push_back({"  ok    " + name + SourceFigures(h, source.name), "32"});
     } else {
-      paint.Line((source.required ? "  GONE  " : "  away  ") + name + "  " + source.text, "1;31");
+      rows.push_back(
+          {(source.required ? "  GONE  " : "  away  ") + name + "  " + source.text, "1;31"});
     }
   }
-  for (const QualityItem* item : RedItems(h)) {
-    paint.Line(Format("  RED   %s %s %.4g, limit %.4g", item->stream.c_str(), item->what.c_str(),
-                      item->worst, item->threshold),
-               "1;31");
-    if (!item->cause.empty()) paint.Line("        " + item->cause, "31");
+  for (const capture::RedFigure& red : Unseen(h)) {
+    rows.push_back({Format("  RED   %s %s %.4g, limit %.4g", red.name.c_str(),
+                           red.item.what.c_str(), red.item.worst, red.item.threshold),
+                    "1;31"});
+    if (!red.item.cause.empty()) rows.push_back({"        " + red.item.cause, "31", true});
   }
+  if (options.rows > 0) {
+    const int used = paint.lines() + (options.keys.empty() ? 0 : 1);
+    LeaveOut(&rows, static_cast<size_t>(std::max(1, options.rows - used)));
+  }
+  for (const Row& row : rows) paint.Line(row.text, row.colour);
   if (!options.keys.empty()) paint.Line(std::string(options.keys), "2");
   return paint.Take();
 }

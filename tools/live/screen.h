@@ -13,13 +13,15 @@ namespace handhold::live {
 
 struct ScreenOptions {
   int columns = 80;
+  int rows = 0;  ///< of the terminal; 0: as many as it takes
   bool colour = true;
   std::string_view keys = {};  ///< the last line: what the keyboard does
 };
 
 /// Several lines, each at most `columns` wide, without a final newline: big letters (REC and the
 /// time; ARMED; STORED), a bar that is green or red from edge to edge and says why, a line per
-/// source and a line per figure that is red.
+/// source and a line per device and figure that is red, with its cause. At most `rows`, so that the
+/// letters stay in view: causes are left out first, then what is last.
 std::string Screen(const capture::HealthSnapshot& health, const ScreenOptions& options);
 
 /// One line for logs: "recording 0:12  all good  vicon 500.0 Hz  plate 7000.2 Hz".

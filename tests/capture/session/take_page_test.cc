@@ -82,6 +82,31 @@ TEST(TakePageTest, WhatWasRedIsExplained) {
   EXPECT_THAT(Page(take), Not(HasSubstr("nothing was red")));
 }
 
+// One outage: every stream of both devices, three figures each.
+TEST(TakePageTest, WhatOneCauseMadeRedInManyStreamsIsOneEntryADevice) {
+  TakeResult take = Take();
+  for (const char* what : {"last_sample_age_s", "jitter_p99_s", "lost_samples"}) {
+    for (int k = 0; k < 12; ++k) {
+      recording::QualityItem item;
+      item.stream = (k < 2 ? "plate/" : "vicon/") + std::to_string(k);
+      item.what = what;
+      item.worst = 100.0 + (k == 7 ? 50 : k);
+      item.threshold = 1;
+      item.red = true;
+      item.acknowledged = k != 3;
+      item.clip_first_red = Timestamp::FromSeconds(20 - k);
+      item.cause = "nothing received";
+      take.quality.items.push_back(item);
+    }
+  }
+  const std::string page = Page(take);
+  EXPECT_LE(std::count(page.begin(), page.end(), '\n'), 30) << page;
+  EXPECT_THAT(page, HasSubstr("  plate (2 streams) lost_samples: worst 101, limit 1, first at "
+                              "19.0 s (acknowledged)\n    nothing received\n"));
+  EXPECT_THAT(page, HasSubstr("  vicon (10 streams) lost_samples: worst 150, limit 1, first at "
+                              "9.0 s\n    nothing received\n"));
+}
+
 TEST(TakePageTest, ARestartAndABufferThatWasNotGrantedAreSaidWithTheFix) {
   const TakeResult take = Take();
   TakePageInput input;

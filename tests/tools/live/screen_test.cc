@@ -77,6 +77,36 @@ TEST(Screen, IsRedWithTheReasonUntilAcknowledged) {
   EXPECT_THAT(Screen(h, {.columns = 80}), HasSubstr("ALL GOOD"));
 }
 
+// One outage of two devices: every stream, three figures each.
+TEST(Screen, OneOutageLeavesTheLettersInView) {
+  HealthSnapshot h = Recording();
+  h.sources[0] = {"vicon", false, true, "cannot connect: is Vicon running?"};
+  h.items.clear();
+  for (const char* what : {"last_sample_age_s", "jitter_p99_s", "lost_samples"}) {
+    for (const char* stream : {"vicon/markers", "vicon/plate/force", "plate/wrench"}) {
+      h.items.push_back(Figure(stream, what, 7));
+      h.items.back().red = true;
+      h.items.back().cause = "a cause and what to do about it";
+    }
+  }
+  const auto lines = [](const std::string& screen) {
+    return 1 + std::count(screen.begin(), screen.end(), '\n');
+  };
+  const std::string screen =
+      Screen(h, {.columns = 79, .rows = 24, .colour = false, .keys = "q stop"});
+  EXPECT_LE(lines(screen), 24) << screen;
+  EXPECT_THAT(screen, AllOf(HasSubstr(BigText("REC 1:12", 79)), HasSubstr("vicon IS GONE"),
+                            HasSubstr("RED   vicon (2 streams) lost_samples 7, limit 0"),
+                            HasSubstr("RED   plate/wrench lost_samples"), HasSubstr("a cause"),
+                            HasSubstr("q stop"), Not(HasSubstr("more"))));
+  const std::string few = Screen(h, {.columns = 79, .rows = 13, .colour = false, .keys = "q stop"});
+  EXPECT_EQ(lines(few), 13) << few;
+  EXPECT_THAT(few,
+              AllOf(HasSubstr(BigText("REC 1:12", 79)), HasSubstr("GONE  vicon"),
+                    HasSubstr("and 4 lines more"), HasSubstr("q stop"), Not(HasSubstr("a cause"))));
+  EXPECT_LE(lines(Screen(h, {.columns = 79, .rows = 6, .colour = false, .keys = "q stop"})), 6);
+}
+
 TEST(Screen, ASourceThatFellSilentShowsNoRate) {
   HealthSnapshot h = Recording();
   h.items.push_back(Figure("vicon/markers", "last_sample_age_s", 3.04));
