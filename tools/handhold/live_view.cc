@@ -32,6 +32,17 @@ bool CanWrite(int descriptor) {
   return capacity <= 0 || ioctl(descriptor, FIONREAD, &held) != 0 || 2 * held <= capacity;
 }
 
+/// More than an operator says in an hour; a program that marks without end and never reads is told.
+constexpr size_t kMostWaiting = 10'000;
+
+void Keep(std::string_view text, std::deque<std::string>* waiting) {
+  if (waiting->size() < kMostWaiting) {
+    waiting->emplace_back(text);
+  } else {
+    waiting->back() = "more was said while nobody read";
+  }
+}
+
 bool WantsColour(int descriptor) {
   const char* no_colour = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
@@ -71,38 +82,59 @@ void LiveView::Erase() {
   drawn_lines_ = 0;
 }
 
+void LiveView::Redraw() {
+  std::fputs(last_.c_str(), stderr);
+  std::fflush(stderr);
+  drawn_lines_ = 1 + static_cast<int>(std::count(last_.begin(), last_.end(), '\n'));
+}
+
 void LiveView::Say(std::string_view text) {
-  if (ndjson()) Tell(text::Json::Object({{"type", "said"}, {"text", text}}));
-  const std::string screen = drawn_lines_ > 0 ? last_ : "";
+  if (ndjson()) Keep(text, &said_objects_);
+  Keep(text, &said_);
+  PourObjects(false);
+  PourLines(false);
+}
+
+void LiveView::PourObjects(bool all) {
+  for (; !said_objects_.empty() && (all || CanWrite(STDOUT_FILENO)); said_objects_.pop_front())
+    Write(text::Json::Object({{"type", "said"}, {"text", said_objects_.front()}}));
+}
+
+void LiveView::PourLines(bool all) {
+  if (said_.empty() || !(all || CanWrite(STDERR_FILENO))) return;
+  const bool drawn = drawn_lines_ > 0;
   Erase();
-  context_.progress.Note(text);
-  if (!screen.empty()) {
-    std::fputs(screen.c_str(), stderr);
-    drawn_lines_ = 1 + static_cast<int>(std::count(screen.begin(), screen.end(), '\n'));
-  }
+  for (; !said_.empty() && (all || CanWrite(STDERR_FILENO)); said_.pop_front())
+    context_.progress.Note(said_.front());
+  if (drawn && CanWrite(STDERR_FILENO)) Redraw();
   std::fflush(stderr);
 }
 
-void LiveView::Tell(const text::Json& object) {
-  if (!ndjson()) return;
+void LiveView::Write(const text::Json& object) {
   if (const Result<std::string> text = text::WriteJson(object)) context_.printer.Raw(*text + "\n");
   (void)context_.printer.Finish().has_value();  // at once: somebody watches
 }
 
+void LiveView::Tell(const text::Json& object) {
+  if (!ndjson()) return;
+  PourObjects(true);
+  Write(object);
+}
+
 // A reader that does not read (a pager, a stopped terminal) costs it figures, never the operator
-// his keys or a mark its time: what cannot be written at once is left out.
+// his keys, a mark its time or a take its end: figures that cannot be written at once are left out.
 void LiveView::Watch(const capture::HealthSnapshot& health) {
-  if (ndjson() && CanWrite(STDOUT_FILENO)) Tell(live::HealthJson(health));
-  if (!CanWrite(STDERR_FILENO)) return;
+  PourObjects(false);
+  PourLines(false);
+  if (ndjson() && said_objects_.empty() && CanWrite(STDOUT_FILENO)) Write(live::HealthJson(health));
+  if (!said_.empty() || !CanWrite(STDERR_FILENO)) return;
   if (screen_) {
     Erase();
     live::ScreenOptions options = SizeOfTerminal();
     options.colour = colour_;
     options.keys = keys_;
     last_ = live::Screen(health, options);
-    std::fputs(last_.c_str(), stderr);
-    std::fflush(stderr);
-    drawn_lines_ = 1 + static_cast<int>(std::count(last_.begin(), last_.end(), '\n'));
+    Redraw();
   } else if (HostNow() >= next_line_) {
     next_line_ += kLinePeriod;
     context_.progress.Note(live::ScreenLine(health));
@@ -110,6 +142,8 @@ void LiveView::Watch(const capture::HealthSnapshot& health) {
 }
 
 void LiveView::Clear() {
+  PourObjects(true);
+  PourLines(true);
   Erase();
   std::fflush(stderr);
 }

@@ -2,6 +2,7 @@
 /// objects for programs with --format ndjson; and the operator's keys. Shared by them, no verb.
 #pragma once
 
+#include <deque>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -21,11 +22,14 @@ class LiveView {
   ~LiveView();
 
   live::Operator MakeOperator();
-  /// A line for people, above the screen.
+  /// A line for people, above the screen. Never waits for a reader: what a stopped terminal or a
+  /// full pipe does not take is kept until it does.
   void Say(std::string_view text);
-  /// One JSON object on stdout, at once; with --format ndjson only.
+  /// One JSON object on stdout, after what waits; with --format ndjson only. Waits for the reader:
+  /// for results.
   void Tell(const text::Json& object);
-  /// Takes the screen away until the next look: before results that stay above it.
+  /// Writes what waits and takes the screen away until the next look: before results that stay
+  /// above it. Waits for the reader.
   void Clear();
   /// Clears and gives the terminal back: before long work and before the last results.
   void Close();
@@ -34,6 +38,12 @@ class LiveView {
  private:
   void Watch(const capture::HealthSnapshot& health);
   void Erase();
+  void Redraw();
+  void Write(const text::Json& object);
+  /// What waits for stdout and stderr, as far as they take it at once; `all`: however long it
+  /// takes.
+  void PourObjects(bool all);
+  void PourLines(bool all);
 
   Context& context_;
   live::Keyboard keyboard_;
@@ -43,6 +53,7 @@ class LiveView {
   bool screen_ = false, colour_ = false, quiet_ = false;
   int drawn_lines_ = 0;
   std::string last_;
+  std::deque<std::string> said_, said_objects_;  ///< not written yet: to stderr, to stdout
   Timestamp next_line_;
 };
 

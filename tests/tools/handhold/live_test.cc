@@ -437,6 +437,37 @@ TEST_F(Live, AReaderThatStopsOrGoesAwayEndsNoTake) {
               AllOf(HasSubstr("\"name\":\"stroke_001\""), HasSubstr("\"name\":\"stroke_002\"")));
 }
 
+// Whoever watches, by Ctrl-S or by not reading, keeps no take from its end.
+TEST_F(Live, AStoppedTerminalOrAFullPipeKeepsNoTakeFromBeingStored) {
+  const auto stored = [&](const std::string& name) {
+    for (const Timestamp end = HostNow() + kPatience; HostNow() < end; usleep(200'000)) {
+      if (RunHandhold({"clip", "list", "--library", library_}).out.find(name) != std::string::npos)
+        return true;
+    }
+    return false;
+  };
+  {
+    Running screen(
+        {"live", "record", "--library", library_, "--simulate", "pattern", "--seconds", "3"},
+        Running::Stdin::kScreen);
+    ASSERT_TRUE(screen.WaitFor("RECORDING")) << screen.output();
+    screen.Send("\x13   ");
+    EXPECT_TRUE(stored("stroke_001"));
+    screen.Send("\x11");
+    ASSERT_TRUE(screen.WaitFor("mark 3")) << "what was said meanwhile is said: " << screen.output();
+    EXPECT_TRUE(screen.WaitFor("stroke_001")) << screen.output();
+    EXPECT_EQ(screen.Wait(), 0) << screen.output();
+  }
+  Running pipe({"live", "record", "--library", library_, "--simulate", "pattern", "--seconds", "3",
+                "--control", "--format", "ndjson"});
+  ASSERT_TRUE(pipe.WaitFor("RECORDING")) << pipe.output();
+  for (int i = 0; i < 5000; ++i) pipe.Send("mark\n");
+  EXPECT_TRUE(stored("stroke_002"));
+  EXPECT_EQ(pipe.Wait(), 0) << pipe.output();
+  EXPECT_THAT(pipe.output(), HasSubstr("\"text\":\"mark 5000\""));
+  EXPECT_TRUE(LastOf(pipe.output(), "stored"));
+}
+
 TEST_F(Live, AMonitorBesideATakeIsToldAndTakesNothingFromIt) {
   const std::string rig = WriteRig();
   Running simulate({"live", "simulate", "--rig", rig, "--feed", "pattern"});
