@@ -99,7 +99,8 @@ class Recorder {
   virtual Status Start(recording::ClipInfo info) = 0;
   /// Ends the take, drains, fits clocks, writes quality, compacts, catalogues. Back in armed after.
   virtual Result<TakeResult> Stop() = 0;
-  /// True when stop_after has passed or the take ended by itself (a full disk): call Stop.
+  /// True when stop_after has passed, or the file cannot be written and a ring is three quarters
+  /// full: call Stop.
   virtual bool wants_stop() const = 0;
   virtual Status Disarm() = 0;  ///< stops the sources; state checked
 

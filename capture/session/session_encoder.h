@@ -73,7 +73,8 @@ class SessionEncoder {
   Status WriteEvents();
   /// Every 10 s of a take: quality, and more and more seldom the clock maps.
   void WriteQuality(Timestamp now);
-  /// The file cannot be written, or can again: seen in health, and by wants_stop when it lasts.
+  /// The file cannot be written, or can again: seen in health, and by wants_stop when the rings
+  /// will not hold what comes for long.
   void NoteTrouble(const Status& status);
   /// What the rings hold up to `until` is lost: into the figures and the notes.
   void CountUnwritten(Feed& feed, const RecordRing::Position& until, Ended& ended);
@@ -123,6 +124,7 @@ class SessionEncoder {
   Published published_;
   std::string trouble_, take_name_, path_;
   Timestamp trouble_since_;
+  std::atomic<double> fullest_{0.0};  ///< share of a ring unread, at the watch's last look
 
   mutable std::mutex health_mutex_;
   HealthBoard board_;

@@ -12,7 +12,17 @@
 namespace handhold::capture {
 namespace {
 
-constexpr Duration kTroubleBeforeStop = Duration::Seconds(1);
+/// Of the fullest ring, while the file cannot be written: the rest is for what comes while the take
+/// ends.
+constexpr double kMostFillInTrouble = 0.75;
+
+/// "the take ends in about 7 s": the rings fill as they did since the trouble began.
+std::string TimeLeft(double fill, Duration in_trouble) {
+  if (in_trouble < Duration::Seconds(1) || fill <= 0.0) return "";
+  const double left_s = std::max(0.0, kMostFillInTrouble / fill - 1.0) * in_trouble.seconds();
+  if (left_s > 3600) return "";
+  return "the take ends in about " + std::to_string(std::lround(left_s)) + " s: ";
+}
 
 int64_t FileBytes(const std::string& path) {
   struct stat info;
@@ -78,10 +88,12 @@ double SessionEncoder::DiskLeft_s(const std::string& path, double bytes_per_seco
 void SessionEncoder::Judge(Timestamp now) {
   Published seen;
   std::string trouble, name, path;
+  Timestamp trouble_since;
   {
     const std::lock_guard lock(published_mutex_);
     seen = published_;
     trouble = trouble_;
+    trouble_since = trouble_since_;
     name = take_name_;
     path = path_;
   }
@@ -100,7 +112,13 @@ void SessionEncoder::Judge(Timestamp now) {
     const double age_s = 1e-9 * static_cast<double>(now.ns() - newest);
     board_.JudgeStream(s.figures, std::max(0.0, age_s), clip);
   }
-  for (const auto& feed : feeds_) board_.JudgeRing(feed->name(), feed->sink->TakeFullest(), clip);
+  double fullest = 0.0;
+  for (const auto& feed : feeds_) {
+    const double fill = feed->sink->TakeFullest();
+    fullest = std::max(fullest, fill);
+    board_.JudgeRing(feed->name(), fill, clip);
+  }
+  fullest_ = fullest;
   const std::string at = path.empty() ? directory_ : path;
   if (!at.empty()) board_.JudgeDisk(DiskLeft_s(at, rate, seen.in_take ? bytes : 0), clip);
 
@@ -110,7 +128,7 @@ void SessionEncoder::Judge(Timestamp now) {
   out.durable_age = seen.durable_age;
   out.bytes = bytes;
   out.take = name;
-  out.trouble = trouble;
+  out.trouble = trouble.empty() ? "" : TimeLeft(fullest, now - trouble_since) + trouble;
   out.sources.clear();
   for (const auto& feed : feeds_) {
     const auto [connected, text] = feed->index < seen.states.size()
@@ -136,8 +154,7 @@ bool SessionEncoder::wants_stop() const {
   const Timestamp now = options_.now();
   const std::lock_guard lock(published_mutex_);
   if (!published_.in_take) return false;
-  return now >= published_.take_end ||
-         (!trouble_.empty() && now - trouble_since_ > kTroubleBeforeStop);
+  return now >= published_.take_end || (!trouble_.empty() && fullest_ >= kMostFillInTrouble);
 }
 
 std::string SessionEncoder::NotFlowing(const Feed& feed, const std::vector<std::string>& names) {
