@@ -149,8 +149,9 @@ class Live : public ::testing::Test {
     library_ = (folder_ / "lib").string();
   }
 
-  /// A rig of its own ports, so that tests and a user's rehearsal do not meet.
-  std::string WriteRig() {
+  /// A rig of its own ports, so that tests and a user's rehearsal do not meet. `take`: more of its
+  /// table [take].
+  std::string WriteRig(const std::string& take = "") {
     // Held together, so that they differ; freed just before they are used.
     const auto vicon = capture::wire::TcpListener::Listen(capture::wire::Address::Loopback(0));
     const auto http = capture::wire::TcpListener::Listen(capture::wire::Address::Loopback(0));
@@ -158,6 +159,7 @@ class Live : public ::testing::Test {
     const std::string path = (folder_ / "rig.toml").string();
     std::ofstream(path) << "format = \"handhold.rig\"\nversion = 1\nname = \"test\"\n"
                         << "[take]\nsubject = \"S01\"\ntask = \"touch\"\n"
+                        << take
                         << "[[source]]\nname = \"vicon\"\nkind = \"vicon\"\nhost = \"127.0.0.1\"\n"
                         << "port = " << vicon->address().port << "\n"
                         << "[[source]]\nname = \"plate\"\nkind = \"net_ft\"\nhost = \"127.0.0.1\"\n"
@@ -256,6 +258,19 @@ TEST_F(Live, ATakeFromEndToEnd) {
 
   simulate.Signal(SIGINT);
   EXPECT_EQ(simulate.Wait(), 0) << simulate.output();
+}
+
+TEST_F(Live, ThePreRollOfARigIsNotKeptOfATakeThatBeginsAtOnce) {
+  const std::string rig = WriteRig("pre_roll_s = 5\n");
+  Running simulate({"live", "simulate", "--rig", rig, "--feed", "pattern"});
+  ASSERT_TRUE(simulate.WaitFor("In a second terminal:")) << simulate.output();
+  const RunResult record = RunHandhold({"live", "record", "--rig", rig, "--library", library_,
+                                        "--seconds", "1", "--format", "ndjson"});
+  EXPECT_THAT(record.out, HasSubstr("pre_roll_s keeps nothing without --arm")) << record.err;
+  const auto stored = LastOf(record.out, "stored");
+  ASSERT_TRUE(stored) << record.out;
+  // What flowed while the devices were waited for is not in it: it was some 40 ms.
+  EXPECT_LE(1e-9 * std::stod(*stored->Find("length_ns")->string()), 1.010);
 }
 
 TEST_F(Live, InjectedGapsAreTheReportedGaps) {
