@@ -147,6 +147,16 @@ std::string RedLines(const TakePageInput& in) {
   return out;
 }
 
+/// Sources whose threads run as other programs do, and should not.
+std::string RealTimeLine(const TakePageInput& in) {
+  std::string names;
+  for (const auto& [name, health] : in.sources)
+    if (health.real_time_asked && !health.real_time) names += (names.empty() ? "" : ", ") + name;
+  if (names.empty()) return "";
+  return "real-time scheduling not granted to " + names +
+         ": a busy machine is late;\n  allow rtprio 10 in /etc/security/limits.d, log in again\n";
+}
+
 }  // namespace
 
 std::string TakePage(const TakePageInput& in) {
@@ -162,6 +172,7 @@ std::string TakePage(const TakePageInput& in) {
   }
   out += "\n" + StreamLines(in) + "\n" + GapLines(in) + "\n" + ClockLines(in) + "\n" + RedLines(in);
   for (const auto& [name, health] : in.sources) out += SourceLines(name, health);
+  out += RealTimeLine(in);
   for (size_t i = 0; i < in.notes.size(); ++i) {
     if (i == kMostNotes) {
       out += Format("and %zu more\n", in.notes.size() - i);

@@ -228,6 +228,7 @@ SourceHealth NetFtSource::Health() const {
   health.receive_buffer_bytes = granted_;
   health.receive_buffer_asked = options_.receive_buffer_bytes;
   health.real_time = real_time_;
+  health.real_time_asked = true;
   return health;
 }
 

@@ -73,7 +73,8 @@ struct SourceHealth {
   uint32_t device_status = 0;        ///< as the device encodes it; 0 healthy
   int64_t receive_buffer_bytes = 0;  ///< granted SO_RCVBUF; 0 where not applicable
   int64_t receive_buffer_asked = 0;  ///< asked of it
-  bool real_time = false;  ///< its thread has real-time scheduling; false: as other programs
+  bool real_time = false;        ///< its thread has real-time scheduling; false: as other programs
+  bool real_time_asked = false;  ///< it wants it; false: what it plays is not lost
 };
 
 class Source {

@@ -211,6 +211,7 @@ SourceHealth ViconSource::Health() const {
   health.reconnects = reconnects_;
   health.last_packet_host = Timestamp::FromNanoseconds(last_host_ns_);
   health.real_time = real_time_;
+  health.real_time_asked = true;
   return health;
 }
 

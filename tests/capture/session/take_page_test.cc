@@ -150,6 +150,20 @@ TEST(HealthBoardTest, TheWorstRateIsTheFarthestOnEitherSideWithItsLimitAndCause)
   }
 }
 
+TEST(TakePageTest, RealTimeThatWasNotGrantedIsSaidOnceWithTheFix) {
+  const TakeResult take = Take();
+  TakePageInput input;
+  input.take = &take;
+  SourceHealth granted, not_granted, never_asked;
+  granted.real_time_asked = granted.real_time = not_granted.real_time_asked = true;
+  input.sources = {{"plate", granted}, {"past", never_asked}};
+  EXPECT_THAT(TakePage(input), Not(HasSubstr("real-time")));
+  input.sources.emplace_back("vicon", not_granted);
+  input.sources.emplace_back("wrist", not_granted);
+  EXPECT_THAT(TakePage(input), HasSubstr("real-time scheduling not granted to vicon, wrist: "));
+  EXPECT_THAT(TakePage(input), HasSubstr("rtprio 10"));
+}
+
 TEST(HealthBoardTest, WhatIsCountedTurnsRedAgainWhenThereIsMoreThanWasAcknowledged) {
   HealthBoard board({});
   StreamFigures figures;
