@@ -84,8 +84,12 @@ void StreamMeter::CountVisible(const RingRecord& record) {
   const auto count = static_cast<size_t>(record.count);
   const auto step = static_cast<size_t>(info_.channels_per_item()) * count;
   for (size_t item = 0; item + count <= values.size(); item += step) {
-    for (size_t i = 0; i < count; ++i) seen.visible += std::isnan(values[item + i]) ? 0 : 1;
+    int64_t visible = 0;
+    for (size_t i = 0; i < count; ++i) visible += std::isnan(values[item + i]) ? 0 : 1;
+    seen.visible += visible;
     seen.all += static_cast<int64_t>(count);
+    visible_ += visible;
+    markers_ += static_cast<int64_t>(count);
   }
 }
 
@@ -134,6 +138,8 @@ StreamFigures StreamMeter::Figures() const {
     all += seen.all;
   }
   if (all > 0) out.visible_fraction = static_cast<double>(visible) / static_cast<double>(all);
+  if (markers_ > 0)
+    out.visible_in_all_fraction = static_cast<double>(visible_) / static_cast<double>(markers_);
 
   const double host_s = 1e-9 * static_cast<double>(Sent(last_) - Sent(first_));
   const double device_s = 1e-9 * static_cast<double>(last_.device_ns - first_.device_ns);

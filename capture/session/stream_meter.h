@@ -28,7 +28,8 @@ struct StreamFigures {
   /// came. A hold that ends in a burst is one late packet.
   double jitter_p99_s = 0.0;
   bool has_markers = false;
-  double visible_fraction = 1.0;  ///< of markers, over the last second
+  double visible_fraction = 1.0;         ///< of markers, over the last second
+  double visible_in_all_fraction = 1.0;  ///< of markers, over all samples
   int64_t lost_samples = 0;
   bool has_forces = false;
   /// Beyond the sensor's full scale or said to be by the device; of a packet of which both hold,
@@ -80,6 +81,7 @@ class StreamMeter {
     int64_t visible = 0, all = 0;
   };
   std::array<Seen, 5> seen_;
+  int64_t visible_ = 0, markers_ = 0;  ///< seen and all, of all samples
 };
 
 }  // namespace handhold::capture

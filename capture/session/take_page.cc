@@ -40,7 +40,7 @@ std::string StreamLines(const TakePageInput& in) {
     out +=
         Format("%-26.26s %10lld %9.2f %8lld %8s %7.2f ms\n", f.stream.c_str(),
                static_cast<long long>(f.samples), f.rate_Hz, static_cast<long long>(f.lost_samples),
-               f.has_markers ? Format("%.0f %%", 100 * f.visible_fraction).c_str() : "",
+               f.has_markers ? Format("%.0f %%", 100 * f.visible_in_all_fraction).c_str() : "",
                1e3 * f.jitter_p99_s);
   }
   return out;

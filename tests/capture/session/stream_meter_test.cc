@@ -111,7 +111,7 @@ TEST(StreamMeterTest, AStepOfTheClockShowsUntilItIsTold) {
   }
 }
 
-TEST(StreamMeterTest, VisibilityIsOfMarkersAndOfTheLastSecond) {
+TEST(StreamMeterTest, VisibilityIsOfMarkersOfTheLastSecondAndOfAll) {
   StreamMeter meter(MarkerStream("vicon/markers", 4, 100));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto send = [&](int from, int to, int visible) {
@@ -127,6 +127,7 @@ TEST(StreamMeterTest, VisibilityIsOfMarkersAndOfTheLastSecond) {
   EXPECT_NEAR(meter.Figures().visible_fraction, 0.6, 0.08);
   send(350, 500, 1);
   EXPECT_EQ(meter.Figures().visible_fraction, 0.25);
+  EXPECT_EQ(meter.Figures().visible_in_all_fraction, (300 * 4 + 200 * 1) / (500.0 * 4));
 }
 
 TEST(StreamMeterTest, SamplesBeyondFullScaleAreSaturated) {

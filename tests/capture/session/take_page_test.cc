@@ -164,6 +164,14 @@ TEST(TakePageTest, RealTimeThatWasNotGrantedIsSaidOnceWithTheFix) {
   EXPECT_THAT(TakePage(input), HasSubstr("rtprio 10"));
 }
 
+TEST(TakePageTest, WhatIsVisibleIsOfTheWholeTake) {
+  StreamFigures figures;
+  figures.has_markers = true;
+  figures.visible_fraction = 1.0;
+  figures.visible_in_all_fraction = 0.42;
+  EXPECT_THAT(Page(Take(), figures), HasSubstr(" 42 % "));
+}
+
 TEST(HealthBoardTest, WhatIsCountedTurnsRedAgainWhenThereIsMoreThanWasAcknowledged) {
   HealthBoard board({});
   StreamFigures figures;
