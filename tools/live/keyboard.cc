@@ -16,7 +16,14 @@ struct Keyboard::State {
 
 Keyboard::Keyboard(bool lines) : lines_(lines) {
   terminal_ = isatty(STDIN_FILENO) == 1;
-  if (!terminal_) return;
+  if (terminal_) TakeTerminal();
+}
+
+void Keyboard::TakeTerminal() {
+  // A terminal that is not the one of our session (-1) belongs to no job.
+  const pid_t foreground = tcgetpgrp(STDIN_FILENO);
+  background_ = foreground >= 0 && foreground != getpgrp();
+  if (background_) return;
   saved_ = std::make_unique<State>();
   if (tcgetattr(STDIN_FILENO, &saved_->before) != 0) return;
   termios keys = saved_->before;
@@ -31,7 +38,7 @@ Keyboard::~Keyboard() { Restore(); }
 
 void Keyboard::Restore() {
   if (raw_) tcsetattr(STDIN_FILENO, TCSANOW, &saved_->before);
-  raw_ = false;
+  raw_ = background_ = false;
 }
 
 Wish WishOfKey(char key) {
@@ -135,7 +142,8 @@ void Keyboard::Take(Timestamp at, bool ended) {
 }
 
 Wish Keyboard::Next() {
-  if (!raw_ && !lines_) return {};
+  if (background_) TakeTerminal();
+  if (background_ || (!raw_ && !lines_)) return {};
   if (wishes_.empty()) Read();
   if (wishes_.empty()) return {};
   Wish wish = std::move(wishes_.front());

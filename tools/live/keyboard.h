@@ -11,7 +11,8 @@
 namespace handhold::live {
 
 /// While it lives a terminal on stdin gives keys one by one, without echo; the destructor, and
-/// Restore, put it back as it was. One at a time.
+/// Restore, put it back as it was. One at a time. A job in the background leaves the terminal alone
+/// until it comes to the foreground: touching it would stop the job, and a take with it.
 ///
 /// Keys: space or Enter a mark, a acknowledge, r record, s stop the take, q or Escape stop and
 /// leave. When `lines` (and stdin is no terminal): one wish per line, `mark [TEXT]`,
@@ -31,6 +32,8 @@ class Keyboard {
 
  private:
   bool terminal_ = false, lines_ = false, raw_ = false;
+  bool background_ = false;  ///< the terminal is another job's; asked again by Next
+  void TakeTerminal();
   void Read();
   void Take(Timestamp at, bool ended);
 

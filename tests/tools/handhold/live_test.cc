@@ -643,6 +643,34 @@ std::string Shown(const std::string& bytes) {
   return out;
 }
 
+// `handhold live record ... &` in a shell: another job has the terminal.
+TEST_F(Live, StartedInTheBackgroundATakeIsNotStoppedByItsTerminal) {
+  const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(grantpt(master) | unlockpt(master), 0);
+  const pid_t shell = fork();
+  if (shell == 0) {
+    setsid();
+    const int terminal = open(ptsname(master), O_RDWR);  // becomes the session's, we its foreground
+    dup2(terminal, STDIN_FILENO);
+    const pid_t job = fork();
+    if (job == 0) {
+      setpgid(0, 0);
+      execl(HANDHOLD_BINARY, "handhold", "live", "record", "--library", library_.c_str(),
+            "--simulate", "pattern", "--seconds", "1", "-q", nullptr);
+      _exit(127);
+    }
+    int status = 0;
+    waitpid(job, &status, WUNTRACED);
+    if (WIFSTOPPED(status)) kill(job, SIGKILL);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 100);
+  }
+  int status = 0;
+  waitpid(shell, &status, 0);
+  close(master);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "100: it was stopped";
+}
+
 TEST_F(Live, OnATerminalThePageOfATakeStaysWholeAboveTheScreen) {
   Running record({"live", "record", "--library", library_, "--simulate", "pattern", "--arm"},
                  Running::Stdin::kScreen);
