@@ -138,7 +138,7 @@ double Silent_s(const HealthSnapshot& h, const std::string& source) {
 std::string SourceFigures(const HealthSnapshot& h, const std::string& name) {
   std::string out;
   if (const double silent_s = Silent_s(h, name); silent_s > 0) {
-    out += Format("SILENT %.1f s", silent_s);
+    out += Format(" SILENT %.1f s", silent_s);
   } else if (const QualityItem* rate = FindOf(h, name, "rate_Hz")) {
     out += Format("%8.1f Hz", rate->value);
   }
@@ -256,7 +256,9 @@ std::string Screen(const HealthSnapshot& h, const ScreenOptions& options) {
     std::string name = source.name;
     name.resize(widest, ' ');
     if (source.connected) {
-      rows.push_back({"  ok    " + name + SourceFigures(h, source.name), "32"});
+      const bool silent = Silent_s(h, source.name) > 0;
+      rows.push_back({(silent ? "  LOOK  " : "  ok    ") + name + SourceFigures(h, source.name),
+                      silent ? "1;31" : "32"});
     } else {
       rows.push_back(
           {(source.required ? "  GONE  " : "  away  ") + name + "  " + source.text, "1;31"});

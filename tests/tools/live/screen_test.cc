@@ -107,13 +107,14 @@ TEST(Screen, OneOutageLeavesTheLettersInView) {
   EXPECT_LE(lines(Screen(h, {.columns = 79, .rows = 6, .colour = false, .keys = "q stop"})), 6);
 }
 
-TEST(Screen, ASourceThatFellSilentShowsNoRate) {
+TEST(Screen, ASourceThatFellSilentIsNotOkAndShowsNoRate) {
   HealthSnapshot h = Recording();
   h.items.push_back(Figure("vicon/markers", "last_sample_age_s", 3.04));
   h.items.push_back(Figure("plate/wrench", "last_sample_age_s", 0.002));
   EXPECT_THAT(ScreenLine(h), AllOf(HasSubstr("vicon SILENT 3.0 s"), HasSubstr("plate 7000.1 Hz")));
   EXPECT_THAT(Screen(h, {.columns = 100}),
-              AllOf(HasSubstr("SILENT 3.0 s"), Not(HasSubstr("500.0 Hz"))));
+              AllOf(HasSubstr("\x1b[1;31m  LOOK  vicon SILENT 3.0 s"), Not(HasSubstr("500.0 Hz")),
+                    HasSubstr("\x1b[32m  ok    plate  7000.1 Hz")));
 }
 
 TEST(Screen, ASourceThatIsGoneIsTheFirstThingSaid) {
