@@ -237,14 +237,17 @@ void Session::Grant(const Operator& op, const Wish& wish) {
   if (wish.kind == Wish::kRefused) say("refused: " + wish.text);
   if (wish.kind == Wish::kRecord && recording_) say("refused: a take is running already");
   if (wish.kind != Wish::kMark) return;
+  // With its text: what was said can be said again.
+  const std::string refused =
+      "no " + wish.event + (wish.text.empty() ? "" : " '" + wish.text + "'") + ": ";
   if (!recording_ || at < recording_since_)
-    return say("no " + wish.event + ": it came before RECORDING, and belongs to no take");
+    return say(refused + "it came before RECORDING, and belongs to no take");
   recording::Event event;
   event.kind = wish.event;
   event.origin = "operator";
   event.text = wish.text;
   const Status marked = recorder_->Mark(std::move(event), at);
-  if (!marked) return say("no " + wish.event + ": " + marked.error().message);
+  if (!marked) return say(refused + marked.error().message);
   ++marks_;
   say(wish.event + " " + std::to_string(marks_) + (wish.text.empty() ? "" : ": " + wish.text));
 }

@@ -703,7 +703,7 @@ TEST_F(Live, SeveralTakesWhileArmed) {
   }
   record.Send("stop\nstop\nmark early\nstopp\n");  // one stop too many is no wish to leave
   ASSERT_TRUE(record.WaitFor("no take is running")) << record.output();
-  ASSERT_TRUE(record.WaitFor("no mark: it came before RECORDING")) << record.output();
+  ASSERT_TRUE(record.WaitFor("no mark 'early': it came before RECORDING")) << record.output();
   ASSERT_TRUE(record.WaitFor("refused: unknown line 'stopp'")) << record.output();
   record.Send("record\n");
   ASSERT_TRUE(record.WaitFor("RECORDING")) << record.output();
