@@ -35,6 +35,13 @@ struct SourceStatus {
   std::string text;  ///< the last OnState: cause and fix
 };
 
+/// How well a stream's times are known while it is recorded. No limit: what is red of a clock is
+/// its residual, and a take is judged by its whole map.
+struct ClockStatus {
+  std::string stream;
+  double uncertainty_s = 0.0;  ///< at its newest packet, 95 %
+};
+
 /// Everything a person watching wants, copied at one instant.
 struct HealthSnapshot {
   SessionState state = SessionState::kConfigured;
@@ -45,6 +52,7 @@ struct HealthSnapshot {
   std::string take;      ///< its name while recording and after
   std::string trouble;   ///< the file cannot be written, and why; empty: all is well
   std::vector<SourceStatus> sources;
+  std::vector<ClockStatus> clocks;            ///< of streams that came for 5 s
   std::vector<recording::QualityItem> items;  ///< current value, worst, threshold, red, cause
 
   bool red() const {

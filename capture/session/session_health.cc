@@ -136,6 +136,10 @@ void SessionEncoder::Judge(Timestamp now) {
                                        : std::pair<bool, std::string>(false, "");
     out.sources.push_back({feed->name(), connected, feed->recorded.required, text});
   }
+  out.clocks.clear();
+  for (const Published::Stream& s : seen.streams)
+    if (s.figures.clock_known)
+      out.clocks.push_back({s.figures.stream, s.figures.clock_uncertainty_s});
   out.items = board_.items();
 }
 

@@ -17,6 +17,9 @@ void PrintHealth(Context& context, const capture::HealthSnapshot& health) {
   for (const recording::QualityItem& item : health.items)
     table.Row(
         {item.stream, item.what, item.value, item.worst, item.threshold, item.red, item.cause});
+  for (const capture::ClockStatus& clock : health.clocks)
+    table.Row({clock.stream, "clock_uncertainty_s", clock.uncertainty_s, std::nullopt, std::nullopt,
+               false, ""});
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ double Silent_s(const HealthSnapshot& h, const std::string& source) {
   return age->value > std::max(1.0, 3 * period_s) ? age->value : 0.0;
 }
 
-/// "500.0 Hz   last 3 ms   lost 0   clock 12 us   visible 100 %   buffer 0 %".
+/// "   500.0 Hz  last    3 ms  lost 0  visible 100 %  clock +-12 us".
 std::string SourceFigures(const HealthSnapshot& h, const std::string& name) {
   std::string out;
   if (const double silent_s = Silent_s(h, name); silent_s > 0) {
@@ -143,12 +143,15 @@ std::string SourceFigures(const HealthSnapshot& h, const std::string& name) {
     out += Format("%8.1f Hz", rate->value);
   }
   if (const QualityItem* age = FindOf(h, name, "last_sample_age_s"))
-    out += Format("  last %5.0f ms ago", 1e3 * age->value);
+    out += Format("  last %4.0f ms", 1e3 * age->value);
   out += Format("  lost %.0f", SumOf(h, name, "lost_samples"));
   if (const QualityItem* visible = FindOf(h, name, "visible_fraction"))
     out += Format("  visible %.0f %%", 100 * visible->value);
-  if (const QualityItem* clock = FindOf(h, name, "clock_residual_p99_s"))
-    out += Format("  clock %.0f us", 1e6 * clock->value);
+  double clock_s = 0.0;
+  for (const capture::ClockStatus& clock : h.clocks)
+    if (clock.stream == name || clock.stream.starts_with(name + "/"))
+      clock_s = std::max(clock_s, clock.uncertainty_s);
+  if (clock_s > 0) out += Format("  clock +-%.0f us", 1e6 * clock_s);
   return out;
 }
 
@@ -320,6 +323,10 @@ Json HealthJson(const HealthSnapshot& h) {
                              {"acknowledged", item.acknowledged},
                              {"cause", item.cause}}));
   }
+  Json clocks = Json::Array();
+  for (const capture::ClockStatus& clock : h.clocks)
+    clocks.Push(
+        Json::Object({{"stream", clock.stream}, {"uncertainty_s", number(clock.uncertainty_s)}}));
   return Json::Object({{"type", "health"},
                        {"host_ns", std::to_string(h.host.ns())},
                        {"state", SessionStateName(h.state)},
@@ -330,6 +337,7 @@ Json HealthJson(const HealthSnapshot& h) {
                        {"red", h.red()},
                        {"trouble", h.trouble},
                        {"sources", std::move(sources)},
+                       {"clocks", std::move(clocks)},
                        {"items", std::move(items)}});
 }
 

@@ -248,8 +248,10 @@ TEST_F(Live, ATakeFromEndToEnd) {
   EXPECT_EQ(*LastOf(monitor.out, "health")->Find("state")->string(), "armed");
 
   const RunResult figures =
-      RunHandhold({"live", "monitor", "--rig", rig, "--seconds", "1", "--format", "json"});
-  EXPECT_THAT(figures.out, HasSubstr("\"what\":\"rate_Hz\"")) << figures.err;
+      RunHandhold({"live", "monitor", "--rig", rig, "--seconds", "8", "--format", "json"});
+  EXPECT_THAT(figures.out, AllOf(HasSubstr("\"what\":\"rate_Hz\""),
+                                 HasSubstr("\"what\":\"clock_uncertainty_s\"")))
+      << figures.err;
 
   // The ports are taken now.
   const RunResult busy = RunHandhold({"live", "simulate", "--rig", rig, "--feed", "pattern"});

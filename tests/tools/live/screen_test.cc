@@ -78,6 +78,17 @@ TEST(Screen, IsRedWithTheReasonUntilAcknowledged) {
 }
 
 // One outage of two devices: every stream, three figures each.
+TEST(Screen, SaysHowWellTheTimesOfADeviceAreKnown) {
+  HealthSnapshot h = Recording();
+  h.items.push_back(Figure("vicon/markers", "last_sample_age_s", 0.003));
+  h.items.push_back(Figure("vicon/markers", "visible_fraction", 1));
+  h.clocks = {{"vicon/markers", 12e-6}, {"vicon/force", 25e-6}, {"plate/wrench", 8e-6}};
+  EXPECT_THAT(Screen(h, {.columns = 79, .colour = false}),
+              AllOf(HasSubstr("ok    vicon   500.0 Hz  last    3 ms  lost 0  visible 100 %  clock "
+                              "+-25 us\n"),
+                    HasSubstr("clock +-8 us")));
+}
+
 TEST(Screen, OneOutageLeavesTheLettersInView) {
   HealthSnapshot h = Recording();
   h.sources[0] = {"vicon", false, true, "cannot connect: is Vicon running?"};
@@ -132,8 +143,11 @@ TEST(Screen, ASourceThatIsGoneIsTheFirstThingSaid) {
 TEST(Json, HoldsWhatAProgramNeeds) {
   HealthSnapshot h = Recording();
   h.items[0].value = std::numeric_limits<double>::quiet_NaN();
+  h.clocks = {{"vicon/markers", 25e-6}};
   const Result<std::string> text = text::WriteJson(HealthJson(h));
   ASSERT_TRUE(text) << "a figure that is not known yet is null, not an error";
+  EXPECT_THAT(*text, HasSubstr("\"clocks\":[{\"stream\":\"vicon/markers\","
+                               "\"uncertainty_s\":2.5e-05}]"));
   EXPECT_THAT(*text, AllOf(HasSubstr("\"type\":\"health\""), HasSubstr("\"state\":\"recording\""),
                            HasSubstr("\"recorded_ns\":\"72000000000\""),
                            HasSubstr("\"value\":null"), HasSubstr("\"red\":false")));
