@@ -78,11 +78,12 @@ Verb ClipListVerb() {
                                                       {.name = "length_ns", .heading = "length"},
                                                       {.name = "lost_samples", .heading = "lost"},
                                                       {.name = "red", .heading = "red"},
+                                                      {.name = "keep"},
                                                       {.name = "rating"},
                                                       {.name = "tags"}});
             for (const store::ClipRow& c : clips) {
               table.Row({c.name, c.id, c.subject, c.task, c.prop, Utc{c.utc_start}, c.length,
-                         c.lost_samples, c.red_count, c.rating, Joined(c.tags)});
+                         c.lost_samples, c.red_count, c.keep, c.rating, Joined(c.tags)});
               if (context.printer.reader_gone()) break;
             }
             return Outcome::Done();

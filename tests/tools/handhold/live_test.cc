@@ -588,6 +588,7 @@ TEST_F(Live, KeysOfATerminalMarkAcknowledgeAndEndATake) {
   const RunResult list = RunHandhold({"clip", "list", "--library", library_, "--format", "ndjson"});
   const Result<Json> row = text::ParseJson(list.out.substr(0, list.out.find('\n')));
   ASSERT_TRUE(row) << list.out;
+  EXPECT_TRUE(*row->Find("keep")->boolean());
   auto clip = store::ClipReader::Open(library_ + "/clips/" + *row->Find("id")->string() + ".clip");
   ASSERT_TRUE(clip) << clip.error().message;
   const auto& events = (*clip)->events();
@@ -614,7 +615,8 @@ TEST_F(Live, ADiskThatTakesNoMoreIsSaidAndWhatWasStoredCanBeFinished) {
                     Not(HasSubstr("handhold clip show"))));
   EXPECT_EQ(RunHandhold({"library", "rebuild", "--finish", "--library", library_}).exit_code, 0);
   EXPECT_EQ(RunHandhold({"library", "check", "--library", library_}).exit_code, 0);
-  EXPECT_THAT(RunHandhold({"clip", "list", "--library", library_}).out, HasSubstr("stroke_001"));
+  EXPECT_THAT(RunHandhold({"clip", "list", "--library", library_, "--format", "ndjson"}).out,
+              AllOf(HasSubstr("\"name\":\"stroke_001\""), HasSubstr("\"keep\":false")));
 }
 
 /// What a terminal shows after these bytes, with all that scrolled away: lines, the cursor's way
