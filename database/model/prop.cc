@@ -222,7 +222,7 @@ Status SaveProp(const Prop& prop, const std::string& path) {
   return text::WriteJsonFile(path, PropToJson(prop));
 }
 
-Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit) {
+Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit, Issues* noticed) {
   HANDHOLD_ASSIGN(geometry::MeshFile file,
                   geometry::ReadMeshFile(path, {.metres_per_unit = metres_per_unit}));
   for (const Issue& issue : file.issues) {
@@ -236,7 +236,10 @@ Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit) {
   prop.name = std::filesystem::path(path).stem().string();
   prop.source = "mesh file " + path + ", " + std::to_string(metres_per_unit) +
                 " metres per unit: " + file.report.Summary();
-  for (const Issue& issue : file.issues) prop.source += "; " + issue.where + ": " + issue.what;
+  for (const Issue& issue : file.issues) {
+    prop.source += "; " + issue.where + ": " + issue.what;
+    if (noticed != nullptr) noticed->push_back(issue);
+  }
   prop.friction_source = prop.surface_compliance_source = "assumed: a mesh does not say";
   prop.shapes.push_back({"mesh", {}, *std::move(shape), ""});
   HANDHOLD_TRY(CheckProp(prop));

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "database/base/issue.h"
 #include "database/base/result.h"
 #include "database/geometry/inertia.h"
 #include "database/geometry/shape.h"
@@ -83,8 +84,9 @@ Status SaveProp(const Prop& prop, const std::string& path);
 
 /// A fixed prop from a mesh file of any supported kind (OBJ, STL, PLY); `metres_per_unit` scales
 /// it: 0.001 for a file in millimetres. Named as the file; friction 0.5; what the reader noticed
-/// (holes) is kept in `source`. Errors as geometry::ReadMeshFile, and kCorrupt, naming what and
-/// where, when it had to leave something out.
-Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit);
+/// (holes) is kept in `source` and, when given, added to `noticed`. Errors as
+/// geometry::ReadMeshFile, and kCorrupt, naming what and where, when it had to leave something out.
+Result<Prop> PropFromMesh(const std::string& path, double metres_per_unit,
+                          Issues* noticed = nullptr);
 
 }  // namespace handhold::model

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace handhold::synthesis {
 namespace {
+
+constexpr double kLost_rad = 3.14;  // no joint of a hand bends by half a turn in a step
 
 // The trajectory between its frames.
 class Sampler {
@@ -107,6 +110,24 @@ void Record(const ContactSet& contacts, const StepResult& step, int frame,
   }
 }
 
+/// The hand begins at its reference: within a touch that lies inside what it touches.
+Status CheckBegin(const ContactSet& contacts, const ReplayScene& scene, Timestamp begin) {
+  const Contact* deepest = nullptr;
+  for (const Contact& c : contacts) {
+    if (deepest == nullptr || c.separation_m < deepest->separation_m) deepest = &c;
+  }
+  if (deepest == nullptr || deepest->separation_m >= -kDeepestBegin_m) return {};
+  const model::Prop& prop = deepest->object >= 0
+                                ? scene.objects[static_cast<size_t>(deepest->object)].prop
+                                : scene.fixed.front().prop;
+  char depth[32];
+  std::snprintf(depth, sizeof depth, "%.1f mm", -1e3 * deepest->separation_m);
+  return Error{ErrorCode::kInvalid,
+               "at " + FormatSeconds(begin - Timestamp()) + " the hand begins " + depth +
+                   " inside '" + prop.name +
+                   "': begin while it is free of it (--from), or place it elsewhere (--prop-pose)"};
+}
+
 }  // namespace
 
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
@@ -119,8 +140,12 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
   const Timestamp end =
       whole ? trajectory.times.back() : std::min(options.range.end, trajectory.times.back());
   const Duration step = Duration::FromSeconds(options.step.step_s);
-  if (!(begin < end))
-    return Error{ErrorCode::kInvalid, "the asked time range holds nothing of the trajectory"};
+  if (!(begin < end)) {
+    return Error{ErrorCode::kInvalid,
+                 "the asked time range holds nothing of the trajectory, which goes from " +
+                     FormatSeconds(trajectory.times.front() - Timestamp()) + " to " +
+                     FormatSeconds(trajectory.times.back() - Timestamp())};
+  }
   const int steps = static_cast<int>((end - begin).ns() / step.ns());
 
   artefact::Motion motion;
@@ -163,10 +188,15 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
     for (size_t o = 0; o < bodies.size(); ++o) placed[scene.fixed.size() + o].X_WP = bodies[o].X_WB;
     HANDHOLD_ASSIGN(const ContactSet contacts,
                     GenerateContacts(skeleton, kinematics, placed, options.contacts));
+    if (k == 1) HANDHOLD_TRY(CheckBegin(contacts, scene, begin));
     HANDHOLD_ASSIGN(const StepResult result, stepper.Step(hand, contacts, bodies));
     hand.q = result.q;
-    if (!hand.q.allFinite())
-      return Error{ErrorCode::kNotConverged, "the replay diverged at " + FormatSeconds(t - begin)};
+    if (!hand.q.allFinite() || !(result.equilibrium_residual_rad < kLost_rad)) {
+      return Error{ErrorCode::kNotConverged,
+                   "at " + FormatSeconds(t - Timestamp()) +
+                       " the hand is thrown out of balance: is the surface closed, and every "
+                       "assumed compliance within reason?"};
+    }
     motion.times.push_back(t);
     motion.q.col(k) = hand.q;
     motion.equilibrium_residual_rad[k] = result.equilibrium_residual_rad;

@@ -24,7 +24,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns this step.
-inline constexpr int kReplayVersion = 1;
+inline constexpr int kReplayVersion = 2;
 
 enum class ReplayForm {
   kQuasiStatic,  ///< q_reference, T = 0
@@ -57,9 +57,14 @@ struct ReplayOptions {
   std::function<bool(double)> progress;
 };
 
-/// One frame per step. Errors: kUnidentifiable when a joint that contact loads has no compliance
-/// (naming the joints and the assumption that would help), kInvalid for what does not fit together,
-/// kCancelled.
+/// A hand that begins deeper in a surface than this is not a hand that came to touch it.
+inline constexpr double kDeepestBegin_m = 5e-4;
+
+/// One frame per step; the hand begins at its reference, so it must begin free of what it touches.
+/// Errors: kUnidentifiable when a joint that contact loads has no compliance (naming the joints and
+/// the assumption that would help), kInvalid for what does not fit together or begins more than
+/// kDeepestBegin_m inside a surface, kNotConverged when the hand is thrown out of balance by more
+/// than half a turn (a mesh with a hole, an absurd compliance), kCancelled.
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
                                            const ReplayScene& scene, const ReplayOptions& options);

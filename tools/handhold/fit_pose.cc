@@ -62,7 +62,7 @@ Verb FitPoseVerb() {
         step.clip = given.Text("CLIP");
         step.skeleton = given.Text("--skeleton");
         if (given.Flag("--fast")) step.options.method = fitting::PoseMethod::kFast;
-        step.options.range = RangeOf(given);
+        HANDHOLD_ASSIGN(step.options.range, RangeOf(given));
         return RunAndPrint(context, {"fitting poses", "pose",
                                      [&](const auto& where) { return step.Run(where); }, Print});
       }};

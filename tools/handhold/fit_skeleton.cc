@@ -70,7 +70,7 @@ Verb FitSkeletonVerb() {
         step.contact_clip = given.Text("--contact-clip");
         step.surface = given.Text("--surface");
         HANDHOLD_ASSIGN(step.X_WSurface, PoseOption(given, "--surface-pose"));
-        step.options.range = RangeOf(given);
+        HANDHOLD_ASSIGN(step.options.range, RangeOf(given));
         return RunAndPrint(context, {"fitting the skeleton", "skeleton",
                                      [&](const auto& where) { return step.Run(where); }, Print});
       }};

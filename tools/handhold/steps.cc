@@ -39,12 +39,17 @@ Result<std::optional<geometry::RigidTransform>> PoseOption(const Arguments& give
   return std::optional<geometry::RigidTransform>(*pose);
 }
 
-std::optional<TimeRange> RangeOf(const Arguments& given) {
-  if (!given.Has("--from") && !given.Has("--to")) return std::nullopt;
+Result<std::optional<TimeRange>> RangeOf(const Arguments& given) {
+  if (!given.Has("--from") && !given.Has("--to")) return std::optional<TimeRange>();
   TimeRange range{Timestamp(), Timestamp::FromNanoseconds(std::numeric_limits<int64_t>::max() / 4)};
   if (given.Has("--from")) range.begin = Timestamp() + given.Time("--from");
   if (given.Has("--to")) range.end = Timestamp() + given.Time("--to");
-  return range;
+  if (range.length() <= Duration()) {
+    return Error{ErrorCode::kInvalid, "--to " + FormatSeconds(range.end - Timestamp()) +
+                                          " is not after --from " +
+                                          FormatSeconds(range.begin - Timestamp())};
+  }
+  return std::optional<TimeRange>(range);
 }
 
 pipeline::StepContext StepContextOf(Context& context, store::Library& library, std::string what) {

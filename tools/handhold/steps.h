@@ -26,7 +26,8 @@ std::vector<Option> RangeOptions();
 Result<std::optional<geometry::RigidTransform>> PoseOption(const Arguments& given,
                                                            std::string_view name);
 /// Of --from and --to; empty when neither was given. An end that was not given is the clip's.
-std::optional<TimeRange> RangeOf(const Arguments& given);
+/// kInvalid when nothing lies between them.
+Result<std::optional<TimeRange>> RangeOf(const Arguments& given);
 
 /// A step's surroundings: progress on stderr, Ctrl-C cancels, --dry-run.
 pipeline::StepContext StepContextOf(Context& context, store::Library& library, std::string what);

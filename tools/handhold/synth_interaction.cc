@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "database/store/artefact_file.h"
 #include "database/text/json_view.h"
@@ -27,7 +28,7 @@ Status ReadAssumptions(const std::vector<std::string>& words, Step* step) {
       const char* const begin = word.data() + std::min(word.size(), equals + 1);
       const auto [stop, error] = std::from_chars(begin, end, value);
       if (equals == std::string::npos || equals == 0 || error != std::errc() || stop != end ||
-          !(value >= 0)) {
+          !(value >= 0) || !std::isfinite(value)) {
         return Error{ErrorCode::kInvalid,
                      "--assume-compliance: expected table1, none, or JOINT=RAD_PER_NM as "
                      "R.index.dip.flex=0.6, found '" +
@@ -52,15 +53,22 @@ Result<Step> StepOf(const Arguments& given) {
   HANDHOLD_ASSIGN(step.X_WProp, PoseOption(given, "--prop-pose"));
   if (given.Has("--friction")) {
     step.friction = given.Number("--friction");
-    if (step.friction < 0)
-      return Error{ErrorCode::kInvalid, "--friction: a coefficient is not negative"};
+    if (!(step.friction >= 0 && step.friction <= 10))
+      return Error{ErrorCode::kInvalid, "--friction: a coefficient lies between 0 and 10"};
+  }
+  if (given.Has("--surface-compliance")) {
+    step.surface_compliance_m_per_N = given.Number("--surface-compliance");
+    if (!(step.surface_compliance_m_per_N >= 0 && step.surface_compliance_m_per_N <= 1)) {
+      return Error{ErrorCode::kInvalid,
+                   "--surface-compliance: m/N, from 0 (rigid) to 1; 1/5000 is a plate that gives"};
+    }
   }
   const std::string form = given.Text("--form");
   step.form = form == "damped"         ? Step::Form::kDamped
               : form == "quasi-static" ? Step::Form::kQuasiStatic
                                        : Step::Form::kBest;
   HANDHOLD_TRY(ReadAssumptions(given.All("--assume-compliance"), &step));
-  step.range = RangeOf(given);
+  HANDHOLD_ASSIGN(step.range, RangeOf(given));
   return step;
 }
 
@@ -101,11 +109,7 @@ Outcome Print(Context& context, const store::Library& library,
       table.Row({r.factor, r.force_rms_N, r.tip_rms_m, r.peak_force_N, r.motion});
     table.End();
     out.EndDocument();
-    if (motion.lcp_failures > 0) {
-      return Outcome::Loss(std::to_string(motion.lcp_failures) +
-                           " steps of contact were not solved; the forces before were held");
-    }
-    return Outcome::Done();
+    return OutcomeOf(motion.summary_json);
   }
   out.EndDocument();
   return Outcome::Done();
@@ -145,6 +149,11 @@ Verb SynthInteractionVerb() {
            {.name = "--friction",
             .value_name = "MU",
             .help = "Coulomb coefficient; default: the prop's own",
+            .kind = ValueKind::kNumber},
+           {.name = "--surface-compliance",
+            .value_name = "M_PER_N",
+            .help = "how the surface gives, 0 being rigid; default: the prop's own, of a mesh file "
+                    "the captured surface's",
             .kind = ValueKind::kNumber},
            {.name = "--form",
             .value_name = "FORM",

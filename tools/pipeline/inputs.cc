@@ -282,7 +282,8 @@ Result<FoundProp> FindProp(const StepContext& context, const std::string& key,
   const std::filesystem::path path(key);
   found.from_mesh = EndsWith(key, ".stl") || EndsWith(key, ".obj") || EndsWith(key, ".ply");
   if (found.from_mesh) {
-    HANDHOLD_ASSIGN(found.prop, model::PropFromMesh(key, metres_per_unit));
+    Issues noticed;
+    HANDHOLD_ASSIGN(found.prop, model::PropFromMesh(key, metres_per_unit, &noticed));
     // The same mesh is the same prop wherever it lies.
     if (const size_t at = found.prop.source.find(key); at != std::string::npos)
       found.prop.source.replace(at, key.size(), path.filename().string());
@@ -292,6 +293,10 @@ Result<FoundProp> FindProp(const StepContext& context, const std::string& key,
                   path.filename().string().c_str(), 1e3 * (b.max - b.min).x(),
                   1e3 * (b.max - b.min).y(), 1e3 * (b.max - b.min).z(), metres_per_unit);
     chosen->push_back(text);
+    for (const Issue& issue : noticed) {
+      if (issue.severity != Severity::kNote)
+        chosen->push_back(path.filename().string() + ": " + issue.what);
+    }
   } else if (EndsWith(key, ".json")) {
     HANDHOLD_ASSIGN(found.prop, model::LoadProp(key));
   } else {

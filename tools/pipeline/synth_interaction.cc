@@ -29,6 +29,7 @@ struct Scene {
   FoundSkeleton skeleton;
   FoundProp prop;
   RigidTransform X_WProp;
+  double surface_compliance_m_per_N = 0.0;
   synthesis::ReplayForm form = synthesis::ReplayForm::kQuasiStatic;
 };
 
@@ -81,6 +82,32 @@ Result<RigidTransform> UnderTheHand(const StepContext& context, const std::strin
   return X;
 }
 
+/// Of the surface that is touched, m/N. A mesh file says nothing of it, nor of its friction.
+Result<double> SurfaceCompliance(const StepContext& context, const SynthInteractionStep& step,
+                                 const FoundProp& prop, const std::string& captured,
+                                 std::vector<std::string>* chosen) {
+  double compliance_m_per_N = prop.prop.surface_compliance_m_per_N;
+  if (prop.from_mesh) {
+    HANDHOLD_ASSIGN(const FoundProp touched, LoadPropArtefact(context.library, captured));
+    compliance_m_per_N = touched.prop.surface_compliance_m_per_N;
+  }
+  if (step.surface_compliance_m_per_N >= 0) compliance_m_per_N = step.surface_compliance_m_per_N;
+  char text[160];
+  if (prop.from_mesh && step.friction < 0) {
+    std::snprintf(text, sizeof text, "friction %g, assumed: a mesh does not say (--friction)",
+                  prop.prop.friction);
+    chosen->push_back(text);
+  }
+  if (prop.from_mesh && step.surface_compliance_m_per_N < 0) {
+    std::snprintf(text, sizeof text,
+                  "surface compliance %g m/N, the captured surface's: a mesh does not say "
+                  "(--surface-compliance)",
+                  compliance_m_per_N);
+    chosen->push_back(text);
+  }
+  return compliance_m_per_N;
+}
+
 std::vector<Vec3> Forces(const Motion& motion) {
   std::vector<Vec3> force(motion.times.size(), Vec3::Zero());
   for (const artefact::MotionContact& c : motion.contacts)
@@ -125,7 +152,46 @@ AssumptionReplay Difference(const model::Skeleton& hand, const Motion& a, const 
   return out;
 }
 
-Json Summary(const Motion& motion, const std::vector<AssumptionReplay>& replays) {
+/// What a reader of the motion must know: of the trajectory it plays between `motion`'s ends, and
+/// of the motion itself.
+Issues Findings(const InteractionTrajectory& played, const Motion& motion) {
+  Issues issues;
+  // Where no pose was fitted the reference goes straight from one frame to the next.
+  const Duration bridged = Duration::Milliseconds(50);
+  Duration sum, longest;
+  Timestamp at;
+  int gaps = 0;
+  for (size_t k = 1; k < played.times.size(); ++k) {
+    const Duration gap = played.times[k] - played.times[k - 1];
+    if (gap <= bridged || played.times[k] <= motion.times.front() ||
+        played.times[k - 1] >= motion.times.back())
+      continue;
+    ++gaps;
+    sum = sum + gap;
+    if (gap > longest) longest = gap, at = played.times[k - 1];
+  }
+  char text[200];
+  if (gaps > 0) {
+    std::snprintf(text, sizeof text,
+                  "%.2f s without a fitted pose are bridged by straight lines (%d gaps, the "
+                  "longest %.2f s at %.2f s)",
+                  sum.seconds(), gaps, longest.seconds(), (at - Timestamp()).seconds());
+    issues.push_back({"reference", Severity::kLoss, text});
+  }
+  if (motion.contacts.empty())
+    issues.push_back(
+        {"contact", Severity::kWarning,
+         "the hand never touches '" + motion.surface + "': --prop-pose places it elsewhere"});
+  if (motion.lcp_failures > 0) {
+    issues.push_back({"contact", Severity::kLoss,
+                      std::to_string(motion.lcp_failures) +
+                          " steps of contact were not solved; the forces before were held"});
+  }
+  return issues;
+}
+
+Json Summary(const InteractionTrajectory& played, const Motion& motion,
+             const std::vector<AssumptionReplay>& replays) {
   const std::vector<Vec3> force = Forces(motion);
   double touching = 0, sliding = 0;
   for (const Vec3& f : force) touching += !f.isZero();
@@ -149,6 +215,7 @@ Json Summary(const Motion& motion, const std::vector<AssumptionReplay>& replays)
                                             : motion.equilibrium_residual_rad.maxCoeff()},
        {"lcp_residual_max", motion.lcp_residual.size() == 0 ? 0.0 : motion.lcp_residual.maxCoeff()},
        {"lcp_failures", motion.lcp_failures},
+       {"issues", ToJson(Findings(played, motion))},
        {"assumed_replays", std::move(list)}});
 }
 
@@ -170,7 +237,7 @@ class Maker {
                       store::LoadInteractionTrajectory(context_.library.ArtefactPath(trajectory)));
       HANDHOLD_ASSIGN(Motion motion, Replay(played));
       HANDHOLD_ASSIGN(const std::vector<AssumptionReplay> others, replays(motion));
-      HANDHOLD_ASSIGN(motion.summary_json, Parameters(Summary(motion, others)));
+      HANDHOLD_ASSIGN(motion.summary_json, Parameters(Summary(played, motion, others)));
       return motion;
     });
   }
@@ -183,6 +250,7 @@ class Maker {
         {{"form", scene_.form == synthesis::ReplayForm::kDamped ? "damped" : "quasi-static"},
          {"X_WProp", PoseToJson(scene_.X_WProp)},
          {"friction", step_.friction < 0 ? scene_.prop.prop.friction : step_.friction},
+         {"surface_compliance_m_per_N", scene_.surface_compliance_m_per_N},
          {"compliance_scale", step_.compliance_scale},
          {"range_ns", RangeToJson(step_.range)},
          {"contact_margin_m", step_.contacts.margin_m},
@@ -192,6 +260,7 @@ class Maker {
   Result<Motion> Replay(const InteractionTrajectory& played) const {
     synthesis::ReplayScene scene;
     scene.fixed.push_back({scene_.prop.prop, scene_.X_WProp});
+    scene.fixed.back().prop.surface_compliance_m_per_N = scene_.surface_compliance_m_per_N;
     synthesis::ReplayOptions options;
     options.form = scene_.form;
     if (step_.range) options.range = *step_.range;
@@ -222,11 +291,15 @@ struct Assumed {
 
 /// kUnidentifiable names the joints that have no value.
 Result<Assumed> Assumptions(const SynthInteractionStep& step, const model::Skeleton& hand,
-                            const InteractionTrajectory& fitted) {
+                            const InteractionTrajectory& fitted, std::vector<std::string>* chosen) {
   for (const auto& [dof, value] : step.assume_compliance) {
     if (hand.FindDof(dof) >= 0) continue;
     return Error{ErrorCode::kInvalid,
                  "--assume-compliance: no joint '" + dof + "'" + DidYouMean(dof, hand.dof_names())};
+  }
+  for (const auto& [dof, value] : step.assume_compliance) {
+    if (!fitted.compliance_rad_per_Nm.row(hand.FindDof(dof)).allFinite()) continue;
+    chosen->push_back(dof + ": the fit answered it, what was to be assumed is not used");
   }
   std::map<std::string, double> table1;
   if (step.assume_table1) table1 = fitting::Table1Exploring(hand);
@@ -310,6 +383,8 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   } else {
     HANDHOLD_ASSIGN(scene.X_WProp, CapturedPose(context, contact.hash));
   }
+  HANDHOLD_ASSIGN(scene.surface_compliance_m_per_N,
+                  SurfaceCompliance(context, *this, scene.prop, surface.hash, &chosen));
   const bool dynamic = base.q_reference_dynamic.cols() > 0;
   scene.form = form == Form::kDamped || (form == Form::kBest && dynamic)
                    ? synthesis::ReplayForm::kDamped
@@ -318,7 +393,7 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
     chosen.push_back(dynamic ? "damped replay with the dynamic reference"
                              : "quasi-static replay (the fit gave no dynamic reference)");
   }
-  HANDHOLD_ASSIGN(const auto assumed, Assumptions(*this, scene.skeleton.skeleton, base));
+  HANDHOLD_ASSIGN(const auto assumed, Assumptions(*this, scene.skeleton.skeleton, base, &chosen));
 
   SynthInteractionResult result;
   std::string played = fitted.hash;

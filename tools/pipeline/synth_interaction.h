@@ -46,6 +46,8 @@ struct SynthInteractionStep {
   /// along their mean normal.
   std::optional<geometry::RigidTransform> X_WProp = {};
   double friction = -1.0;  ///< negative: the prop's own
+  /// Negative: the prop's own; of a mesh file, which does not say, the captured surface's.
+  double surface_compliance_m_per_N = -1.0;
 
   enum class Form {
     kBest,         ///< damped where the trajectory has a dynamic reference, else quasi-static

@@ -121,6 +121,54 @@ TEST(ReplayTest, AFreeBallIsPushedAwayAndNeverEntered) {
   }
 }
 
+// A replay that begins within a touch begins at its reference, inside the surface: it would answer
+// with a force that nobody ever pressed.
+TEST(ReplayTest, AHandThatBeginsInsideASurfaceIsRefusedByNameAndDepth) {
+  const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
+  const artefact::InteractionTrajectory t = Dip(hand, 0.06);
+  const ReplayScene scene = OnPlate(testing::Plate(0.5, 2e-4), -0.075);
+  const auto whole = ReplayInteraction(hand, t, scene, {});
+  ASSERT_TRUE(whole) << whole.error().message;
+  ASSERT_FALSE(whole->contacts.empty());
+  ReplayOptions within;
+  within.range = TimeRange{t.times[200], t.times.back()};  // the deepest moment
+  const auto motion = ReplayInteraction(hand, t, scene, within);
+  ASSERT_FALSE(motion);
+  EXPECT_EQ(motion.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(motion.error().message,
+              ::testing::AllOf(::testing::HasSubstr("0.400000000 s"),
+                               ::testing::HasSubstr(" mm inside"), ::testing::HasSubstr("--from")));
+  // A moment before the touch is free, and presses as the whole does.
+  within.range.begin = t.times[static_cast<size_t>(whole->contacts.front().frame - 2)];
+  const auto later = ReplayInteraction(hand, t, scene, within);
+  ASSERT_TRUE(later) << later.error().message;
+  const auto peak = [](const artefact::Motion& m) {
+    double most_N = 0;
+    for (const auto& c : m.contacts) most_N = std::max(most_N, c.f_onHand_W.norm());
+    return most_N;
+  };
+  EXPECT_NEAR(peak(*later), peak(*whole), 0.02 * peak(*whole));
+}
+
+TEST(ReplayTest, ARangeOutsideTheTrajectoryIsToldItsExtent) {
+  const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
+  ReplayOptions options;
+  options.range = TimeRange{Timestamp::FromSeconds(5), Timestamp::FromSeconds(6)};
+  const auto motion =
+      ReplayInteraction(hand, Dip(hand, 0.0), OnPlate(testing::Plate(0.5, 2e-4), -0.075), options);
+  ASSERT_FALSE(motion);
+  EXPECT_THAT(motion.error().message, ::testing::HasSubstr("to 0.798000000 s"));
+}
+
+TEST(ReplayTest, AHandOutOfBalanceIsNoMotion) {
+  const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
+  artefact::InteractionTrajectory t = Dip(hand, 0.06);
+  t.compliance_rad_per_Nm.row(1).setConstant(1e9);
+  const auto motion = ReplayInteraction(hand, t, OnPlate(testing::Plate(0.5, 2e-4), -0.075), {});
+  ASSERT_FALSE(motion);
+  EXPECT_EQ(motion.error().code, ErrorCode::kNotConverged) << motion.error().message;
+}
+
 TEST(ReplayTest, ARefusedJointIsNamedWithTheAssumptionThatWouldHelp) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
   artefact::InteractionTrajectory t = Dip(hand, 0.0);
