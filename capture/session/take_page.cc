@@ -58,8 +58,10 @@ std::string ClockLines(const TakePageInput& in) {
       offset_sd_ns = std::max(offset_sd_ns, segment.offset_sd_ns);
       late_ns = std::max(late_ns, segment.residual_p99_ns);
     }
-    std::string line = Format("%+.2f ppm, offset known to %.0f us (p99 lateness %.0f us)",
-                              1e6 * s.rate_error, 2e-3 * offset_sd_ns, 1e-3 * late_ns);
+    // How fast the device's clock runs: rate_error is the host's seconds in one of its own, less 1.
+    const double fast = 1 / (1 + s.rate_error) - 1;
+    std::string line = Format("%+.2f ppm, offset known to %.1f us (sd; p99 lateness %.0f us)",
+                              1e6 * fast, 1e-3 * offset_sd_ns, 1e-3 * late_ns);
     if (clock.map.constant_delay_ns != 0) {
       line += Format(", delay %.2f ms +- %.2f ms taken off",
                      1e-6 * static_cast<double>(clock.map.constant_delay_ns),

@@ -21,7 +21,8 @@ struct TakePageInput {
   std::vector<std::string> notes;  ///< anything that went wrong in writing
 };
 
-/// At most about 60 lines of at most 100 columns; the verdict comes first.
+/// At most about 60 lines of at most 100 columns; the verdict comes first. Clocks: ppm that the
+/// device runs fast (+), and one standard deviation of the offset, as on the report's page.
 std::string TakePage(const TakePageInput& input);
 
 }  // namespace handhold::capture

@@ -125,6 +125,26 @@ TEST(TakePageTest, ARestartAndABufferThatWasNotGrantedAreSaidWithTheFix) {
   EXPECT_THAT(TakePage(input), HasSubstr("plate: was restarted 1 time(s): a zero that it kept"));
 }
 
+// As the report's page says it: + is a device clock that runs fast, and one standard deviation.
+TEST(TakePageTest, AFastClockIsPlusAndItsOffsetIsKnownToOneStandardDeviation) {
+  const TakeResult take = Take();
+  TakePageInput input;
+  input.take = &take;
+  recording::ClockSegment segment;
+  segment.rate_error = 1 / (1 + 40e-6) - 1;  // host seconds per device second, less 1
+  segment.offset_sd_ns = 26'500;
+  segment.residual_p99_ns = 162'000;
+  segment.pair_count = 100;
+  decltype(input.clocks)::value_type clock;
+  clock.stream = "vicon/markers";
+  clock.map.segments = {segment};
+  input.clocks = {clock};
+  EXPECT_THAT(TakePage(input),
+              HasSubstr("+40.00 ppm, offset known to 26.5 us (sd; p99 lateness 162 us)"));
+  input.clocks[0].map.segments[0].rate_error = 1 / (1 - 25e-6) - 1;
+  EXPECT_THAT(TakePage(input), HasSubstr("-25.00 ppm"));
+}
+
 TEST(HealthBoardTest, TheWorstRateIsTheFarthestOnEitherSideWithItsLimitAndCause) {
   for (const auto& [rates_Hz, worst_Hz, limit_Hz] :
        {std::tuple(std::vector{500.0, 499.9, 432.1, 470.0, 500.023, 506.0}, 432.1, 495.0),
