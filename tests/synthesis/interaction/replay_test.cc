@@ -160,13 +160,19 @@ TEST(ReplayTest, ARangeOutsideTheTrajectoryIsToldItsExtent) {
   EXPECT_THAT(motion.error().message, ::testing::HasSubstr("to 0.798000000 s"));
 }
 
+// A reference that jumps by 3 rad while the finger presses: what balances one step is far from
+// balance in the next.
 TEST(ReplayTest, AHandOutOfBalanceIsNoMotion) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
   artefact::InteractionTrajectory t = Dip(hand, 0.06);
-  t.compliance_rad_per_Nm.row(1).setConstant(1e9);
-  const auto motion = ReplayInteraction(hand, t, OnPlate(testing::Plate(0.5, 2e-4), -0.075), {});
+  const ReplayScene scene = OnPlate(testing::Plate(0.5, 2e-4), -0.075);
+  t.q_reference.rightCols(200).array() += 1.0;
+  EXPECT_TRUE(ReplayInteraction(hand, t, scene, {})) << "harsh, but balanced";
+  t.q_reference.rightCols(200).array() += 2.0;
+  const auto motion = ReplayInteraction(hand, t, scene, {});
   ASSERT_FALSE(motion);
-  EXPECT_EQ(motion.error().code, ErrorCode::kNotConverged) << motion.error().message;
+  EXPECT_EQ(motion.error().code, ErrorCode::kNotConverged);
+  EXPECT_THAT(motion.error().message, ::testing::HasSubstr("at 0.402000000 s"));
 }
 
 TEST(ReplayTest, ARefusedJointIsNamedWithTheAssumptionThatWouldHelp) {
