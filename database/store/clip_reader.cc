@@ -170,7 +170,24 @@ Status FileReader::OpenDatabase(const ClipReaderOptions& options) {
   open.vfs = options.vfs;
   open.cache_kib = 1024;
   open.inspect = HeaderCheck(FileKind::kClip);
-  HANDHOLD_ASSIGN(db_, Database::Open(path_, open));
+  Result<Database> opened = Database::Open(path_, open);
+  if (!opened && opened.error().code != ErrorCode::kCorrupt) {
+    if (std::error_code error; std::filesystem::exists(path_ + "-journal", error)) {
+      // Its recorder was killed while it closed the file: a connection that may write rolls the
+      // journal back as it opens, one that only reads may not.
+      DatabaseOptions writer = open;
+      writer.mode = OpenMode::kReadWrite;
+      if (const Result<Database> rolled_back = Database::Open(path_, writer); !rolled_back) {
+        return Error{
+            rolled_back.error().code,
+            path_ + ": was cut off while it was closed and cannot be written; copy it and '" +
+                path_ + "-journal' to a folder that can (" + rolled_back.error().message + ")"};
+      }
+      opened = Database::Open(path_, open);
+    }
+  }
+  if (!opened) return opened.error();
+  db_ = *std::move(opened);
   if (options.untrusted) LimitUntrusted();
   Status schema = CheckSchema(db_, FileKind::kClip);
   if (!schema && schema.error().code != ErrorCode::kCorrupt &&

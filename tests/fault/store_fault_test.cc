@@ -93,6 +93,33 @@ TEST(Fault, KillNineLosesNothingThatWasAcknowledged) {
   munmap(memory, sizeof(Shared));
 }
 
+// Giving up the log writes a journal for a moment. Whoever is killed then leaves it to be rolled
+// back, which a connection that only reads may not.
+TEST(Fault, AClipThatIsKilledWhileItsLogIsGivenUpOpens) {
+  const TempDir dir;
+  const std::string path = dir / "a.clip", killed = dir / "killed.clip";
+  {
+    auto writer = ClipWriter::Create(path, {}, {});
+    ASSERT_TRUE(writer) << writer.error().message;
+    ASSERT_TRUE((*writer)->AddStream(KiloHertz()));
+    ASSERT_TRUE((*writer)->Append(BlockAt(0, 500)));
+    ASSERT_TRUE((*writer)->Close());
+  }
+  // A change that is not finished, as the files lie there at that moment.
+  DatabaseOptions writes;
+  writes.mode = OpenMode::kReadWrite;
+  auto db = Database::Open(path, writes);
+  ASSERT_TRUE(db) << db.error().message;
+  ASSERT_TRUE(db->Execute("PRAGMA synchronous=OFF"));  // the journal counts from its first byte on
+  ASSERT_TRUE(db->Execute("BEGIN IMMEDIATE"));
+  ASSERT_TRUE(db->Execute("PRAGMA user_version=0"));
+  ASSERT_TRUE(std::filesystem::exists(path + "-journal"));
+  std::filesystem::copy_file(path, killed);
+  std::filesystem::copy_file(path + "-journal", killed + "-journal");
+  EXPECT_EQ(Verify(killed), 500);
+  EXPECT_FALSE(std::filesystem::exists(killed + "-journal"));
+}
+
 TEST(Fault, PowerCutsLoseNothingThatWasAcknowledged) {
   const TempDir dir;
   auto& vfs = fault::FaultVfs::Get();

@@ -21,9 +21,12 @@ live::TakeNotes NotesOf(const Arguments& given) {
   notes.tags = given.All("--tag");
   notes.rating = given.Text("--rating");
   notes.author = given.Text("--author");
-  if (given.Has("--pre-roll")) notes.pre_roll = Duration::FromSeconds(given.Number("--pre-roll"));
-  // Nothing flows before a take that begins at once, whatever the rig keeps of what did.
-  if (!given.Flag("--arm")) notes.pre_roll = Duration();
+  if (given.Has("--pre-roll")) {
+    notes.pre_roll = Duration::FromSeconds(given.Number("--pre-roll"));
+  } else if (!given.Flag("--arm")) {
+    // Nothing flows before a take that begins at once, whatever the rig keeps of what did.
+    notes.pre_roll = Duration();
+  }
   if (given.Has("--seconds")) notes.stop_after = Duration::FromSeconds(given.Number("--seconds"));
   return notes;
 }

@@ -176,7 +176,7 @@ Issues Findings(const InteractionTrajectory& played, const Motion& motion) {
                   "%.2f s without a fitted pose are bridged by straight lines (%d gaps, the "
                   "longest %.2f s at %.2f s)",
                   sum.seconds(), gaps, longest.seconds(), (at - Timestamp()).seconds());
-    issues.push_back({"reference", Severity::kLoss, text});
+    issues.push_back({"reference", Severity::kWarning, text});
   }
   if (motion.contacts.empty())
     issues.push_back(
