@@ -416,8 +416,9 @@ class C3dExport {
       PutC3dFloat(single, kIntel, out);
       return;
     }
-    const double count =
-        std::clamp(std::round(value / static_cast<double>(scale)), -32'768.0, 32'767.0);
+    const double counts = std::round(value / static_cast<double>(scale));
+    // A scale of 0 is that of a channel that is 0 throughout.
+    const double count = std::isnan(counts) ? 0.0 : std::clamp(counts, -32'768.0, 32'767.0);
     error = std::max(error, std::fabs(count * static_cast<double>(scale) - value));
     PutC3dWord(static_cast<uint16_t>(static_cast<int16_t>(count)), kIntel, out);
   }
