@@ -146,7 +146,7 @@ class EndToEndWire : public ::testing::Test {
     chain::ToSessionTime(*start_s, &*results);
     chain::Evidence evidence = chain::GatherFits(subject_->truth, *results);
     evidence.Add(chain::GatherWire(*rehearsal_, *clip_));
-    judged_ = chain::Judge(evidence, false);
+    judged_ = chain::Judge(evidence);
     chain::Print(judged_);
     chain::PrintFits(subject_->truth, results->trajectory);
   }
@@ -200,7 +200,7 @@ TEST_F(EndToEndWire, Criterion1EveryGapIsReportedAsItWasInjected) {
   const auto fails = [](const std::function<void(Gaps*)>& change) {
     Altered altered(*clip_);
     change(&altered.mutable_gaps());
-    return chain::Fails(chain::Judge(chain::GatherWire(*rehearsal_, altered), false), 1);
+    return chain::Fails(chain::Judge(chain::GatherWire(*rehearsal_, altered)), 1);
   };
   EXPECT_FALSE(fails([](Gaps*) {})) << "a canary that always sings";
   for (size_t i = 0; i < clip_->gaps().size(); ++i) {
@@ -240,8 +240,7 @@ TEST_F(EndToEndWire, Criterion2MarkersAndForceAreOfOneInstant) {
   for (const Duration late : {Duration::Milliseconds(10), Duration::Microseconds(100)}) {
     Altered altered(*clip_);
     altered.Shift("plate", late);
-    EXPECT_TRUE(
-        chain::Fails(chain::Judge(chain::GatherWire(*rehearsal_, altered), false), 2, "marker"))
+    EXPECT_TRUE(chain::Fails(chain::Judge(chain::GatherWire(*rehearsal_, altered)), 2, "marker"))
         << late.seconds();
   }
 }
@@ -249,7 +248,7 @@ TEST_F(EndToEndWire, Criterion2MarkersAndForceAreOfOneInstant) {
 TEST_F(EndToEndWire, Criterion4TheHardStrokesAreFoundByQuery) {
   const auto evidence = chain::GatherQueries(subject_->truth, *library_, take_);
   ASSERT_TRUE(evidence) << evidence.error().message;
-  auto judged = chain::Judge(*evidence, false);
+  auto judged = chain::Judge(*evidence);
   std::erase_if(judged, [](const chain::Criterion& c) { return c.number != 4; });
   chain::Print(judged);
   EXPECT_GT(evidence->query_strokes, 0);

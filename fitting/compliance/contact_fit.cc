@@ -99,8 +99,17 @@ class ContactFitter {
       Frame(k, wrench, &offsets, &torsions);
     }
     CorrectInertia();
+    fit_.summary.dof_names = skeleton_.dof_names();
     fit_.summary.point_offset_p95_m = Percentile(offsets, 0.95);
     fit_.summary.torsion_p95_Nm = Percentile(torsions, 0.95);
+    if (fit_.summary.point_offset_p95_m > kTellPointOffset_m) {
+      char text[240];
+      std::snprintf(text, sizeof text,
+                    "the wrench's point lies %.1f mm (p95) from the fitted fingertip: check "
+                    "--surface, --surface-pose and the sensor's pose and sign in the rig file",
+                    1e3 * fit_.summary.point_offset_p95_m);
+      fit_.summary.issues.push_back({"contact point", Severity::kWarning, text});
+    }
     return std::move(fit_);
   }
 

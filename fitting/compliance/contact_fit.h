@@ -22,7 +22,9 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kContactFitVersion = 1;
+inline constexpr int kContactFitVersion = 2;
+/// A wrench's point further than this (p95) from the fitted fingertip is a warning.
+inline constexpr double kTellPointOffset_m = 2e-3;
 
 struct ContactFitOptions {
   std::string force_sensor;  ///< empty: the clip's first
@@ -47,7 +49,8 @@ struct ContactFitSummary {
   double peak_force_N = 0.0;
   double point_offset_p95_m = 0.0;  ///< wrench's point to fitted fingertip surface
   double torsion_p95_Nm = 0.0;  ///< moment along the force that no single frictional point carries
-  Issues issues;                ///< touches outside the pose track, points off the surface, ...
+  std::vector<std::string> dof_names;  ///< of the torques, in their order
+  Issues issues;  ///< touches outside the pose track, points off the surface, ...
   std::string Brief() const;
 };
 

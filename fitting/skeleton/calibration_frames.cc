@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "fitting/skeleton/marker_map.h"
 #include "fitting/skeleton/pose_solver.h"
 
 namespace handhold::fitting {
@@ -23,14 +24,7 @@ Result<std::vector<CalibrationFrame>> ReadCalibrationFrames(
   const Duration step = std::max(total / std::max(1, 4 * wanted), Duration::Milliseconds(2));
   std::vector<CalibrationFrame> frames;
   for (const recording::StreamInfo* stream : streams) {
-    const std::vector<std::string> names = stream->ItemNames();
-    std::vector<int> channel(skeleton.markers().size(), -1);
-    for (size_t i = 0; i < names.size(); ++i) {
-      const int m = skeleton.FindMarker(
-          names[i].substr(names[i].rfind(':') == std::string::npos ? 0 : names[i].rfind(':') + 1));
-      if (m >= 0)
-        channel[static_cast<size_t>(m)] = static_cast<int>(i) * stream->channels_per_item();
-    }
+    const std::vector<int> channel = MapMarkers(*stream, skeleton).channel;
     const TimeRange extent = clip.Extent(stream->id);
     for (const TimeRange& range : ranges) {
       Timestamp next = std::max(range.begin, extent.begin);

@@ -8,6 +8,7 @@
 #include "database/geometry/fit.h"
 #include "database/model/kinematics.h"
 #include "fitting/signal/touch.h"
+#include "fitting/skeleton/marker_map.h"
 
 namespace handhold::fitting {
 namespace {
@@ -18,25 +19,6 @@ using recording::StreamInfo;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 const Duration kChunk = Duration::Seconds(5);
 const Duration kStale = Duration::Milliseconds(250);  ///< an older pose is no start for the next
-
-/// First channel of each skeleton marker in the stream, or -1.
-std::vector<int> MapMarkers(const StreamInfo& stream, const model::Skeleton& skeleton,
-                            std::vector<std::string>* unknown) {
-  std::vector<int> channel(skeleton.markers().size(), -1);
-  const std::vector<std::string> names = stream.ItemNames();
-  for (size_t i = 0; i < names.size(); ++i) {
-    const size_t colon = names[i].rfind(':');  // "subject:marker"
-    int m = skeleton.FindMarker(names[i]);
-    if (m < 0 && colon != std::string::npos) m = skeleton.FindMarker(names[i].substr(colon + 1));
-    if (m < 0) {
-      if (std::find(unknown->begin(), unknown->end(), names[i]) == unknown->end())
-        unknown->push_back(names[i]);
-    } else {
-      channel[static_cast<size_t>(m)] = static_cast<int>(i) * stream.channels_per_item();
-    }
-  }
-  return channel;
-}
 
 Eigen::Matrix3Xd MarkersOf(const SampleWindow& window, int i, const std::vector<int>& channel) {
   Eigen::Matrix3Xd p(3, static_cast<Eigen::Index>(channel.size()));
@@ -268,6 +250,7 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
   const std::vector<const StreamInfo*> streams = clip.FindStreams(name);
   if (streams.empty()) return Error{ErrorCode::kNotFound, "the clip has no stream '" + name + "'"};
 
+  HANDHOLD_TRY(CheckWorn(streams, skeleton));
   PoseFit fit;
   std::vector<TimeRange> contacts = options.contacts;
   if (contacts.empty()) {
@@ -285,7 +268,12 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
   for (const StreamInfo* stream : streams) {
     if (stream->kind != recording::StreamKind::kMarkers)
       return Error{ErrorCode::kInvalid, "stream '" + name + "' holds no markers"};
-    const std::vector<int> channel = MapMarkers(*stream, skeleton, &fit.summary.unmodelled_markers);
+    MarkerMap map = MapMarkers(*stream, skeleton);
+    for (std::string& unknown : map.unknown) {
+      std::vector<std::string>& told = fit.summary.unmodelled_markers;
+      if (std::find(told.begin(), told.end(), unknown) == told.end())
+        told.push_back(std::move(unknown));
+    }
     TimeRange extent = clip.Extent(stream->id);
     if (options.range)
       extent = {std::max(extent.begin, options.range->begin),
@@ -294,7 +282,7 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
       HANDHOLD_ASSIGN(const SampleWindow window,
                       clip.Read(stream->id, {begin, std::min(begin + kChunk, extent.end)}));
       for (int i = 0; i < window.count(); ++i)
-        fitter.Frame(window.times[static_cast<size_t>(i)], MarkersOf(window, i, channel));
+        fitter.Frame(window.times[static_cast<size_t>(i)], MarkersOf(window, i, map.channel));
       const double share = (begin - extent.begin).seconds() / extent.length().seconds();
       if (options.progress && !options.progress(share))
         return Error{ErrorCode::kCancelled, "pose fit cancelled"};

@@ -38,6 +38,10 @@ class SkeletonAdjustment {
   const Eigen::MatrixXd& InformationHere();
   double noise_scale() const { return noise_scale_; }  ///< variance found over variance assumed
   double marker_rms_m() const { return marker_rms_m_; }
+  /// Over the frames in contact, 0 without any: fingertip to surface, and touched point to wrench
+  /// axis.
+  double contact_distance_rms_m() const { return contact_distance_rms_m_; }
+  double contact_axis_rms_m() const { return contact_axis_rms_m_; }
   bool HasTip() const { return calibration_.tip_frame() >= 0; }
 
  private:
@@ -56,6 +60,7 @@ class SkeletonAdjustment {
   double Cost(const Eigen::VectorXd& y, const std::vector<Eigen::VectorXd>& poses) const;
   void Linearise();
   void Step(double damping, Eigen::VectorXd* step, std::vector<Eigen::VectorXd>* poses) const;
+  double LongestTurn_rad(const Eigen::VectorXd& step) const;
   void Finish();
 
   const CalibrationModel& calibration_;
@@ -69,6 +74,7 @@ class SkeletonAdjustment {
   Eigen::MatrixXd H_yy_, information_;
   std::vector<Blocks> blocks_;
   double noise_scale_ = 1.0, marker_rms_m_ = 0.0, markers_seen_ = 0.0;
+  double contact_distance_rms_m_ = 0.0, contact_axis_rms_m_ = 0.0;
 };
 
 }  // namespace handhold::fitting

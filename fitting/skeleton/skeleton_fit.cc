@@ -13,6 +13,7 @@
 #include "fitting/residual/calibration_residual.h"
 #include "fitting/signal/touch.h"
 #include "fitting/skeleton/calibration_frames.h"
+#include "fitting/skeleton/marker_map.h"
 #include "fitting/skeleton/skeleton_adjustment.h"
 
 namespace handhold::fitting {
@@ -186,7 +187,7 @@ void ListLengths(const model::Skeleton& fitted, const model::Skeleton& original,
     const std::string name = original.body(b).joint.name;
     summary->lengths.push_back({last(original.body(parent).joint.name) + "-" + last(name),
                                 length(fitted), sd_of(length), length(original),
-                                undetermined(name) ? "template" : "markers"});
+                                undetermined(name) ? "prior" : "markers"});
   }
   if (tip < 0) return;
   const model::NamedFrame& frame = original.frames()[static_cast<size_t>(tip)];
@@ -201,6 +202,102 @@ void ListLengths(const model::Skeleton& fitted, const model::Skeleton& original,
     summary->undetermined.push_back(
         summary->lengths.back().name +
         ": markers do not show the end segment's length; give a surface that it touches");
+}
+
+/// A hand that was solved for, shapes not yet following, and what is known of it.
+struct Solved {
+  model::Skeleton hand;
+  SkeletonFitSummary summary;
+  double radius_change_m = 0.0;
+};
+
+/// Whether what was fitted together belongs together; fails as FitSkeleton says.
+Status CheckAgreement(const SkeletonFitSummary& summary, const Eigen::VectorXd& prior_precision) {
+  char text[400];
+  if (summary.contact_distance_rms_m > kMostContactDistance_m ||
+      summary.contact_axis_rms_m > kMostContactAxis_m) {
+    std::snprintf(text, sizeof text,
+                  "the touched surface and the force sensor do not agree with the markers: in "
+                  "contact the fingertip is %.2f mm off the surface, its touched point %.2f mm off "
+                  "the wrench's axis (RMS). Check --surface, --surface-pose and, in the rig file, "
+                  "the sensor's pose, normal and sign; --surface none fits the markers alone",
+                  1e3 * summary.contact_distance_rms_m, 1e3 * summary.contact_axis_rms_m);
+    return Error{ErrorCode::kInvalid, text};
+  }
+  const double furthest =
+      summary.parameter_change.cwiseProduct(prior_precision.cwiseSqrt()).cwiseAbs().maxCoeff();
+  if (summary.marker_rms_m > kMostMarkerRms_m || furthest > kFurthestFromTemplate) {
+    std::snprintf(text, sizeof text,
+                  "the fitted hand lies %.1f prior standard deviations from its template and %.2f "
+                  "mm RMS from the markers: is the template this hand's (--template, --scale), and "
+                  "are the labels right?",
+                  furthest, 1e3 * summary.marker_rms_m);
+    return Error{ErrorCode::kNotConverged, text};
+  }
+  return {};
+}
+
+void TellDoubts(SkeletonFitSummary* summary) {
+  char text[280];
+  if (summary->marker_rms_m > kTellMarkerRms_m) {
+    std::snprintf(
+        text, sizeof text,
+        "markers lie %.2f mm RMS from the fitted hand: skin may move that much, but so do "
+        "swapped labels; look at the take before trusting the lengths",
+        1e3 * summary->marker_rms_m);
+    summary->issues.push_back({"markers", Severity::kWarning, text});
+  }
+  if (summary->contact_axis_rms_m > kTellContactAxis_m) {
+    std::snprintf(text, sizeof text,
+                  "in contact the touched point is %.2f mm RMS off the wrench's axis: the surface "
+                  "or the sensor is placed some mm off, or drifts; the end segment's sd does not "
+                  "include that",
+                  1e3 * summary->contact_axis_rms_m);
+    summary->issues.push_back({"contact", Severity::kWarning, text});
+  }
+}
+
+/// The hand that all frames agree on; those of `touching` rest on the surface.
+Result<Solved> Solve(const model::Skeleton& template_skeleton, const SkeletonFitOptions& options,
+                     int tip, double tip_radius_m, std::vector<CalibrationFrame> frames,
+                     std::vector<CalibrationFrame> touching) {
+  SkeletonFitSummary summary;
+  summary.frames = static_cast<int>(frames.size());
+  summary.contact_frames = static_cast<int>(touching.size());
+  const CalibrationModel calibration(template_skeleton, touching.empty() ? -1 : tip);
+  SkeletonAdjustment adjustment(calibration, options, tip_radius_m);
+  for (CalibrationFrame& f : frames) adjustment.Add(std::move(f));
+  for (CalibrationFrame& f : touching) adjustment.Add(std::move(f));
+  HANDHOLD_TRY(adjustment.Solve());
+
+  summary.marker_sd_m = options.marker_sd_m * std::sqrt(adjustment.noise_scale());
+  summary.marker_rms_m = adjustment.marker_rms_m();
+  summary.contact_distance_rms_m = adjustment.contact_distance_rms_m();
+  summary.contact_axis_rms_m = adjustment.contact_axis_rms_m();
+  summary.parameter_names = calibration.names();
+  if (adjustment.HasTip()) summary.parameter_names.push_back("fingertip radius");
+  summary.parameter_change.resize(static_cast<Eigen::Index>(summary.parameter_names.size()));
+  summary.parameter_change.head(calibration.size()) = adjustment.x();
+  if (adjustment.HasTip())
+    summary.parameter_change[summary.parameter_change.size() - 1] = adjustment.radius_change();
+  HANDHOLD_TRY(CheckAgreement(summary, adjustment.prior_precision()));
+  TellDoubts(&summary);
+  // Judged about the fitted hand, where the gauges are exact; copied, as the calibration keeps only
+  // the last hand it built.
+  const model::Skeleton fitted = calibration.At(adjustment.x());
+  const CalibrationModel local(fitted, calibration.tip_frame());
+  SkeletonAdjustment about(local, options, tip_radius_m + adjustment.radius_change());
+  for (const CalibrationFrame& f : adjustment.frames()) about.Add(f);
+  Eigen::MatrixXd information = about.InformationHere() / std::max(1e-12, adjustment.noise_scale());
+  information.diagonal() += about.prior_precision();
+  summary.covariance =
+      information.ldlt().solve(Eigen::MatrixXd::Identity(information.rows(), information.cols()));
+  summary.gauges = {"the zero of every joint angle is the template's",
+                    "a hinge's origin keeps the template's place along its axis",
+                    "a ball's and a free joint's orientation zero is the template's"};
+  NameUndetermined(about, local, adjustment.noise_scale(), summary.parameter_names, &summary);
+  ListLengths(fitted, template_skeleton, tip, summary.covariance, local, about, &summary);
+  return Solved{fitted, std::move(summary), adjustment.radius_change()};
 }
 
 }  // namespace
@@ -238,6 +335,7 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
   }
   const auto streams = clip.FindStreams(name);
   if (streams.empty()) return Error{ErrorCode::kNotFound, "the clip has no stream '" + name + "'"};
+  HANDHOLD_TRY(CheckWorn(streams, template_skeleton));
   const TimeRange all{clip.Extent(streams.front()->id).begin, clip.Extent(streams.back()->id).end};
   HANDHOLD_ASSIGN(std::vector<CalibrationFrame> frames,
                   ReadCalibrationFrames(clip, streams, template_skeleton,
@@ -249,8 +347,6 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
   }
   frames = PoseAndSpread(template_skeleton, std::move(frames), options.frames);
 
-  SkeletonFitSummary summary;
-  summary.frames = static_cast<int>(frames.size());
   const int tip = FindTip(template_skeleton, options.tip_frame);
   if (tip < 0 && !options.tip_frame.empty())
     return Error{ErrorCode::kNotFound, "the skeleton has no frame '" + options.tip_frame + "'"};
@@ -278,44 +374,17 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
                                                     contacts, options.contact_frames));
     HANDHOLD_TRY(AddWrench(force, options.contact_force_N, &touching));
     touching = PoseAndSpread(template_skeleton, std::move(touching), options.contact_frames);
-    summary.contact_frames = static_cast<int>(touching.size());
   }
 
-  const CalibrationModel calibration(template_skeleton, touching.empty() ? -1 : tip);
-  SkeletonAdjustment adjustment(calibration, options, tip_radius_m);
-  for (CalibrationFrame& f : frames) adjustment.Add(std::move(f));
-  for (CalibrationFrame& f : touching) adjustment.Add(std::move(f));
-  HANDHOLD_TRY(adjustment.Solve());
-
-  summary.marker_sd_m = options.marker_sd_m * std::sqrt(adjustment.noise_scale());
-  summary.marker_rms_m = adjustment.marker_rms_m();
-  summary.parameter_names = calibration.names();
-  if (adjustment.HasTip()) summary.parameter_names.push_back("fingertip radius");
-  summary.parameter_change.resize(static_cast<Eigen::Index>(summary.parameter_names.size()));
-  summary.parameter_change.head(calibration.size()) = adjustment.x();
-  if (adjustment.HasTip())
-    summary.parameter_change[summary.parameter_change.size() - 1] = adjustment.radius_change();
-  // Judged about the fitted hand, where the gauges are exact; copied, as the calibration keeps only
-  // the last hand it built.
-  const model::Skeleton fitted = calibration.At(adjustment.x());
-  const CalibrationModel local(fitted, calibration.tip_frame());
-  SkeletonAdjustment about(local, options, tip_radius_m + adjustment.radius_change());
-  for (const CalibrationFrame& f : adjustment.frames()) about.Add(f);
-  Eigen::MatrixXd information = about.InformationHere() / std::max(1e-12, adjustment.noise_scale());
-  information.diagonal() += about.prior_precision();
-  summary.covariance =
-      information.ldlt().solve(Eigen::MatrixXd::Identity(information.rows(), information.cols()));
-  summary.gauges = {"the zero of every joint angle is the template's",
-                    "a hinge's origin keeps the template's place along its axis",
-                    "a ball's and a free joint's orientation zero is the template's"};
-  NameUndetermined(about, local, adjustment.noise_scale(), summary.parameter_names, &summary);
-  ListLengths(fitted, template_skeleton, tip, summary.covariance, local, about, &summary);
+  HANDHOLD_ASSIGN(Solved solved, Solve(template_skeleton, options, tip, tip_radius_m,
+                                       std::move(frames), std::move(touching)));
+  SkeletonFitSummary& summary = solved.summary;
   if (options.require_all && !summary.undetermined.empty()) {
     return Error{ErrorCode::kUnidentifiable,
                  "skeleton fit: not determined: " + summary.undetermined.front()};
   }
   HANDHOLD_ASSIGN(model::Skeleton followed,
-                  Follow(fitted, template_skeleton, tip, adjustment.radius_change()));
+                  Follow(solved.hand, template_skeleton, tip, solved.radius_change_m));
   return SkeletonFit{std::move(followed), std::move(summary)};
 }
 

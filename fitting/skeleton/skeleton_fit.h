@@ -17,6 +17,7 @@
 
 #include <Eigen/Core>
 
+#include "database/base/issue.h"
 #include "database/base/result.h"
 #include "database/geometry/transform.h"
 #include "database/model/prop.h"
@@ -25,7 +26,14 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kSkeletonFitVersion = 1;
+inline constexpr int kSkeletonFitVersion = 2;
+
+/// A fit beyond the first three, RMS, is refused; beyond the others the summary warns.
+inline constexpr double kMostMarkerRms_m = 3e-3, kMostContactDistance_m = 5e-4,
+                        kMostContactAxis_m = 1e-3;
+inline constexpr double kTellMarkerRms_m = 7e-4, kTellContactAxis_m = 4e-4;
+/// Of any parameter from the template, in standard deviations of its prior.
+inline constexpr double kFurthestFromTemplate = 5.0;
 
 /// Something of known shape and place that the fingertip touches. `prop` must outlive the call.
 struct TouchedSurface {
@@ -52,8 +60,8 @@ struct SkeletonFitOptions {
                           ///< ends in "tip"
   int contact_frames = 150;
   double contact_force_N = 0.5;  ///< frames with at least this normal force are used
-  /// Fails with kUnidentifiable on any direction not determined. Off: the template's value stays
-  /// and the summary names it.
+  /// Fails with kUnidentifiable on any direction not determined. Off: the value stays near the
+  /// template's and the summary names it.
   bool require_all = false;
   /// Asked at every iteration; false cancels (kCancelled). Empty: always true.
   std::function<bool()> keep_going = {};
@@ -64,13 +72,17 @@ struct SkeletonFitOptions {
 struct SegmentLength {
   std::string name;  ///< "wrist-mp", "dip-tip"
   double length_m = 0.0, sd_m = 0.0, template_m = 0.0;
-  std::string source;  ///< "markers", "contact" or "template" (not determined)
+  std::string source;  ///< "markers", "contact", "prior" (not determined: near the template's, the
+                       ///< sd is the prior's) or "template" (unchanged)
 };
 
 struct SkeletonFitSummary {
   int frames = 0, contact_frames = 0;
   double marker_rms_m = 0.0;  ///< |measured - modelled|
   double marker_sd_m = 0.0;   ///< one axis, from the residual and its degrees of freedom
+  /// Over the frames in contact, 0 without: fingertip's surface to the touched surface, and the
+  /// touched point to the wrench's axis.
+  double contact_distance_rms_m = 0.0, contact_axis_rms_m = 0.0;
   std::vector<std::string> parameter_names;  ///< "mp.centre.x", "mp.axis.1", "R.IND.PRX.1.y",
                                              ///< "index.tip.x": in the body's frame
   Eigen::VectorXd parameter_change;          ///< fitted - template, m or rad
@@ -80,6 +92,7 @@ struct SkeletonFitSummary {
   std::vector<std::string> gauges;        ///< conventions, in words
   std::vector<std::string> undetermined;  ///< directions the data leave open, each naming its
                                           ///< largest parameters
+  Issues issues;
   std::string Brief() const;
 };
 
@@ -88,8 +101,17 @@ struct SkeletonFit {
   SkeletonFitSummary summary;
 };
 
+/// What disagrees is refused rather than averaged. Measured on the virtual subject (markers of 0.05
+/// to 0.3 mm, skin slip, 0.2 N of drift; tests/fitting/skeleton/skeleton_contact_test.cc): a right
+/// setup leaves the touched point at most 0.3 mm RMS from the wrench axis; a plate 5 mm out of
+/// place 1.5 mm, a reversed force sign 17 mm. Two swapped labels leave 0.9 mm RMS of markers, which
+/// skin can too: a warning.
+///
 /// Fails with kNotFound, kInvalid, kUnidentifiable (too few markers or motion; or require_all),
-/// kNotConverged. Cost: seconds for 150 frames of a finger.
+/// kNotConverged (markers further than kMostMarkerRms_m from the hand, or a hand more than
+/// kFurthestFromTemplate priors from its template), kInvalid (the touched surface and the
+/// sensor do not agree with the markers: kMostContactDistance_m, kMostContactAxis_m).
+/// Cost: seconds for 150 frames of a finger.
 Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
                                 const model::Skeleton& template_skeleton,
                                 const SkeletonFitOptions& options = {});

@@ -37,21 +37,6 @@ using testing::ComplianceAnswer;
 using testing::Quantile;
 using testing::StrokeReplay;
 
-/// Every length of the hand times `factor`: what somebody else's hand looks like.
-model::Skeleton Scaled(const model::Skeleton& hand, double factor) {
-  model::SkeletonDraft draft = hand.draft();
-  for (model::Body& b : draft.bodies) {
-    b.joint.X_PJp.p *= factor;
-    b.joint.X_BJc.p *= factor;
-    b.mass.p_BCom *= factor;
-    b.mass.I_BCom_B *= factor * factor;
-    for (model::BodyShape& s : b.shapes) s.X_BS.p *= factor;
-  }
-  for (auto& m : draft.markers) m.p_BM *= factor;
-  for (auto& f : draft.frames) f.X_BF.p *= factor;
-  return *model::Skeleton::Build(draft);
-}
-
 /// The feed as a clip on disk, its clocks fitted as well as a recorder fits them.
 std::unique_ptr<store::ClipReader> Record(const lab::SensorFeed& feed, uint64_t seed) {
   lab::ClipOptions drawn;
@@ -133,8 +118,8 @@ void RunSubject(uint64_t seed, bool full, Pool* pool) {
   skeleton_options.range = TimeRange{Timestamp::FromSeconds(truth.takes.front().begin_s),
                                      Timestamp::FromSeconds(truth.takes.front().end_s)};
   skeleton_options.surface = fitting::TouchedSurface{&plate, truth.X_WPlate, "plate"};
-  auto skeleton =
-      fitting::FitSkeleton(*clip, Scaled(*model::LoadHand("finger4"), 1.1), skeleton_options);
+  auto skeleton = fitting::FitSkeleton(*clip, testing::Scaled(*model::LoadHand("finger4"), 1.1),
+                                       skeleton_options);
   ASSERT_TRUE(skeleton) << skeleton.error().message;
   const model::Skeleton& hand = skeleton->skeleton;
   fitting::PoseFitOptions pose_options;
@@ -267,7 +252,7 @@ void JudgeCompliance(const Pool& pool) {
       far, 100 * coverage);
   std::printf("exploring to scratching, wrist and MP: off by %.1f %% median, %.1f %% at most\n",
               100 * Quantile(pool.ratios, 0.5), 100 * Quantile(pool.ratios, 1.0));
-  EXPECT_LE(Quantile(pool.ratios, 0.5), criteria::kRatio);
+  EXPECT_LE(Quantile(pool.ratios, 1.0), criteria::kRatio);
   EXPECT_LE(Quantile(errors, 0.5), criteria::kComplianceMedian);
   EXPECT_LE(Quantile(errors, 0.9), criteria::kComplianceP90);
   EXPECT_LE(far, criteria::kComplianceFarCount);
@@ -289,27 +274,19 @@ void JudgeReplays(const Pool& pool) {
                                                                   bump       ? "bump"
                                                                   : slippery ? "friction_0.1"
                                                                              : "another");
-    if (planted) {
-      EXPECT_LE(replay.Median(&StrokeReplay::force_late), *bound.force_median) << name;
-      EXPECT_LE(replay.P90(&StrokeReplay::force_late), *bound.force_p90) << name;
-      if (damped) {
-        EXPECT_LE(replay.Median(&StrokeReplay::force_early), *bound.early_median) << name;
-        if (bump) {
-          EXPECT_LE(replay.P90(&StrokeReplay::tip_m), *bound.tip_p90_m) << name;
-        } else {
-          EXPECT_LE(replay.Median(&StrokeReplay::tip_m), *bound.tip_median_m) << name;
-        }
-        if (!bump && !slippery) {
-          EXPECT_GE(replay.SlipAgreement(), criteria::kSlipAgreement) << name;
-          EXPECT_GE(replay.StickRecall(), criteria::kStickRecall) << name;
-        }
+    const auto at_most = [&](const char* what, double value, const std::optional<double>& most) {
+      if (most) {
+        EXPECT_LE(value, *most) << name << ": " << what;
       }
-    } else if (bump) {
-      EXPECT_LE(replay.P90(&StrokeReplay::force_late), *bound.force_p90) << name;
-      EXPECT_LE(replay.P90(&StrokeReplay::tip_m), *bound.tip_p90_m) << name;
-    } else if (slippery) {
-      EXPECT_LE(replay.Median(&StrokeReplay::tip_m), *bound.tip_median_m) << name;
-      EXPECT_LE(replay.P90(&StrokeReplay::tip_m), *bound.tip_p90_m) << name;
+    };
+    at_most("force, median", replay.Median(&StrokeReplay::force_late), bound.force_median);
+    at_most("force, p90", replay.P90(&StrokeReplay::force_late), bound.force_p90);
+    at_most("first 50 ms", replay.Median(&StrokeReplay::force_early), bound.early_median);
+    at_most("fingertip, median", replay.Median(&StrokeReplay::tip_m), bound.tip_median_m);
+    at_most("fingertip, p90", replay.P90(&StrokeReplay::tip_m), bound.tip_p90_m);
+    EXPECT_GE(replay.SlipAgreement(), criteria::kSlipAgreement) << name;
+    if (!bump && !slippery) {
+      EXPECT_GE(replay.StickRecall(), criteria::kStickRecall) << name;
     }
     EXPECT_LE(replay.jams * 10, static_cast<int>(replay.strokes.size()) + replay.jams) << name;
   }

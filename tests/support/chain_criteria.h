@@ -2,9 +2,10 @@
 /// subject's truth: what a library's results got right, and whether that is enough.
 ///
 /// Two halves. Gather* read results and truth into Evidence: raw errors, one entry per stroke,
-/// joint, frame or touch, so that the evidence of many subjects adds up (Add). Judge turns evidence
-/// into criteria with their bounds. Used by tests/end_to_end_test.cc (one short subject) and
-/// tests/chain (20 seeds). Not product code: it reads truth.
+/// joint, frame or touch, so that evidence adds up (Add). Judge turns evidence into criteria with
+/// their bounds. Used by tests/end_to_end_test.cc and end_to_end_wire_test.cc (one subject each);
+/// shares and percentiles over subjects are tests/chain/subjects_test.cc's. Not product code: it
+/// reads truth.
 #pragma once
 
 #include <functional>
@@ -176,8 +177,7 @@ Evidence GatherFittedReplay(const lab::Truth& truth, const ChainResults& results
 /// The fits with every compliance twice as large: canary of 7.
 void DoubleCompliance(artefact::InteractionTrajectory* trajectory);
 
-/// Judges what there is evidence of. `pooled`: enough subjects for criterion 7's shares and
-/// percentiles; else only what one short subject can decide of it.
-std::vector<Criterion> Judge(const Evidence& evidence, bool pooled);
+/// Judges what there is evidence of, by what one short subject can decide of it.
+std::vector<Criterion> Judge(const Evidence& evidence);
 
 }  // namespace handhold::chain

@@ -89,8 +89,8 @@ void JudgeContact(const Evidence& e, Judgement* j) {
   }
 }
 
-/// What every single subject must meet, and for many the shares and percentiles.
-void JudgeCompliance(const Evidence& e, bool pooled, Judgement* j) {
+/// What every single subject must meet; shares and percentiles over many are tests/chain's.
+void JudgeCompliance(const Evidence& e, Judgement* j) {
   std::vector<double> error;
   int far = 0, covered = 0;
   double always = e.compliance.empty() ? kNone : 100.0;
@@ -111,33 +111,23 @@ void JudgeCompliance(const Evidence& e, bool pooled, Judgement* j) {
   }
   j->AtLeast(7, "wrist and MP accepted", always, 100, "%");
   // A short subject has a third of the events: the study's p90 at 5-20 events, not its median.
-  j->AtMost(7, "accepted, median error", 100 * Quantile(error, 0.5),
-            100 * (pooled ? criteria::kComplianceMedian : criteria::kComplianceP90), "%");
-  j->AtMost(7, "accepted, p90", 100 * Quantile(error, 0.9),
-            100 * (pooled ? criteria::kComplianceP90 : criteria::kComplianceFar), "%");
-  j->AtMost(7, "off by more than 20 %", error.empty() ? kNone : far,
-            pooled ? criteria::kComplianceFarCount : 0, "");
+  j->AtMost(7, "accepted, median error", 100 * Quantile(error, 0.5), 100 * criteria::kComplianceP90,
+            "%");
+  j->AtMost(7, "accepted, p90", 100 * Quantile(error, 0.9), 100 * criteria::kComplianceFar, "%");
+  j->AtMost(7, "off by more than 20 %", error.empty() ? kNone : far, 0, "");
   const double coverage =
       error.empty() ? kNone : 100.0 * covered / static_cast<double>(error.size());
-  if (pooled) {
-    j->AtLeast(7, "95 % intervals that cover", coverage, 100 * criteria::kCoverage, "%");
-  } else {
-    j->Report(7, "95 % intervals that cover", coverage, "%");
-  }
+  j->Report(7, "95 % intervals that cover", coverage, "%");
   std::vector<double> ratios;
   for (const auto& [key, tasks] : ratio) {
     if (key.second < 2 && tasks.contains("exploring") && tasks.contains("scratching"))
       ratios.push_back(std::abs(tasks.at("exploring") / tasks.at("scratching") - 1));
   }
-  j->AtMost(7, "exploring to scratching, wrist and MP", 100 * Quantile(ratios, pooled ? 0.5 : 1.0),
+  j->AtMost(7, "exploring to scratching, wrist and MP", 100 * Quantile(ratios, 1.0),
             100 * criteria::kRatio, "%");
   for (const auto& [task, counts] : pip) {
     const double share = counts.second > 0 ? 100 * counts.first / counts.second : kNone;
-    if (pooled) {
-      j->AtLeast(7, "PIP accepted, " + task, share, 100 * criteria::PipAccepted(task), "%");
-    } else {
-      j->Report(7, "PIP accepted, " + task, share, "%");
-    }
+    j->Report(7, "PIP accepted, " + task, share, "%");
   }
   std::vector<double> paper;
   for (const ComplianceSample& s : e.compliance) {
@@ -231,13 +221,13 @@ void JudgeReplays(const Evidence& e, Judgement* j) {
 
 }  // namespace
 
-std::vector<Criterion> Judge(const Evidence& e, bool pooled) {
+std::vector<Criterion> Judge(const Evidence& e) {
   Judgement j;
   JudgeWire(e, &j);
   JudgeQueries(e, &j);
   JudgePose(e, &j);
   JudgeContact(e, &j);
-  JudgeCompliance(e, pooled, &j);
+  JudgeCompliance(e, &j);
   JudgeReference(e, &j);
   JudgeReplays(e, &j);
   return std::move(j.list);

@@ -30,6 +30,20 @@ int TipFrame(const model::Skeleton& hand) {
 
 }  // namespace
 
+model::Skeleton Scaled(const model::Skeleton& hand, double factor) {
+  model::SkeletonDraft draft = hand.draft();
+  for (model::Body& b : draft.bodies) {
+    b.joint.X_PJp.p *= factor;
+    b.joint.X_BJc.p *= factor;
+    b.mass.p_BCom *= factor;
+    b.mass.I_BCom_B *= factor * factor;
+    for (model::BodyShape& s : b.shapes) s.X_BS.p *= factor;
+  }
+  for (auto& m : draft.markers) m.p_BM *= factor;
+  for (auto& f : draft.frames) f.X_BF.p *= factor;
+  return *model::Skeleton::Build(draft);
+}
+
 double Quantile(std::vector<double> values, double share) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   const auto at =
@@ -62,6 +76,9 @@ PoseErrors MeasurePose(const lab::Truth& truth, const model::Skeleton& fitted,
   return errors;
 }
 
+/// An onset nearer than this to a planted one is of the same touch.
+constexpr double kSameTouch_s = 0.020;
+
 ContactErrors MeasureContact(const lab::Truth& truth, const artefact::ContactTrack& contact) {
   const lab::TruthRun& run = *truth.FindRun("captured");
   const model::Skeleton& hand = *truth.skeleton;
@@ -70,12 +87,17 @@ ContactErrors MeasureContact(const lab::Truth& truth, const artefact::ContactTra
   errors.phases = static_cast<int>(contact.phases.size());
   std::vector<double> onset, point;
   for (const artefact::ContactPhase& phase : contact.phases) {
-    errors.false_touches += phase.onset.seconds() < truth.takes.front().end_s;
     double nearest = std::numeric_limits<double>::infinity();
     for (const lab::TruthContact& c : run.contacts)
       nearest = std::min(nearest, std::abs(phase.onset.seconds() - c.onset_s));
     onset.push_back(nearest);
-    errors.matched += nearest < 0.02;
+    errors.false_touches += nearest >= kSameTouch_s;
+  }
+  for (const lab::TruthContact& c : run.contacts) {
+    errors.matched += std::any_of(contact.phases.begin(), contact.phases.end(),
+                                  [&](const artefact::ContactPhase& p) {
+                                    return std::abs(p.onset.seconds() - c.onset_s) < kSameTouch_s;
+                                  });
   }
   Eigen::VectorXd error2 = Eigen::VectorXd::Zero(hand.nv()), peak = error2;
   double n = 0;

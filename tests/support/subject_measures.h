@@ -20,6 +20,9 @@
 
 namespace handhold::testing {
 
+/// Every length of the hand times `factor`: what somebody else's hand looks like.
+model::Skeleton Scaled(const model::Skeleton& hand, double factor);
+
 /// The order statistic at `share` (0 .. 1) of the list; NaN of an empty one.
 double Quantile(std::vector<double> values, double share);
 
@@ -32,8 +35,9 @@ struct PoseErrors {
 PoseErrors MeasurePose(const lab::Truth& truth, const model::Skeleton& fitted,
                        const artefact::PoseTrack& pose);
 
-/// Criterion 6. `false_touches`: phases in the range of motion; `matched`: planted touches that
-/// have a phase within 20 ms. Torque: RMS as share of its peak, per velocity.
+/// Criterion 6. `false_touches`: phases without a planted touch within 20 ms, anywhere in the take;
+/// `matched`: planted touches that have a phase within 20 ms. Torque: RMS as share of its peak, per
+/// velocity.
 struct ContactErrors {
   int planted = 0, phases = 0, matched = 0, false_touches = 0;
   double onset_p90_s = 0.0, point_p95_m = 0.0;

@@ -1,6 +1,7 @@
 #include "tools/pipeline/fit_contact.h"
 
 #include "database/store/artefact_file.h"
+#include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
 
@@ -20,6 +21,18 @@ Result<std::string> Print(Printer& out, const std::string& path) {
     const artefact::ContactPhase& phase = track.phases[p];
     table.Row({static_cast<int64_t>(p), phase.task, phase.onset, phase.onset_sd, phase.release,
                phase.peak_force_N, phase.surface});
+  }
+  HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(track.summary_json, {.source = path}));
+  const text::JsonView summary(json);
+  if (const text::Json* offset = json.Find("point_offset_p95_m"))
+    out.PrintRecord("check",
+                    {{{.name = "point_to_fingertip_p95_m", .decimals = 5}, Cell(*offset)}});
+  if (track.inertia_share.size() > 0) {
+    HANDHOLD_ASSIGN(const auto names, summary.Get<std::vector<std::string>>("dof_names"));
+    Table shares = out.BeginTable("inertia_and_gravity",
+                                  {{.name = "joint"}, {.name = "share_of_torque", .decimals = 3}});
+    for (size_t d = 0; d < names.size(); ++d)
+      shares.Row({names[d], track.inertia_share[static_cast<Eigen::Index>(d)]});
   }
   return track.summary_json;
 }

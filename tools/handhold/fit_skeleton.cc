@@ -13,6 +13,19 @@ Result<std::string> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(file.json, {.source = path}));
   HANDHOLD_ASSIGN(const text::JsonView summary, text::JsonView(json).At("summary"));
   {
+    Table table = out.BeginTable(
+        "agreement", {{.name = "of"}, {.name = "frames"}, {.name = "rms_m", .decimals = 5}});
+    const auto row = [&](const char* of, const char* frames, const char* rms_m) {
+      table.Row({of, Cell(*summary.value().Find(frames)), Cell(*summary.value().Find(rms_m))});
+    };
+    HANDHOLD_ASSIGN(const int touching, summary.Get<int>("contact_frames"));
+    row("markers to the hand", "frames", "marker_rms_m");
+    if (touching > 0) {
+      row("fingertip to the surface", "contact_frames", "contact_distance_rms_m");
+      row("touched point to the wrench's axis", "contact_frames", "contact_axis_rms_m");
+    }
+  }
+  {
     Table table = out.BeginTable("lengths", {{.name = "length"},
                                              {.name = "length_m", .decimals = 5},
                                              {.name = "sd_m", .decimals = 5},
@@ -59,7 +72,8 @@ Verb FitSkeletonVerb() {
       .details =
           "Joint axes, segment lengths and markers' places from the stretch that the clip's event\n"
           "'take: range_of_motion' marks, else from the whole clip; the end segment from contact.\n"
-          "What the data do not determine keeps the template's value and is named.\n"
+          "What the data do not determine stays near the template's value ('prior') and is named.\n"
+          "A surface or a force sensor that does not agree with the markers is refused;\n"
           "--surface none leaves contact out.",
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;

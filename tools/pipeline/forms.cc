@@ -94,8 +94,11 @@ Json ToJson(const fitting::SkeletonFitSummary& s) {
   for (Eigen::Index i = 0; i < s.parameter_change.size(); ++i)
     change.Push(Figure(s.parameter_change[i]));
   return Json::Object({{"brief", s.Brief()},
+                       {"issues", ToJson(s.issues)},
                        {"frames", s.frames},
                        {"contact_frames", s.contact_frames},
+                       {"contact_distance_rms_m", Figure(s.contact_distance_rms_m)},
+                       {"contact_axis_rms_m", Figure(s.contact_axis_rms_m)},
                        {"marker_rms_m", Figure(s.marker_rms_m)},
                        {"marker_sd_m", Figure(s.marker_sd_m)},
                        {"lengths", std::move(lengths)},
@@ -167,6 +170,7 @@ Json ToJson(const fitting::ContactFitSummary& s) {
                        {"knocks", s.knocks},
                        {"onset_sd_median_s", Figure(s.onset_sd_median_s)},
                        {"peak_force_N", Figure(s.peak_force_N)},
+                       {"dof_names", Words(s.dof_names)},
                        {"point_offset_p95_m", Figure(s.point_offset_p95_m)},
                        {"torsion_p95_Nm", Figure(s.torsion_p95_Nm)}});
 }

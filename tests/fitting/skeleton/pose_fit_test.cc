@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "database/model/hand_library.h"
 #include "tests/support/hands.h"
 #include "tests/support/marker_motion.h"
 
@@ -102,6 +103,19 @@ TEST(PoseFitTest, WhatCannotBeFittedIsRefusedByName) {
   ASSERT_FALSE(fit);
   EXPECT_EQ(fit.error().code, ErrorCode::kUnidentifiable);
   EXPECT_NE(fit.error().message.find("j.b.flex"), std::string::npos) << fit.error().message;
+}
+
+// A finger's recording and the whole hand: refused at once, not after minutes of guessed joints.
+TEST(PoseFitTest, AnotherHandsMarkersAreRefusedByNumber) {
+  const auto finger = model::LoadHand("finger4"), whole = model::LoadHand("hand57");
+  ASSERT_TRUE(finger && whole);
+  const auto clip =
+      MarkerClip(*finger, [&](double) { return finger->ZeroConfiguration(); }, 20, 5e-5, 3, Seen());
+  const auto fit = FitPose(clip, *whole);
+  ASSERT_FALSE(fit);
+  EXPECT_EQ(fit.error().code, ErrorCode::kNotFound);
+  for (const char* says : {"7 of the 30 markers of 'hand57'", "R.THU.MTC.1"})
+    EXPECT_NE(fit.error().message.find(says), std::string::npos) << fit.error().message;
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+/// Which channels of a marker stream are a skeleton's markers. Internal to the skeleton and pose
+/// fits; tested through them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "database/base/result.h"
+#include "database/model/skeleton.h"
+#include "database/recording/clip.h"
+
+namespace handhold::fitting {
+
+struct MarkerMap {
+  std::vector<int> channel;          ///< first channel of each skeleton marker, -1: not there
+  std::vector<std::string> unknown;  ///< in the stream, not on the skeleton
+};
+
+/// By name; "subject:marker" also by what stands after the colon.
+MarkerMap MapMarkers(const recording::StreamInfo& stream, const model::Skeleton& skeleton);
+
+/// kNotFound, naming what is missing, when `streams` have fewer than half of the skeleton's
+/// markers between them: that is another hand's recording, and its joints would be guesses.
+Status CheckWorn(const std::vector<const recording::StreamInfo*>& streams,
+                 const model::Skeleton& skeleton);
+
+}  // namespace handhold::fitting
