@@ -49,7 +49,11 @@ Status CheckTruth(const Filling& f) {
                                             "': make it with handhold lab make"};
     }
   }
-  if (!f.from.contact || f.from.contact->phases.empty()) return {};
+  if (!f.from.contact || f.from.contact->phases.empty()) {
+    return Error{ErrorCode::kInvalid,
+                 "the clip has no contacts found yet, so that nothing shows whether this truth is "
+                 "its own: first handhold fit contact, or leave out --truth"};
+  }
   const ContactScore score = CompareContact(*f.from.contact, truth, f.start_s);
   if (2 * score.invented > static_cast<int>(f.from.contact->phases.size())) {
     return Error{ErrorCode::kInvalid,

@@ -181,22 +181,17 @@ class Replays {
     };
   }
 
+  /// Planted values are replayed beside fitted ones only: alone they say nothing of the take.
   Status Run() {
-    const bool fitted = f_.from.skeleton && f_.from.trajectory;
+    if (!f_.from.skeleton || !f_.from.trajectory) return {};
     for (const lab::TruthRun& run : truth_.runs) {
       if (run.surface == "none") continue;
       if (f_.options.planted_replays) {
         HANDHOLD_TRY(Planted(run));
       }
-      if (fitted) {
-        HANDHOLD_TRY(Fitted(run));
-      }
+      HANDHOLD_TRY(Fitted(run));
       done_ += 1;
-      if (f_.options.progress &&
-          !f_.options.progress(0.35 + 0.6 * done_ / static_cast<double>(truth_.runs.size()),
-                               "replaying")) {
-        return Error{ErrorCode::kCancelled, "report cancelled"};
-      }
+      if (!KeepGoing()) return Error{ErrorCode::kCancelled, "report cancelled"};
     }
     return {};
   }
@@ -228,8 +223,18 @@ class Replays {
                      pose->times.back().seconds() >= s.end_s + f_.start_s - 0.05);
   }
 
+  bool KeepGoing() const {
+    return !f_.options.progress ||
+           f_.options.progress(0.35 + 0.6 * done_ / static_cast<double>(truth_.runs.size()),
+                               "replaying");
+  }
+
   ReplayCase Case(const lab::TruthRun& run, ReplayForm form) const {
-    return {run.name, form, 1.0, -1.0, f_.options.max_strokes};
+    return {run.name, form, 1.0, -1.0, f_.options.max_strokes, [this] { return KeepGoing(); }};
+  }
+
+  static bool Cancelled(const Result<ReplayScore>& score) {
+    return !score && score.error().code == ErrorCode::kCancelled;
   }
 
   void Add(const lab::TruthRun& run, const std::string& inputs, ReplayForm form,
@@ -250,6 +255,7 @@ class Replays {
   Status Planted(const lab::TruthRun& run) {
     for (const ReplayForm form : {ReplayForm::kDamped, ReplayForm::kQuasiStatic}) {
       const auto score = ScoreReplay(truth_, *truth_.skeleton, planted_, 0.0, Case(run, form), -1);
+      if (Cancelled(score)) return score.error();
       Add(run, "planted", form, score);
       if (!score) continue;
       const std::string where = SurfaceText(run) + ", planted values, " + FormText(form);
@@ -296,6 +302,7 @@ class Replays {
       if (form == ReplayForm::kDamped && !has_dynamic) continue;
       const auto score = ScoreReplay(truth_, *f_.from.skeleton, fitted_, f_.start_s,
                                      Case(run, form), f_.shown_stroke);
+      if (Cancelled(score)) return score.error();
       Add(run, "fitted", form, score);
       if (!score) {
         f_.data->issues.push_back("no " + FormText(form) + " replay on the " + SurfaceText(run) +
@@ -306,7 +313,9 @@ class Replays {
       if (run.name == "captured") continue;  // with eq. 1's reference a tautology
       const std::string where = SurfaceText(run) + ", fitted values, " + FormText(form);
       Judge(where, *score, criteria::ReplayBoundsOf(false, form == ReplayForm::kDamped, run.name));
-      if (form == ReplayForm::kQuasiStatic) Sensitivity(run);
+      if (form == ReplayForm::kQuasiStatic) {
+        HANDHOLD_TRY(Sensitivity(run));
+      }
     }
     if (example) {
       if (f_.data->replay_figures.empty()) f_.data->replay_figures.push_back(EmptyTraces());
@@ -320,18 +329,20 @@ class Replays {
   }
 
   // A refused joint's assumed C halved and doubled: how much hangs on the assumption.
-  void Sensitivity(const lab::TruthRun& run) {
+  Status Sensitivity(const lab::TruthRun& run) {
     const auto& assumed = f_.from.trajectory->assumed;
-    if (std::none_of(assumed.begin(), assumed.end(), [](char a) { return a != 0; })) return;
+    if (std::none_of(assumed.begin(), assumed.end(), [](char a) { return a != 0; })) return {};
     for (const double factor : {0.5, 2.0}) {
       const TrajectoryOf scaled = [&](const lab::TruthStroke& s) {
         return ScaleAssumed(fitted_(s), factor);
       };
       const auto score = ScoreReplay(truth_, *f_.from.skeleton, scaled, f_.start_s,
                                      Case(run, ReplayForm::kQuasiStatic), -1);
+      if (Cancelled(score)) return score.error();
       Add(run, std::string("fitted, assumed C ") + (factor < 1 ? "halved" : "doubled"),
           ReplayForm::kQuasiStatic, score);
     }
+    return {};
   }
 
   Filling& f_;

@@ -396,6 +396,8 @@ Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& 
       continue;
     const artefact::InteractionTrajectory trajectory = trajectory_of(stroke);
     if (trajectory.times.empty()) continue;  // a stroke outside this clip
+    if (replay_case.keep_going && !replay_case.keep_going())
+      return Error{ErrorCode::kCancelled, "replaying was cancelled"};
     HANDHOLD_ASSIGN(synthesis::ReplayScene scene, SceneOf(truth, *run, stroke.index));
     synthesis::ReplayOptions options;
     options.form = replay_case.form;

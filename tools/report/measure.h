@@ -71,8 +71,9 @@ struct ReplayCase {
   std::string run;  ///< "captured", "friction_0.1", "bump"
   synthesis::ReplayForm form = synthesis::ReplayForm::kDamped;
   double compliance_scale = 1.0;
-  double friction = -1.0;  ///< negative: the run's own; else another one (a canary)
-  int max_strokes = 0;     ///< the first so many with contact; 0: all
+  double friction = -1.0;                 ///< negative: the run's own; else another one (a canary)
+  int max_strokes = 0;                    ///< the first so many with contact; 0: all
+  std::function<bool()> keep_going = {};  ///< asked before each stroke; false: kCancelled
 };
 
 /// Traces of one stroke for plots and pictures, at the replay's steps; session time.
@@ -113,8 +114,8 @@ Result<synthesis::ReplayScene> SceneOf(const lab::Truth& truth, const lab::Truth
 
 /// Replays each stroke with contact and compares force and fingertip with the engine's. `hand`:
 /// the one the trajectory belongs to; `start_s`: clip time of session time 0 in the trajectory's
-/// times (0 for planted ones). Fails as ReplayInteraction does, and with kNotFound for a run that
-/// the truth does not hold.
+/// times (0 for planted ones). Fails as ReplayInteraction does, with kNotFound for a run that the
+/// truth does not hold, and with kCancelled.
 Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& hand,
                                 const TrajectoryOf& trajectory_of, double start_s,
                                 const ReplayCase& replay_case, int example_stroke);

@@ -93,10 +93,15 @@ class Page {
     h_.Text(
         "A finger stroked a surface while cameras followed its markers and a sensor below the "
         "surface felt its "
-        "force. From what the sensors saw, this run worked out how the finger moved, where it "
-        "touched, how its joints "
-        "yielded, and what it had been about to do; then it let the fitted finger touch surfaces "
-        "that it never touched.");
+        "force.");
+    if (!d_.compliance.empty()) {
+      h_.Text(
+          " From what the sensors saw, this run worked out how the finger moved, where it touched, "
+          "how its joints yielded, and what it had been about to do");
+      h_.Text(d_.replays.empty()
+                  ? "."
+                  : "; then it let the fitted finger touch surfaces that it never touched.");
+    }
     h_.Close("p");
     P("The method is interaction capture (Kry and Pai, 2006); the marks of its Figures 3, 4 and "
       "Table 1 are kept, so that "

@@ -308,7 +308,7 @@ TEST_F(ReportTest, MeasuresNoticeWrongFits) {
   EXPECT_GT(CompareContact(turned, truth, 0.0).torque_rms_of_peak.minCoeff(), 0.2);
   EXPECT_GT(CompareContact(*contact_, truth, 3.0).invented, 0);
 
-  ReplayCase replay{"friction_0.1", synthesis::ReplayForm::kDamped, 1.0, -1.0, 0};
+  ReplayCase replay{"friction_0.1", synthesis::ReplayForm::kDamped, 1.0, -1.0, 0, {}};
   const TrajectoryOf planted = [&](const lab::TruthStroke& s) {
     return PlantedTrajectory(truth, s);
   };
@@ -322,6 +322,9 @@ TEST_F(ReportTest, MeasuresNoticeWrongFits) {
   EXPECT_GT(
       Quantile(ScoreReplay(truth, *truth.skeleton, planted, 0, replay, -1).value().force_late, 0.5),
       4 * good);
+  replay.keep_going = [] { return false; };
+  EXPECT_EQ(ScoreReplay(truth, *truth.skeleton, planted, 0, replay, -1).error().code,
+            ErrorCode::kCancelled);
   replay.run = "friction_7";
   EXPECT_EQ(ScoreReplay(truth, *truth.skeleton, planted, 0, replay, -1).error().code,
             ErrorCode::kNotFound);
@@ -342,6 +345,17 @@ TEST_F(ReportTest, WhatIsMissingIsSaidAndNotInvented) {
   }
   EXPECT_EQ(reading.tags.count("image"), 0u);
   EXPECT_THAT(reading.text, Not(HasSubstr("0.3488"))) << "no Table 1 without a fit";
+  EXPECT_THAT(reading.text, Not(HasSubstr("worked out")));
+  // Planted values replayed beside no fit would decide criteria that the take had no part in.
+  ReportSources unfitted = Sources();
+  unfitted.trajectory = nullptr, unfitted.fits = {};
+  const auto judged = FillReport(unfitted, Options());
+  ASSERT_TRUE(judged) << judged.error().message;
+  EXPECT_TRUE(judged->replays.empty());
+  for (const Criterion& c : judged->criteria) EXPECT_NE(c.number, "9") << c.what;
+  // Nothing to recognise the truth by.
+  bare.truth = &subject_->truth;
+  EXPECT_THAT(FillReport(bare, Options()).error().message, HasSubstr("handhold fit contact"));
 }
 
 TEST_F(ReportTest, WithoutTruthNothingIsCalledTrue) {
