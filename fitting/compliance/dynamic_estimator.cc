@@ -344,12 +344,18 @@ class TaskFitter {
         std::abs(own.parameters.log_compliance[i] - log_c) / std::hypot(own.sd_log(i), Floor(i));
     const double may_differ =
         NormalQuantile(0.5 * options_.refusal.shared_time_constant_chance / Joints());
-    if (rise < options_.refusal.rigid_chi2) {
+    if (rise < -1.0) {
+      Unbound(&joint);
+      joint.refusal = Format(
+          "the pooled fit had not found its best: a rigid joint explains the events better by a "
+          "chi-square of %.1f",
+          -rise);
+    } else if (rise < options_.refusal.rigid_chi2) {
       joint.lower_rad_per_Nm = 0.0;
       joint.upper_rad_per_Nm = UpperBound(pool, best, i);
       joint.refusal =
-          Format("not told from 0: a rigid joint costs a chi-square of %.1f, less than %.2f", rise,
-                 options_.refusal.rigid_chi2);
+          Format("not told from 0: a rigid joint costs a chi-square of %.1f, less than %.2f",
+                 std::max(0.0, rise), options_.refusal.rigid_chi2);
     } else if (!(joint.sd_log < options_.refusal.max_sd_log)) {
       joint.refusal = Format(
           "sd(log C) is %.2f, not below %.2f: its torque and motion follow those of other joints "

@@ -58,7 +58,16 @@ std::string NameOf(const store::ArtefactInfo& info) {
   for (const char* role : {"clip", "file"}) {
     if (const auto* input = pipeline::FindInput(info.provenance, role)) return input->name;
   }
-  return "";
+  const auto* touched = pipeline::FindInput(info.provenance, "surface");
+  if (info.kind != "motion" || touched == nullptr) return "";
+  std::string text = touched->name;
+  const auto parameters = text::ParseJson(info.provenance.parameters_json, {.source = info.hash});
+  if (!parameters) return text;
+  const text::Json *friction = parameters->Find("friction"), *form = parameters->Find("form");
+  if (friction != nullptr && friction->number())
+    text += ", friction " + Cell(*friction->number()).ToText(-1);
+  if (form != nullptr && form->string() != nullptr) text += ", " + *form->string();
+  return text;
 }
 
 }  // namespace

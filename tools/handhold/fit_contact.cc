@@ -10,17 +10,20 @@ namespace {
 
 Result<std::string> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const artefact::ContactTrack track, store::LoadContactTrack(path));
-  Table table = out.BeginTable("touches", {{.name = "touch"},
-                                           {.name = "task"},
-                                           {.name = "onset_ns", .heading = "onset"},
-                                           {.name = "onset_sd_ns", .heading = "sd", .decimals = 5},
-                                           {.name = "release_ns", .heading = "release"},
-                                           {.name = "peak_N", .decimals = 2},
-                                           {.name = "surface"}});
-  for (size_t p = 0; p < track.phases.size(); ++p) {
-    const artefact::ContactPhase& phase = track.phases[p];
-    table.Row({static_cast<int64_t>(p), phase.task, phase.onset, phase.onset_sd, phase.release,
-               phase.peak_force_N, phase.surface});
+  {
+    Table table =
+        out.BeginTable("touches", {{.name = "touch"},
+                                   {.name = "task"},
+                                   {.name = "onset_ns", .heading = "onset"},
+                                   {.name = "onset_sd_ns", .heading = "sd", .decimals = 5},
+                                   {.name = "release_ns", .heading = "release"},
+                                   {.name = "peak_N", .decimals = 2},
+                                   {.name = "surface"}});
+    for (size_t p = 0; p < track.phases.size(); ++p) {
+      const artefact::ContactPhase& phase = track.phases[p];
+      table.Row({static_cast<int64_t>(p), phase.task, phase.onset, phase.onset_sd, phase.release,
+                 phase.peak_force_N, phase.surface});
+    }
   }
   HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(track.summary_json, {.source = path}));
   const text::JsonView summary(json);

@@ -91,6 +91,15 @@ void Contact(Filling* f) {
       Grouped(static_cast<long long>(s.contact->phases.size())) +
       (s.contact->phases.size() == 1 ? " contact of " : " contacts, the hardest of ") +
       Fixed(peak, 2) + " N.";
+  std::vector<double> offset_m;
+  for (const double d : s.contact->point_offset_m) {
+    if (std::isfinite(d)) offset_m.push_back(std::abs(d));
+  }
+  if (!offset_m.empty()) {
+    f->data->contact_line += " The wrench's point lies within " +
+                             Fixed(1e3 * Quantile(offset_m, 0.95), 2) +
+                             " mm of the fitted fingertip (95 % of the time).";
+  }
   if (s.contact->inertia_share.size() > 0) {
     f->data->contact_line += " Inertia and gravity would be";
     for (Eigen::Index d = 0; d < s.contact->inertia_share.size(); ++d) {

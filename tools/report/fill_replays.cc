@@ -261,6 +261,7 @@ class Replays {
       const std::string where = SurfaceText(run) + ", planted values, " + FormText(form);
       const bool damped = form == ReplayForm::kDamped;
       Judge(where, *score, criteria::ReplayBoundsOf(true, damped, run.name));
+      Jams(run, where, *score);
       if (damped) Slip(run, where, *score);
     }
     return {};
@@ -273,6 +274,14 @@ class Replays {
       AddCriterion(&f_, "9", where + ": stick found", score.stick_recall(), criteria::kStickRecall,
                    false, 100, 1, "%");
     }
+  }
+
+  void Jams(const lab::TruthRun& run, const std::string& where, const ReplayScore& score) {
+    if (run.surface != "bumped_plate") return;
+    const double jams = static_cast<double>(score.jams.size());
+    AddCriterion(&f_, "9", where + ": strokes that jam, listed apart",
+                 jams / (jams + static_cast<double>(score.force_late.size())), criteria::kJamShare,
+                 true, 100, 1, "%");
   }
 
   void Judge(const std::string& where, const ReplayScore& score,
@@ -313,6 +322,7 @@ class Replays {
       if (run.name == "captured") continue;  // with eq. 1's reference a tautology
       const std::string where = SurfaceText(run) + ", fitted values, " + FormText(form);
       Judge(where, *score, criteria::ReplayBoundsOf(false, form == ReplayForm::kDamped, run.name));
+      Jams(run, where, *score);
       if (form == ReplayForm::kQuasiStatic) {
         HANDHOLD_TRY(Sensitivity(run));
       }

@@ -304,6 +304,12 @@ class Page {
       if (cell->assumed_rad_per_Nm) {
         h_.Text(" ").Element("span", "assumed " + Fixed(*cell->assumed_rad_per_Nm, 4),
                              {{"class", "assumed"}});
+        if (std::isfinite(cell->upper_rad_per_Nm)) {
+          h_.Element("span",
+                     "the refused fit leaves open " + Fixed(cell->lower_rad_per_Nm, 4) + " … " +
+                         Fixed(cell->upper_rad_per_Nm, 4),
+                     {{"class", "sub"}});
+        }
       }
       h_.Element("span", cell->refusal, {{"class", "sub why"}});
     }
@@ -367,7 +373,9 @@ class Page {
     TableHead(
         "What each estimator used and left out. T is the joints' time constant; the shift is how "
         "late the force came after the "
-        "markers by the fit's own account.",
+        "markers by the fit's own account. The inertia scale is what the fit makes of the "
+        "template's inertias, which nobody measured: 1 would mean they were right, a template 10 % "
+        "too long gives about 0.75.",
         {{"task", false},
          {"estimator", false},
          {"events", true},

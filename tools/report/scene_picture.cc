@@ -392,7 +392,8 @@ std::vector<Mark> ForceMarks(const Camera& camera, const Vec3& p_W, const Vec3& 
   const Vec3 from = camera.Project(p_W), to = camera.Project(p_W + m_per_N * f_W);
   Mark arrow{Mark::Kind::kArrow, from.x(), from.y(), to.x(), to.y(), "", Role::kReference};
   Mark dot{Mark::Kind::kDot, from.x(), from.y(), 0, 0, "", Role::kReference};
-  Mark text{Mark::Kind::kText,           to.x() + 8,      to.y() + 4, 0, 0,
+  // Below the touched point, where no finger is.
+  Mark text{Mark::Kind::kText,           from.x() + 6,    from.y() + 20, 0, 0,
             Fixed(f_W.norm(), 1) + " N", Role::kReference};
   return {arrow, dot, text};
 }
