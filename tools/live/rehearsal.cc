@@ -24,6 +24,9 @@ using capture::RigSource;
 using text::Json;
 
 constexpr double kSwing_s = 0.5;
+/// At the end no longer than the hand rests there: what was done before would be done backwards, a
+/// touch that nobody made, in a take that is ended a little late.
+constexpr double kRest_s = 0.05;
 /// What a frame takes from the instant it shows to its arrival, and what the server says of it: the
 /// two agree, so that markers and force of one instant are recorded as of one instant.
 constexpr Duration kViconLatency = Duration::Milliseconds(2);
@@ -99,10 +102,11 @@ Error Explained(const Error& error) {
 int64_t SurroundedFeed::Padding::Inner(int64_t i) const {
   const int64_t at = i - lead;
   if (at >= 0 && at < count) return at;
-  // To and fro over `swing` samples next to the feed's end: continuous in position.
+  // To and fro over the samples next to the feed's end: continuous in position.
   const int64_t away = at < 0 ? -at : at - count + 1;
-  const int64_t k = away % (2 * swing);
-  const int64_t swung = std::min(k <= swing ? k : 2 * swing - k, count - 1);
+  const int64_t reach = at < 0 ? swing : rest;
+  const int64_t k = away % (2 * reach);
+  const int64_t swung = std::min(k <= reach ? k : 2 * reach - k, count - 1);
   return at < 0 ? swung : count - 1 - swung;
 }
 
@@ -110,7 +114,8 @@ SurroundedFeed::SurroundedFeed(const capture::SimulatorFeed& inner, Duration lea
     : inner_(inner) {
   const auto pad = [&](double rate, int64_t count) {
     return Padding{std::llround(lead.seconds() * rate), count, std::llround(tail.seconds() * rate),
-                   std::max<int64_t>(1, std::llround(kSwing_s * rate))};
+                   std::max<int64_t>(1, std::llround(kSwing_s * rate)),
+                   std::max<int64_t>(1, std::llround(kRest_s * rate))};
   };
   frames_ = pad(inner.marker_rate_hz(), inner.frame_count());
   samples_ = pad(inner.force_rate_hz(), inner.force_count());

@@ -1,9 +1,9 @@
 /// A rehearsal: the devices of a rig played by simulators on this machine, with what goes wrong
 /// written down, so that what a recording reports can be compared with what happened.
 ///
-/// The feed is surrounded by a stretch of quiet movement (its first half second, played to and
-/// fro), so that a recorder can connect and start before the session begins and stop after it
-/// ended, as operators do.
+/// The feed is surrounded by stretches in which nothing is touched (its first half second and the
+/// rest at its end, played to and fro), so that a recorder can connect and start before the session
+/// begins and stop after it ended, as operators do; how late it stops changes nothing.
 #pragma once
 
 #include <functional>
@@ -80,7 +80,7 @@ class SurroundedFeed : public capture::SimulatorFeed {
 
  private:
   struct Padding {
-    int64_t lead = 0, count = 0, tail = 0, swing = 1;
+    int64_t lead = 0, count = 0, tail = 0, swing = 1, rest = 1;
     int64_t Inner(int64_t i) const;
   };
   const capture::SimulatorFeed& inner_;
