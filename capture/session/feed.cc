@@ -97,6 +97,14 @@ void Feed::Meter(const RingSink::Announcement& announced, const std::vector<Forc
   }
 }
 
+bool Feed::Requires(const std::string& stream) const {
+  if (!recorded.required) return false;
+  const auto& wanted = recorded.required_streams;
+  return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const std::string& entry) {
+           return stream == entry || stream == name() + "/" + entry;
+         });
+}
+
 void Feed::ClearMeters() {
   meters.clear();
   by_number.clear();

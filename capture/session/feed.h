@@ -59,6 +59,9 @@ struct Feed {
   void Meter(const RingSink::Announcement& announced,
              const std::vector<recording::ForceSensor>& sensors);
   void ClearMeters();
+  /// Whether a take needs this stream, under its session-wide name: whole to be kept, flowing to
+  /// start. Any thread.
+  bool Requires(const std::string& stream) const;
 };
 
 }  // namespace handhold::capture

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 namespace handhold::capture {
 namespace {
@@ -12,12 +13,28 @@ using recording::QualityItem;
 /// A take that lost more than this share of a stream, or is longer than this below a limit, is not
 /// worth keeping.
 constexpr double kMostLost = 0.05;
+/// ... or whose times are worthless in more than this share of it.
+constexpr double kMostUntrusted = 0.05;
 
 std::string Number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;
 }
+
+/// What is wrong with a take: of required streams the first thing, of others the first of each
+/// device.
+struct Faults {
+  std::string required;
+  std::map<std::string, std::string> optional;
+  void Add(const std::string& stream, bool is_required, std::string what) {
+    if (!is_required) {
+      optional.try_emplace(stream.substr(0, stream.find('/')), std::move(what));
+    } else if (required.empty()) {
+      required = std::move(what);
+    }
+  }
+};
 
 }  // namespace
 
@@ -145,40 +162,6 @@ std::vector<QualityItem> HealthBoard::items() const {
   return out;
 }
 
-recording::QualityRecord JudgeTake(std::vector<QualityItem> items,
-                                   std::span<const StreamFigures> figures) {
-  recording::QualityRecord record;
-  record.items = std::move(items);
-  std::string why_not;
-  for (const StreamFigures& f : figures) {
-    const double all = static_cast<double>(f.samples + f.lost_samples);
-    if (f.samples == 0) {
-      why_not = f.stream + " has no samples";
-    } else if (static_cast<double>(f.lost_samples) > kMostLost * all) {
-      why_not = f.stream + " lost " + Number(100.0 * static_cast<double>(f.lost_samples) / all) +
-                " % of its samples";
-    }
-    if (!why_not.empty()) break;
-  }
-  int red = 0;
-  for (const QualityItem& item : record.items) {
-    if (!item.red) continue;
-    ++red;
-    // What was still wrong at the end: the take is cut short or worth little from some point on.
-    if (why_not.empty() && item.what == "last_sample_age_s" && item.value > item.threshold)
-      why_not = item.stream + " was silent when the take ended";
-  }
-  record.keep = why_not.empty();
-  if (!record.keep) {
-    record.advice = "Record it again if you can: " + why_not + ".";
-  } else if (red > 0) {
-    record.advice = "Keep it, but look at what was red.";
-  } else {
-    record.advice = "Keep it.";
-  }
-  return record;
-}
-
 double UntrustedShare(const recording::ClockMap& map, Duration length) {
   constexpr double kMostOffset_ns = 5e6, kMostRateError = 1e-3;
   constexpr Duration kLone = Duration::Seconds(1);
@@ -206,14 +189,54 @@ double UntrustedShare(const recording::ClockMap& map, Duration length) {
   return std::min(1.0, bad.seconds() / length.seconds());
 }
 
-void JudgeClock(const std::string& stream, const recording::ClockMap& map, Duration length,
-                recording::QualityRecord* quality) {
-  constexpr double kMostUntrusted = 0.05;
-  const double share = UntrustedShare(map, length);
-  if (share <= kMostUntrusted || !quality->keep) return;
-  quality->keep = false;
-  quality->advice = "Record it again if you can: the times of " + stream +
-                    " cannot be trusted in " + Number(100 * share) + " % of the take.";
+recording::QualityRecord JudgeTake(std::vector<QualityItem> items,
+                                   std::span<const StreamFigures> figures,
+                                   std::span<const JudgedClock> clocks, Duration length) {
+  recording::QualityRecord record;
+  record.items = std::move(items);
+  Faults faults;
+  for (const StreamFigures& f : figures) {
+    const double all = static_cast<double>(f.samples + f.lost_samples);
+    if (f.samples == 0) {
+      faults.Add(f.stream, f.required, f.stream + " has no samples");
+    } else if (static_cast<double>(f.lost_samples) > kMostLost * all) {
+      faults.Add(f.stream, f.required,
+                 f.stream + " lost " + Number(100.0 * static_cast<double>(f.lost_samples) / all) +
+                     " % of its samples");
+    }
+  }
+  const auto optional = [&](const std::string& stream) {
+    return std::any_of(figures.begin(), figures.end(),
+                       [&](const StreamFigures& f) { return f.stream == stream && !f.required; });
+  };
+  int red = 0;
+  for (const QualityItem& item : record.items) {
+    if (!item.red) continue;
+    ++red;
+    // What was still wrong at the end: the take is cut short or worth little from some point on.
+    if (item.what == "last_sample_age_s" && item.value > item.threshold)
+      faults.Add(item.stream, !optional(item.stream),
+                 item.stream + " was silent when the take ended");
+  }
+  for (const JudgedClock& clock : clocks) {
+    const double share = UntrustedShare(clock.map, length);
+    if (share <= kMostUntrusted) continue;
+    faults.Add(clock.stream, clock.required,
+               "the times of " + clock.stream + " cannot be trusted in " + Number(100 * share) +
+                   " % of the take");
+  }
+  record.keep = faults.required.empty();
+  if (!record.keep) {
+    record.advice = "Record it again if you can: " + faults.required + ".";
+  } else if (!faults.optional.empty()) {
+    record.advice = "Keep it: what is required is there.";
+  } else if (red > 0) {
+    record.advice = "Keep it, but look at what was red.";
+  } else {
+    record.advice = "Keep it.";
+  }
+  for (const auto& [device, what] : faults.optional) record.advice += " Optional: " + what + ".";
+  return record;
 }
 
 }  // namespace handhold::capture

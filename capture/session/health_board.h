@@ -57,13 +57,18 @@ class HealthBoard {
 /// 5 ms (95 %), running faster or slower than any device's (1000 ppm), or, for a second at most,
 /// from one packet. What bridges an outage (no pairs) counts not. 0 .. 1.
 double UntrustedShare(const recording::ClockMap& map, Duration length);
-/// A take whose times are worthless in more than 5 % of it is not one to keep. `length`: the
-/// take's.
-void JudgeClock(const std::string& stream, const recording::ClockMap& map, Duration length,
-                recording::QualityRecord* quality);
+struct JudgedClock {
+  std::string stream;
+  recording::ClockMap map;
+  bool required = true;
+};
 
-/// Whether to keep the take, from its items and figures, and why in one sentence.
+/// Whether to keep the take, from its items, figures and clocks, and why. Not one to keep: a
+/// required stream lost more than 5 % of its samples, is silent at the end, or its times are
+/// worthless in more than 5 % of the take (`length`). What is so of another stream is said, one
+/// sentence a device, and condemns nothing.
 recording::QualityRecord JudgeTake(std::vector<recording::QualityItem> items,
-                                   std::span<const StreamFigures> figures);
+                                   std::span<const StreamFigures> figures,
+                                   std::span<const JudgedClock> clocks, Duration length);
 
 }  // namespace handhold::capture

@@ -216,15 +216,8 @@ Status SessionRecorder::Disarm() {
 
 std::vector<std::string> SessionRecorder::RequiredStreams(const Feed& feed) {
   std::vector<std::string> names;
-  if (!feed.recorded.required) return names;
-  // feed.probed holds session-wide names, in the order of the device's own.
-  for (const recording::StreamInfo& stream : feed.probed) {
-    const auto& wanted = feed.recorded.required_streams;
-    const bool named = std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
-      return stream.name == name || stream.name == feed.name() + "/" + name;
-    });
-    if (wanted.empty() || named) names.push_back(stream.name);
-  }
+  for (const recording::StreamInfo& stream : feed.probed)
+    if (feed.Requires(stream.name)) names.push_back(stream.name);
   return names;
 }
 

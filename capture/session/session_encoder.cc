@@ -341,13 +341,17 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
   for (const auto& feed : feeds_)
     ended.sources.emplace_back(feed->name(),
                                Since(feed->recorded.source->Health(), feed->at_take_begin));
+  if (status) status = take_->FitClocks();
+  std::vector<JudgedClock> clocks;
+  for (const Take::ClockSummary& clock : take_->clocks()) {
+    const auto of = std::find_if(ended.figures.begin(), ended.figures.end(),
+                                 [&](const auto& f) { return f.stream == clock.stream; });
+    clocks.push_back({clock.stream, clock.map, of == ended.figures.end() || of->required});
+  }
   {
     const std::lock_guard health(health_mutex_);
-    ended.quality = JudgeTake(board_.items(), ended.figures);
+    ended.quality = JudgeTake(board_.items(), ended.figures, clocks, ended.end - take_->begin());
   }
-  if (status) status = take_->FitClocks();
-  for (const Take::ClockSummary& clock : take_->clocks())
-    JudgeClock(clock.stream, clock.map, ended.end - take_->begin(), &ended.quality);
   if (status) status = take_->Finish(ended.quality);
   if (!status) {
     ended.quality.keep = false;
@@ -356,6 +360,13 @@ SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
     NoteTrouble(take_->writer().SetQuality(ended.quality));
   }
   ended.notes.insert(ended.notes.begin(), take_->notes().begin(), take_->notes().end());
+  for (const auto& [stream, late] : take_->LateBegins())
+    ended.notes.push_back(stream + " began " + FormatSeconds(late) + " after the take");
+  for (const auto& feed : feeds_) {
+    if (feed->meters.empty())
+      ended.notes.push_back(feed->name() +
+                            " (optional) was never there: nothing of it is recorded");
+  }
   if (!status) ended.notes.push_back(status.error().message);
   ended.take = std::move(take_);
   {

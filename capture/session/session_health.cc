@@ -61,6 +61,7 @@ void SessionEncoder::PublishFigures() {
     std::vector<recording::StreamInfo> streams;
     for (const auto& [name, meter] : feed->meters) {
       out.streams.push_back({meter->Figures(), feed->index, feed->newest_number.at(name)});
+      out.streams.back().figures.required = feed->Requires(name);
       streams.push_back(meter->info());
     }
     out.nominal_bytes_per_second += RingBytesPerSecond(streams);

@@ -20,6 +20,7 @@ namespace handhold::capture {
 
 struct StreamFigures {
   std::string stream;
+  bool required = true;  ///< the take is worth little without it; the meter does not know
   int64_t samples = 0;
   double nominal_Hz = 0.0;
   double rate_Hz = 0.0;     ///< on the host's clock; counts over time until rate_known

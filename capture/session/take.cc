@@ -16,6 +16,8 @@ constexpr Duration kWaitBeforeCommit = Duration::Milliseconds(100);
 constexpr Duration kSilent = Duration::Milliseconds(500);
 /// Packets later than this are held ones, not how late packets are.
 constexpr Duration kMostLateness = Duration::Milliseconds(20);
+/// A stream that begins later than this after its take is said to.
+constexpr Duration kLateBegin = Duration::Seconds(1);
 /// How much faster than its nominal rate a stream may seem: clocks are 100 times better.
 constexpr double kRateSlack = 1e-3;
 
@@ -247,6 +249,7 @@ Result<Take::Taken> Take::Samples(size_t source, const RingRecord& record) {
   HANDHOLD_TRY(writer_->AddClockPairs(stream->info.id, std::span(&record.clock, 1)));
   stream->track->thinner.Add(record.clock);
   NoteTime(source, record, stream);
+  if (!stream->any) stream->begins = InstantOf(source, record);
   stream->any = true;
   stream->next_counter = record.first_counter + record.count;
   stream->newest_host_ns = record.clock.host_ns;
@@ -362,6 +365,15 @@ Result<std::vector<std::pair<std::string, int64_t>>> Take::AddTrailingGaps() {
     added.emplace_back(stream->info.name, count);
   }
   return added;
+}
+
+std::vector<std::pair<std::string, Duration>> Take::LateBegins() const {
+  std::vector<std::pair<std::string, Duration>> late;
+  for (const auto& stream : streams_) {
+    if (stream->any && stream->info.epoch == 0 && stream->begins - begin_ > kLateBegin)
+      late.emplace_back(stream->info.name, stream->begins - begin_);
+  }
+  return late;
 }
 
 void Take::NoteOnce(const std::string& text) {

@@ -53,6 +53,9 @@ class Take {
   Status CommitWhatWaits(Timestamp now);
 
   void Note(std::string text) { notes_.push_back(std::move(text)); }  ///< a line of the page
+  /// Streams whose first sample came more than a second after the begin, and by how much: no gap
+  /// can say it, since nobody knows the counter that the begin would have had.
+  std::vector<std::pair<std::string, Duration>> LateBegins() const;
   /// From `end` on nothing is taken any more.
   void EndAt(Timestamp end) { end_ = std::min(end_, end); }
   /// Whether a stream fell silent within 0.5 s before the end: its next packet, which is on its way
@@ -105,6 +108,7 @@ class Take {
     int64_t next_counter = 0;
     int64_t told_to = 0;  ///< gaps are told up to here
     int64_t newest_host_ns = 0;
+    Timestamp begins;          ///< instant of its first packet
     Timestamp next_due;        ///< instant of next_counter, by the newest packet
     Duration packet;           ///< how much the newest packet held
     Duration latest;           ///< most that a packet came later than due

@@ -491,6 +491,36 @@ TEST_F(RecorderTest, ASourceThatLeavesAndReturnsRejoinsWithAnExplicitGapAndNoTim
   }
 }
 
+// Sources that the rig does not require: one is lost in the take, one comes late, one never.
+TEST_F(RecorderTest, WhatIsOptionalMayBeLostAndIsSaid) {
+  HandSource* vicon = Add("vicon", {MarkerStream("vicon/markers", 2, 500)});
+  HandSource* camera = Add("camera", {AnalogStream("camera/a", 1, 100)});
+  HandSource* late = Add("late", {AnalogStream("late/a", 1, 100)});
+  Add("never", {AnalogStream("never/a", 1, 100)});
+  for (auto source = sources_.begin() + 1; source != sources_.end(); ++source)
+    source->required = false;
+  MakeAndArm();
+  vicon->Announce();
+  camera->Announce();
+  Play({vicon, camera}, 1.0);
+  WaitForStreams({"vicon/markers", "camera/a"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({vicon, camera}, 2.0);
+  Play({vicon}, 2.0);
+  late->Announce();
+  next_[{late, 0}] = (now_ns_ - kEpoch) / 10'000'000;
+  Play({vicon, late}, 2.0);
+  const auto take = recorder_->Stop();
+  ASSERT_TRUE(take) << take.error().message;
+  EXPECT_TRUE(take->quality.keep) << take->page;
+  EXPECT_THAT(take->page, HasSubstr("KEEP  take_1"));
+  EXPECT_THAT(take->page, HasSubstr("Optional: camera/a lost 6"));
+  EXPECT_THAT(take->page, HasSubstr("late/a began 4"));
+  EXPECT_THAT(take->page, HasSubstr("never (optional) was never there"));
+  ASSERT_EQ(take->gaps.size(), 1u) << take->page;
+  EXPECT_NEAR(static_cast<double>(take->gaps[0].count), 400, 2);
+}
+
 // Packets of one sample at 1 kHz, each late by up to 0.2 ms: the fit sees one of twenty.
 TEST_F(RecorderTest, EverySampleHasItsTimeOnTheRightSideOfAClockBreak) {
   HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});

@@ -227,9 +227,8 @@ TEST(JudgeTakeTest, TimesThatCannotBeTrustedAreNothingToKeep) {
     return s;
   };
   const auto judged = [](const recording::ClockMap& map) {
-    recording::QualityRecord quality;
-    JudgeClock("plate/wrench", map, Duration::Seconds(100), &quality);
-    return quality;
+    return JudgeTake({}, {}, std::vector<JudgedClock>{{"plate/wrench", map}},
+                     Duration::Seconds(100));
   };
   recording::ClockMap map;
   map.segments = {segment(0, 10, 40)};
@@ -269,10 +268,9 @@ TEST(JudgeTakeTest, AClockAtTheWrongRateIsNothingToKeep) {
       ASSERT_LE(error, ClockUncertaintyNs(fit->map, pair.device_ns))
           << host_step_ns << ", pair " << pair.counter;
     }
-    recording::QualityRecord quality;
-    quality.keep = true;
     const Duration length = Duration::Nanoseconds(500 * host_step_ns);
-    JudgeClock("vicon/markers", fit->map, length, &quality);
+    const auto quality =
+        JudgeTake({}, {}, std::vector<JudgedClock>{{"vicon/markers", fit->map}}, length);
     EXPECT_FALSE(quality.keep) << host_step_ns << ", " << UntrustedShare(fit->map, length);
   }
 }
@@ -291,21 +289,69 @@ TEST(JudgeTakeTest, KeepsWhatIsGoodAndSaysWhyNot) {
   red.stream = "vicon/markers";
   red.what = "lost_samples";
   red.red = true;
-  EXPECT_EQ(JudgeTake({}, std::vector{good}).advice, "Keep it.");
-  EXPECT_TRUE(JudgeTake({red}, std::vector{some}).keep);
-  EXPECT_THAT(JudgeTake({red}, std::vector{some}).advice, HasSubstr("look at what was red"));
-  EXPECT_FALSE(JudgeTake({red}, std::vector{much}).keep);
-  EXPECT_THAT(JudgeTake({red}, std::vector{much}).advice, HasSubstr("lost 5.66 %"));
-  EXPECT_THAT(JudgeTake({}, std::vector{none}).advice, HasSubstr("has no samples"));
+  const auto judged = [](std::vector<recording::QualityItem> items, const StreamFigures& figures) {
+    return JudgeTake(std::move(items), std::vector{figures}, {}, {});
+  };
+  EXPECT_EQ(judged({}, good).advice, "Keep it.");
+  EXPECT_TRUE(judged({red}, some).keep);
+  EXPECT_THAT(judged({red}, some).advice, HasSubstr("look at what was red"));
+  EXPECT_FALSE(judged({red}, much).keep);
+  EXPECT_THAT(judged({red}, much).advice, HasSubstr("lost 5.66 %"));
+  EXPECT_THAT(judged({}, none).advice, HasSubstr("has no samples"));
   recording::QualityItem silent;
   silent.stream = "plate/wrench";
   silent.what = "last_sample_age_s";
   silent.red = true;
   silent.value = 3;
   silent.threshold = 0.5;
-  EXPECT_FALSE(JudgeTake({silent}, std::vector{good}).keep);
+  EXPECT_FALSE(judged({silent}, good).keep);
   silent.value = 0.01;
-  EXPECT_TRUE(JudgeTake({silent}, std::vector{good}).keep);
+  EXPECT_TRUE(judged({silent}, good).keep);
+}
+
+// A stream that the rig does not require: what is wrong with it is said, and condemns nothing.
+TEST(JudgeTakeTest, AnOptionalStreamIsSaidAndCondemnsNothing) {
+  StreamFigures markers, camera;
+  markers.stream = "vicon/markers";
+  markers.samples = 10'000;
+  camera.stream = "camera/points";
+  camera.samples = 100, camera.lost_samples = 9'900;
+  recording::QualityItem silent;
+  silent.stream = "camera/points";
+  silent.what = "last_sample_age_s";
+  silent.red = true;
+  silent.value = 3, silent.threshold = 0.5;
+  recording::ClockMap map;
+  map.segments.resize(1);
+  map.segments[0].pair_count = 100;
+  map.segments[0].offset_sd_ns = 1e9;
+  for (const bool required : {true, false}) {
+    camera.required = required;
+    const auto lost =
+        JudgeTake({silent}, std::vector{markers, camera},
+                  std::vector<JudgedClock>{{"camera/points", map, required}}, Duration::Seconds(9));
+    EXPECT_EQ(lost.keep, !required);
+    EXPECT_EQ(lost.advice,
+              required ? "Record it again if you can: camera/points lost 99 % of its samples."
+                       : "Keep it: what is required is there. Optional: camera/points lost 99 % of "
+                         "its samples.");
+    camera.lost_samples = 0;
+    const auto ended = JudgeTake({silent}, std::vector{markers, camera}, {}, {});
+    EXPECT_EQ(ended.keep, !required);
+    EXPECT_THAT(ended.advice, HasSubstr("camera/points was silent when the take ended"));
+    const auto untrusted =
+        JudgeTake({}, std::vector{markers, camera},
+                  std::vector<JudgedClock>{{"camera/points", map, required}}, Duration::Seconds(9));
+    EXPECT_EQ(untrusted.keep, !required);
+    EXPECT_THAT(untrusted.advice, HasSubstr("camera/points cannot be trusted in 100 %"));
+    camera.lost_samples = 9'900;
+  }
+  // Both: the required one decides, and the other is said too.
+  markers.lost_samples = 9'000;
+  const auto both = JudgeTake({}, std::vector{markers, camera}, {}, {});
+  EXPECT_FALSE(both.keep);
+  EXPECT_THAT(both.advice, AllOf(HasSubstr("again if you can: vicon/markers lost"),
+                                 HasSubstr("Optional: camera/points lost")));
 }
 
 }  // namespace
