@@ -278,30 +278,41 @@ class LatenessMerger {
 // How well the line is known. The gaps that the lower edge leaves in each of sixteen blocks say how
 // densely packets of least delay lie; an edge rests on such packets, so it is uncertain by about
 // one such gap. A block in which every packet is late by more than a break would be (a backlog, a
-// starved machine) is no evidence: it neither widens the gaps nor lengthens the span. Under a line
-// that was held at the largest rate error it is evidence: of a clock at the wrong rate, where the
-// line passes the packets by as much as the worst block says.
+// starved machine) is no evidence: it neither widens the gaps nor lengthens the span. When most
+// blocks are so under a line that was held at the largest rate error, they are evidence: of a clock
+// at the wrong rate, where the line passes the packets by as much as the worst block says.
 void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
                     const ClockFitOptions& options, ClockSegment* segment) {
   constexpr size_t kBlocks = 16;
   constexpr double kShort_ns = 1e9;
   const auto least_step = static_cast<double>(options.least_step.ns());
   const bool bounded = std::abs(line.rate_error) >= options.largest_rate_error;
+  struct Block {
+    size_t first, last;
+    double least;
+  };
+  std::vector<Block> blocks;
+  size_t late = 0;
+  for (size_t k = 0; k < kBlocks; ++k) {
+    Block block{k * pairs.size() / kBlocks, (k + 1) * pairs.size() / kBlocks,
+                std::numeric_limits<double>::infinity()};
+    if (block.first == block.last) continue;
+    for (size_t i = block.first; i < block.last; ++i)
+      block.least = std::min(block.least, line.Residual(PointOf(pairs[i])));
+    late += block.least > least_step;
+    blocks.push_back(block);
+  }
+  const bool wrong_rate = bounded && 2 * late > blocks.size();
   double gaps = 0.0, largest = 0.0;
   int on_time = 0;
   int64_t begin = pairs.back().device_ns, end = pairs.front().device_ns;
-  for (size_t block = 0; block < kBlocks; ++block) {
-    const size_t first = block * pairs.size() / kBlocks;
-    const size_t last = (block + 1) * pairs.size() / kBlocks;
-    if (first == last) continue;
-    double least = std::numeric_limits<double>::infinity();
-    for (size_t i = first; i < last; ++i) least = std::min(least, line.Residual(PointOf(pairs[i])));
-    if (least > least_step && !bounded) continue;
-    largest = std::max(largest, least);
-    gaps += least;
+  for (const Block& block : blocks) {
+    if (block.least > least_step && !wrong_rate) continue;
+    largest = std::max(largest, block.least);
+    gaps += block.least;
     ++on_time;
-    begin = std::min(begin, pairs[first].device_ns);
-    end = std::max(end, pairs[last - 1].device_ns);
+    begin = std::min(begin, pairs[block.first].device_ns);
+    end = std::max(end, pairs[block.last - 1].device_ns);
   }
   const double gap = gaps / std::max(1, on_time) + 1.0;
   const double span = std::max(1.0, static_cast<double>(end - begin));

@@ -336,6 +336,41 @@ TEST(ClockFitTest, ABacklogMovesNothingAndItsLatenessIsNoUncertainty) {
   }
 }
 
+// Half a second of packets says so little of the rate that the line is often held at the largest
+// one; a moment in which the machine read nothing, and every packet of a slice is late, is no
+// evidence then either: of a clock at the wrong rate most packets would be.
+TEST(ClockFitTest, ALateMomentOfAShortTakeIsNoClockAtTheWrongRate) {
+  int held = 0;
+  for (const double late_s : {0.0, 0.2, 0.48}) {
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      PlantedClock planted;
+      planted.seconds = 0.53;
+      planted.jitter_median_ns = 500e3;  // a machine that is busy
+      planted.jitter_p99_ns = 3e6;
+      planted.seed = seed;
+      PlantedArrivals arrivals = Arrivals(planted);
+      for (ClockPair& pair : arrivals.pairs) {  // 30 ms of packets that come 6 ms after the last
+        const double t = 1e-9 * static_cast<double>(pair.device_ns);
+        if (late_s <= t && t < late_s + 0.03)
+          pair.host_ns += std::llround(1e9 * (late_s + 0.036 - t));
+      }
+      ClockPairThinner thinner;
+      for (const ClockPair& pair : arrivals.pairs) thinner.Add(pair);
+      const auto fit = FitClock(thinner.pairs());
+      ASSERT_TRUE(fit);
+      held += std::abs(fit->map.segments[0].rate_error) >= 300e-6;
+      for (size_t i = 0; i < arrivals.pairs.size(); ++i) {
+        const int64_t device = arrivals.pairs[i].device_ns;
+        const double error = std::abs(static_cast<double>(
+            fit->map.ToHost(device).ns() - arrivals.true_host_ns[i] - planted.least_delay_ns));
+        ASSERT_LE(error, ClockUncertaintyNs(fit->map, device)) << seed << ", " << i;
+        ASSERT_LE(ClockUncertaintyNs(fit->map, device), 2e6) << late_s << " s, seed " << seed;
+      }
+    }
+  }
+  EXPECT_GT(held, 5) << "no line was held: nothing was tested";
+}
+
 // A device that came back just before a fit: its few packets say little, the first of them is late,
 // and the map may have to serve for long (a recorder that is killed then).
 TEST(ClockFitTest, TheQualityNumberCoversTheTruthOfASegmentOfAFewPackets) {
