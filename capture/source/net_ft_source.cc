@@ -31,6 +31,8 @@ constexpr Duration kDiscoveryTime = Duration::Seconds(1);
 constexpr int kBeforeZero = 20, kLookedAtForZero = 100;
 /// A zero may be off by this many standard deviations of its noise, and counts.
 constexpr double kZeroDeviations = 6.0, kZeroCounts = 20.0;
+/// Longer states are cut: their room is made at the start, for what is said on the sample path.
+constexpr size_t kMostSaid = 512;
 constexpr int kWrench = 0, kStatus = 1;  // order of the streams
 
 class NetFtSource : public Source {
@@ -57,10 +59,10 @@ class NetFtSource : public Source {
   void OnDatagram(std::span<const uint8_t> bytes, const wire::Datagram& datagram) noexcept;
   void Deliver(int count, const wire::Datagram& datagram) noexcept;
   void AskForZero();
-  void LookForZero(const RdtRecord& record);
+  void LookForZero(const RdtRecord& record) noexcept;
   void Gap(int64_t first, int64_t count, GapCause cause) noexcept;
   void WaitABit(Duration time);
-  void Say(bool connected, const std::string& text);
+  void Say(bool connected, std::string_view text);
 
   const NetFtSourceOptions options_;
   mutable std::mutex config_mutex_;  ///< guards config_, claim_; never taken on the sample path
@@ -196,6 +198,7 @@ Status NetFtSource::Start(Sink* sink) {
   // A sink of another session was told nothing yet; and the load of its start is not this one's.
   sequencer_.reset();
   said_.clear();
+  said_.reserve(kMostSaid);
   packets_ = 0;
   zero_wanted_ = options_.bias_on_start;
   zero_records_ = -1;
@@ -232,9 +235,10 @@ SourceHealth NetFtSource::Health() const {
   return health;
 }
 
-void NetFtSource::Say(bool connected, const std::string& text) {
+void NetFtSource::Say(bool connected, std::string_view text) {
+  text = text.substr(0, kMostSaid);
   if (text == said_) return;
-  said_ = text;
+  said_.assign(text);
   sink_->OnState(connected, text);
 }
 
@@ -300,7 +304,7 @@ void NetFtSource::AskForZero() {
                  ": the zero (bias) could not be asked for; asking again");
 }
 
-void NetFtSource::LookForZero(const RdtRecord& record) {
+void NetFtSource::LookForZero(const RdtRecord& record) noexcept {
   zero_wanted_ = false;  // it streams: the load from here on is the experiment's
   if (++zero_records_ <= kBeforeZero) return;
   for (size_t axis = 0; axis < 3; ++axis) {
@@ -318,11 +322,12 @@ void NetFtSource::LookForZero(const RdtRecord& record) {
     if (std::abs(mean) > kZeroDeviations * sd + kZeroCounts) off = std::max(off, std::abs(mean));
   }
   if (off == 0) return;
-  char newtons[32];
-  std::snprintf(newtons, sizeof newtons, "%.3g", off * newtons_per_count_);
-  Say(true, "force sensor '" + options_.name +
-                "' streams, but did not take the zero (bias): it reads " + newtons +
-                " N just after it. Was it touched? Arm again with nothing on it");
+  char text[kMostSaid];
+  std::snprintf(text, sizeof text,
+                "force sensor '%s' streams, but did not take the zero (bias): it reads %.3g N just "
+                "after it. Was it touched? Arm again with nothing on it",
+                options_.name.c_str(), off * newtons_per_count_);
+  Say(true, text);
 }
 
 void NetFtSource::Announce(const NetFtConfig& config) {

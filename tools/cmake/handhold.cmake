@@ -58,7 +58,7 @@ function(handhold_module path)
   endif()
 endfunction()
 
-# house_test(rotation_test.cc [LINK target ...] [LABELS live|chain|fault|tsan ...] [SOURCES more.cc ...]
+# house_test(rotation_test.cc [LINK target ...] [LABELS live|chain|fault|asan|tsan ...] [SOURCES more.cc ...]
 #            [ENV NAME=value ...] [TIMEOUT seconds])
 # Derives target, ctest name and command from the path, so that a test cannot run another's binary:
 # tests/database/geometry/rotation_test.cc -> ctest name database/geometry/rotation.
@@ -89,8 +89,8 @@ function(house_test file)
   endif()
   list(REMOVE_DUPLICATES labels)
   foreach(label IN LISTS labels)
-    if(NOT label MATCHES "^(unit|live|chain|fault|tsan)$")
-      message(FATAL_ERROR "house_test(${rel}): no label '${label}'; there are unit, live, chain, fault, tsan")
+    if(NOT label MATCHES "^(unit|live|chain|fault|asan|tsan)$")
+      message(FATAL_ERROR "house_test(${rel}): no label '${label}'; there are unit, live, chain, fault, asan, tsan")
     endif()
     set_property(GLOBAL APPEND PROPERTY HANDHOLD_TESTS_${label} ${target})
   endforeach()
@@ -111,9 +111,9 @@ function(handhold_module_target)
   endif()
 endfunction()
 
-# Targets tests_unit, tests_live, tests_chain, tests_fault, tests_tsan: what tools/test builds in each preset.
+# Targets tests_unit, tests_live, tests_chain, tests_fault, tests_asan, tests_tsan: what tools/test builds in each preset.
 function(handhold_test_targets)
-  foreach(label unit live chain fault tsan)
+  foreach(label unit live chain fault asan tsan)
     get_property(targets GLOBAL PROPERTY HANDHOLD_TESTS_${label})
     add_custom_target(tests_${label})
     if(targets)

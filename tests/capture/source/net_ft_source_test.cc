@@ -420,7 +420,10 @@ class CountingSink : public Sink {
     samples_ += view.count;
   }
   void OnGap(int, int64_t, int64_t, recording::GapCause) noexcept override { ++gaps_; }
-  void OnState(bool, std::string_view) noexcept override {}
+  void OnState(bool, std::string_view text) noexcept override {
+    if (text.find("did not take the zero") != std::string_view::npos) deaf_ = true;
+  }
+  std::atomic<bool> deaf_{false};
   std::atomic<int64_t> samples_{0}, allocations_{0}, gaps_{0};
 
  private:
@@ -440,6 +443,22 @@ TEST(NetFtSource, AllocatesNothingBetweenSamples) {
   ASSERT_TRUE(WaitUntil([&] { return sink.samples_ >= 2000 && sink.gaps_ > 0; }));
   source->Stop();
   EXPECT_EQ(sink.allocations_, 0);
+
+  // Nor when it says of a zero that it was not taken, some records after it was asked for.
+  DeafToZero relay(server->udp_address());
+  NetFtSourceOptions options;
+  options.name = "plate";
+  options.host = "127.0.0.1";
+  options.rdt_port = relay.port();
+  options.http_port = server->http_address().port;
+  options.bias_on_start = true;
+  auto biased = MakeNetFtSource(options);
+  CountingSink counting;
+  ASSERT_TRUE(biased->Start(&counting));
+  ASSERT_TRUE(WaitUntil([&] { return counting.samples_ >= 500; }));
+  biased->Stop();
+  EXPECT_TRUE(counting.deaf_);
+  EXPECT_EQ(counting.allocations_, 0);
 }
 
 }  // namespace
