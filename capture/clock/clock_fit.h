@@ -88,19 +88,25 @@ class ClockPairThinner {
   explicit ClockPairThinner(Duration slice = Duration::Milliseconds(20), size_t capacity = 32768,
                             WhenFull when_full = WhenFull::kDropOldest);
   void Add(const recording::ClockPair& pair) noexcept;
+  /// The clock starts anew at `counter`: pairs from there on share no slice with those before, so
+  /// that every told break with a packet between it and the next has one here. Ascending; of more
+  /// than kMostBreaks, the first.
+  void Break(int64_t counter) noexcept;
+  static constexpr size_t kMostBreaks = 256;
   /// Kept pairs in order, the open slice's included. Valid until the next Add.
   std::span<const recording::ClockPair> pairs() const;
   int64_t added() const { return added_; }
 
  private:
-  void Keep(const recording::ClockPair& pair) noexcept;
+  /// Whether a pair after `kept` is of its slice.
+  bool SharesSlice(const recording::ClockPair& kept, const recording::ClockPair& pair) const;
   void Coarsen() noexcept;
 
   int64_t slice_ns_;
   size_t capacity_;
   WhenFull when_full_;
   std::vector<recording::ClockPair> kept_;  ///< at most 2 x capacity
-  int64_t slice_index_ = 0;
+  std::vector<int64_t> breaks_;             ///< counters, ascending
   int64_t added_ = 0;
 };
 

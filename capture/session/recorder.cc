@@ -58,14 +58,14 @@ class SessionRecorder final : public Recorder {
     }
   }
   ~SessionRecorder() override {
-    if (state_ == SessionState::kRecording) (void)Stop().has_value();
+    if (state_ == SessionState::kRecording) (void)Stop({}).has_value();
     (void)Disarm().has_value();
   }
 
   Result<std::vector<CheckLine>> Check(const std::function<bool()>& cancelled) override;
   Status Arm() override;
   Status Start(recording::ClipInfo info) override;
-  Result<TakeResult> Stop() override;
+  Result<TakeResult> Stop(const std::function<void(double share)>& storing) override;
   bool wants_stop() const override {
     const auto encoder = Encoder();
     return encoder && encoder->wants_stop();
@@ -270,7 +270,7 @@ Status SessionRecorder::Start(recording::ClipInfo info) {
   return {};
 }
 
-Result<TakeResult> SessionRecorder::Stop() {
+Result<TakeResult> SessionRecorder::Stop(const std::function<void(double share)>& storing) {
   if (state_ != SessionState::kRecording) return WrongState("Stop", state_);
   SessionEncoder::Ended ended = encoder_->EndTake(kPatience);
   state_ = SessionState::kStored;
@@ -280,7 +280,7 @@ Result<TakeResult> SessionRecorder::Stop() {
   result.quality = ended.quality;
   result.length = ended.end - ended.take->begin();
   const std::unique_ptr<store::ClipWriter> writer = ended.take->TakeWriter();
-  const Status closed = writer->Close();
+  const Status closed = writer->Close(storing);
   result.closed = closed.has_value();
   if (!closed) ended.notes.push_back(closed.error().message);
   if (closed && target_.stored) {

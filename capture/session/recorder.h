@@ -98,7 +98,8 @@ class Recorder {
   /// stream is not flowing.
   virtual Status Start(recording::ClipInfo info) = 0;
   /// Ends the take, drains, fits clocks, writes quality, compacts, catalogues. Back in armed after.
-  virtual Result<TakeResult> Stop() = 0;
+  /// `storing`: told the share of the compaction that is done, from this thread.
+  virtual Result<TakeResult> Stop(const std::function<void(double share)>& storing = {}) = 0;
   /// True when stop_after has passed, or the file cannot be written and a ring is three quarters
   /// full: call Stop.
   virtual bool wants_stop() const = 0;

@@ -288,6 +288,7 @@ void Take::ClockReset(size_t source, const RingRecord& record) {
     stream->track->told_breaks.push_back(
         {record.first_counter,
          recording::DeviceTimeOfCounter(record.first_counter, stream->track->rate)});
+    stream->track->thinner.Break(record.first_counter);
     stream->starts_anew = true;
   }
 }

@@ -72,7 +72,7 @@ class Recorder final : public ClipWriter {
   Status Commit(bool partial) override;
   Result<std::vector<Durable>> durable() const override;
   WriterHealth health() const override;
-  Status Close() override;
+  Status Close(const std::function<void(double share)>& progress) override;
 
  private:
   bool recording() const { return !options_.already_complete; }
@@ -554,7 +554,7 @@ WriterHealth Recorder::health() const {
   return health;
 }
 
-Status Recorder::Close() {
+Status Recorder::Close(const std::function<void(double share)>& progress) {
   if (stage_ == Stage::kClosed) return {};
   if (stage_ == Stage::kOpen) {
     HANDHOLD_TRY(CommitWaiting(true));
@@ -562,7 +562,7 @@ Status Recorder::Close() {
     StopCheckpointer();
     if (!recording()) {
       HANDHOLD_TRY(db_.Execute("COMMIT"));
-      HANDHOLD_TRY(Seal(db_, nullptr, false));
+      HANDHOLD_TRY(Seal(db_, nullptr, false, {}));
       CloseDatabase();
       HANDHOLD_TRY(PublishFile(work_path_, path_, false));
       stage_ = Stage::kClosed;
@@ -574,7 +574,7 @@ Status Recorder::Close() {
     CloseDatabase();
     stage_ = Stage::kAlone;
   }
-  HANDHOLD_TRY(Compact(path_, options_, false));
+  HANDHOLD_TRY(Compact(path_, options_, false, progress));
   stage_ = Stage::kClosed;
   lock_ = WriterLock();
   return {};

@@ -6,6 +6,7 @@
 /// schemas/README.md.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -100,7 +101,10 @@ class ClipWriter {
   /// waited for 5 s, then kBusy names its process. After an error (that, or a full disk) the
   /// recording is still there and Close may be called again. A writer destroyed without
   /// Close leaves a file that opens as it is; FinishClip closes it later.
-  virtual Status Close() = 0;
+  ///
+  /// `progress` is told the share of the compaction that is done, 0 .. 1 and ascending, some times
+  /// per second of recording; from this thread.
+  virtual Status Close(const std::function<void(double share)>& progress = {}) = 0;
 };
 
 /// Closes a recording whose writer died: what Close would have done, marked `recovered`. kBusy

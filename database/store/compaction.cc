@@ -137,7 +137,7 @@ Status CopyTables(const Database& from, const ClipTables& tables, Database& to) 
 }
 
 Status CopyChunks(const Database& from, const recording::StreamInfo& info, Duration length,
-                  Database& to) {
+                  Database& to, const std::function<void()>& chunk_done) {
   HANDHOLD_ASSIGN(std::vector<ChunkEntry> entries, GetChunkEntries(from, info.id));
   HANDHOLD_ASSIGN(Statement insert, to.Prepare(kInsertChunk));
   // Every bit is kept, whatever the clip's mode: values on the grid stay counts, and a column that
@@ -165,6 +165,7 @@ Status CopyChunks(const Database& from, const recording::StreamInfo& info, Durat
   };
   while (!cursor.done()) {
     HANDHOLD_TRY(cursor.Next(piece));
+    if (chunk_done) chunk_done();
     // Origins appear per chunk: a chunk holds them for all of its samples or for none.
     if (waiting.count() > 0 && waiting.has_origins() != piece.has_origins())
       HANDHOLD_TRY(flush(true));
@@ -312,7 +313,8 @@ Status PlaceGaps(Database& db) {
   return {};
 }
 
-Status Seal(Database& db, const Database* original, bool recovered) {
+Status Seal(Database& db, const Database* original, bool recovered,
+            const std::function<void()>& chunk_done) {
   HANDHOLD_ASSIGN(const ClipTables tables, GetTables(db, nullptr));
   HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
   HANDHOLD_ASSIGN(Statement put, db.Prepare("INSERT INTO zone VALUES(?1, ?2)"));
@@ -332,6 +334,7 @@ Status Seal(Database& db, const Database* original, bool recovered) {
     while (!cursor.done()) {
       const uint32_t sequence = cursor.entry().sequence;
       HANDHOLD_TRY(cursor.Next(samples));
+      if (chunk_done) chunk_done();
       if (source != nullptr) HANDHOLD_TRY(source->Compare(samples));
       if (info.kind == recording::StreamKind::kText) continue;
       const Bytes zone = EncodeZone(ComputeZone(samples, info.id, sequence, sensors));
@@ -348,8 +351,19 @@ Status Seal(Database& db, const Database* original, bool recovered) {
 
 namespace {
 
+/// What to call after each chunk of `db`, so that `progress` goes from `begin` on by a half.
+Result<std::function<void()>> Half(const Database& db, double begin,
+                                   const std::function<void(double)>& progress) {
+  if (!progress) return std::function<void()>();
+  HANDHOLD_ASSIGN(const int64_t chunks, db.QueryInteger("SELECT count(*) FROM chunk"));
+  return std::function<void()>([&progress, begin, chunks, done = int64_t{0}]() mutable {
+    progress(begin + 0.5 * static_cast<double>(++done) / static_cast<double>(chunks));
+  });
+}
+
 Status MakeCompacted(const std::string& path, const std::string& part,
-                     const ClipWriterOptions& options, bool recovered) {
+                     const ClipWriterOptions& options, bool recovered,
+                     const std::function<void(double)>& progress) {
   ::unlink(part.c_str());
   DatabaseOptions read, create;
   read.vfs = create.vfs = options.vfs;
@@ -363,11 +377,13 @@ Status MakeCompacted(const std::string& path, const std::string& part,
   HANDHOLD_TRY(CreateClipTables(to, tables.is_artefact, tables.lossless));
   HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(to));
   HANDHOLD_TRY(CopyTables(from, tables, to));
+  HANDHOLD_ASSIGN(const std::function<void()> copied, Half(from, 0.0, progress));
   for (const recording::StreamInfo& info : tables.streams) {
-    HANDHOLD_TRY(CopyChunks(from, info, options.compacted_chunk, to));
+    HANDHOLD_TRY(CopyChunks(from, info, options.compacted_chunk, to, copied));
   }
   HANDHOLD_TRY(transaction.Commit());
-  return Seal(to, &from, recovered);
+  HANDHOLD_ASSIGN(const std::function<void()> compared, Half(to, 0.5, progress));
+  return Seal(to, &from, recovered, compared);
 }
 
 }  // namespace
@@ -378,9 +394,10 @@ void RemoveLog(const std::string& path) {
 }
 }  // namespace
 
-Status Compact(const std::string& path, const ClipWriterOptions& options, bool recovered) {
+Status Compact(const std::string& path, const ClipWriterOptions& options, bool recovered,
+               const std::function<void(double)>& progress) {
   const std::string part = path + ".part";
-  auto made = MakeCompacted(path, part, options, recovered);
+  auto made = MakeCompacted(path, part, options, recovered, progress);
   if (!made) {
     ::unlink(part.c_str());
     return made;
@@ -426,7 +443,7 @@ Status FinishClip(const std::string& path, const ClipWriterOptions& options) {
     HANDHOLD_TRY(PlaceGaps(db));
     HANDHOLD_TRY(LeaveWal(db));
   }
-  return Compact(path, options, true);
+  return Compact(path, options, true, {});
 }
 
 }  // namespace handhold::store

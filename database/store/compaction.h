@@ -2,6 +2,7 @@
 /// Internal to the store.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "database/store/clip_file.h"
@@ -27,9 +28,13 @@ class WriterLock {
 
 /// Reads every chunk of `db` back, writes its zone maps and all digests and marks it closed.
 /// `original`: the recording it was made from; every sample is compared with it.
-Status Seal(Database& db, const Database* original, bool recovered);
-/// Replaces the clip, which nobody writes and which has no log, by its compacted self.
-Status Compact(const std::string& path, const ClipWriterOptions& options, bool recovered);
+/// `chunk_done` is called after each.
+Status Seal(Database& db, const Database* original, bool recovered,
+            const std::function<void()>& chunk_done);
+/// Replaces the clip, which nobody writes and which has no log, by its compacted self. `progress`:
+/// ClipWriter::Close.
+Status Compact(const std::string& path, const ClipWriterOptions& options, bool recovered,
+               const std::function<void(double share)>& progress);
 /// Gap times left open (0, 0) from the clock maps of the clip.
 Status PlaceGaps(Database& db);
 /// Copies the log of a recording, which nobody writes any more, into the file and leaves WAL mode

@@ -18,6 +18,7 @@ using capture::HealthSnapshot;
 
 constexpr Duration kTick = Duration::Milliseconds(50);
 constexpr Duration kWatchPeriod = Duration::Milliseconds(200);
+constexpr Duration kStoringPeriod = Duration::Seconds(1);
 /// What is still on its way when a rehearsal's session is over.
 constexpr Duration kAfterSession = Duration::Milliseconds(200);
 
@@ -367,7 +368,14 @@ Result<StoredTake> Session::RecordTake(const Operator& op) {
   stored.leave = RunTake(op);
   recording_ = false;
   if (op.say) op.say("storing");
-  HANDHOLD_ASSIGN(stored.take, recorder_->Stop());
+  // A long take takes a while: somebody waits for it.
+  Timestamp next_line = HostNow() + kStoringPeriod;
+  const auto storing = [&](double share) {
+    if (!op.say || HostNow() < next_line) return;
+    next_line = HostNow() + kStoringPeriod;
+    op.say("storing: " + std::to_string(static_cast<int>(100 * share)) + " %");
+  };
+  HANDHOLD_ASSIGN(stored.take, recorder_->Stop(storing));
   stored.not_catalogued = not_catalogued_;
   stored.not_noted = SayNotes();
   if (options_.rehearsal != nullptr) {

@@ -471,5 +471,38 @@ TEST(ClockPairThinnerTest, KeepsTheLeastLateOfEachSliceInBoundedMemory) {
   EXPECT_LE(errors.back(), 50e3);
 }
 
+// A device that starts anew three times within 20 ms: each time is told, and has a segment of its
+// own, also when the slices have become long.
+TEST(ClockPairThinnerTest, ToldBreaksOfOneSliceEachHaveASegment) {
+  for (const size_t capacity : {size_t{4096}, size_t{64}}) {
+    PlantedClock planted;
+    planted.rate_hz = 1000;
+    planted.seconds = 40;
+    PlantedArrivals arrivals = Arrivals(planted);
+    ClockPairThinner thinner(Duration::Milliseconds(20), capacity,
+                             ClockPairThinner::WhenFull::kCoarsen);
+    std::vector<ToldBreak> told;
+    for (const size_t at : {20'003u, 20'008u, 20'015u}) {
+      for (size_t i = at; i < arrivals.pairs.size(); ++i) {
+        arrivals.pairs[i].host_ns += 5'000'000;
+        arrivals.true_host_ns[i] += 5'000'000;
+      }
+      told.push_back({arrivals.pairs[at].counter, arrivals.pairs[at].device_ns});
+    }
+    for (const ClockPair& pair : arrivals.pairs) {
+      for (const ToldBreak& b : told)
+        if (b.counter == pair.counter) thinner.Break(b.counter);
+      thinner.Add(pair);
+    }
+    ASSERT_LE(thinner.pairs().size(), 2 * capacity);
+    const auto fit = FitClock(thinner.pairs(), {}, told);
+    ASSERT_TRUE(fit);
+    ASSERT_EQ(fit->breaks.size(), 3u) << capacity;
+    const auto errors = AlignmentErrors(fit->map, arrivals, planted.least_delay_ns);
+    // A segment of a few packets is as good as the least late of them.
+    EXPECT_LE(*std::max_element(errors.begin(), errors.end()), 400e3) << capacity;
+  }
+}
+
 }  // namespace
 }  // namespace handhold::capture
