@@ -12,6 +12,7 @@
 
 #include "capture/source/net_ft_config.h"
 #include "capture/source/rdt_decoder.h"
+#include "capture/wire/cancel.h"
 #include "capture/wire/claim.h"
 #include "capture/wire/schedule.h"
 #include "database/base/check.h"
@@ -248,6 +249,7 @@ void NetFtSource::WaitABit(Duration time) {
 }
 
 void NetFtSource::Run() {
+  const wire::CancelScope scope(stop_);  // a page that comes slowly holds up no Stop
   real_time_ = wire::AskForRealTime(wire::Urgency::kSource);
   while (!stop_) {
     if (!Connect()) {

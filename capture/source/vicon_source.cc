@@ -236,6 +236,7 @@ void ViconSource::Watch() {
 }
 
 void ViconSource::Run() {
+  const wire::CancelScope scope(stop_);  // a server that does not greet holds up no Stop
   boost::this_thread::disable_interruption uninterrupted;
   uninterrupted_ = &uninterrupted;
   // The SDK's own threads, started from here, inherit it.
