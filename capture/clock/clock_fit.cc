@@ -100,13 +100,15 @@ class BreakFinder {
     Begin(0);
     for (size_t i = 1; i < pairs_.size(); ++i) {
       // Thinned pairs need not hold the very packet: the first at or after it tells of the segment.
-      const auto told = std::find_if(told_.rbegin(), told_.rend(), [&](const ToldBreak& b) {
-        return pairs_[i - 1].counter < b.counter && b.counter <= pairs_[i].counter;
-      });
-      const size_t cut = told != told_.rend() ? i : Look(i);
+      const auto beyond =
+          std::upper_bound(told_.begin(), told_.end(), pairs_[i].counter,
+                           [](int64_t counter, const ToldBreak& b) { return counter < b.counter; });
+      const ToldBreak* told = beyond == told_.begin() ? nullptr : &*(beyond - 1);
+      if (told != nullptr && told->counter <= pairs_[i - 1].counter) told = nullptr;
+      const size_t cut = told != nullptr ? i : Look(i);
       if (cut == kNone) continue;
       ClockBreak found;
-      found.told = told != told_.rend();
+      found.told = told != nullptr;
       found.counter = found.told ? told->counter : pairs_[cut].counter;
       found.device_ns = found.told ? told->device_ns : pairs_[cut].device_ns;
       found.counter_before = pairs_[cut - 1].counter;
