@@ -153,8 +153,9 @@ Status CopyChunks(const Database& from, const recording::StreamInfo& info, Durat
   const int nominal = NominalCount(info.rate, length);
   const auto flush = [&](bool all) -> Status {
     int at = 0;
-    while (at < waiting.count() && (all || waiting.count() - at >= nominal)) {
+    while (at < waiting.count()) {
       const int end = ChunkEnd(layout, waiting, at, length);
+      if (!all && end == waiting.count() && end - at < nominal) break;  // it may still grow
       HANDHOLD_TRY(
           InsertChunk(insert, encoder, layout, sequence++, index, waiting, at, end, bytes));
       index += end - at;
