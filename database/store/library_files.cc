@@ -108,8 +108,9 @@ Issues Leftovers(const std::string& path) {
       if (!part && (rest != "-lock" || fs::exists(whole, error))) continue;
       if (WriterLock::IsHeld(whole) || !fs::is_regular_file(entry.path(), error)) continue;
       issues.push_back({std::string(folder) + "/" + name, Severity::kWarning,
-                        "was left by a program that was killed, and nobody writes it: it may be "
-                        "deleted"});
+                        "was left by a program that was killed, and nobody writes it: 'rm " +
+                            entry.path().string() +
+                            "' removes it; a file that was being imported is imported again"});
     }
   }
   return issues;
