@@ -258,6 +258,16 @@ Status FileReader::Start(const ClipReaderOptions& options) {
         ClipTimes(info.rate, &tables_.clocks.at(info.id), tables_.info.host_start_ns),
         tables_.info.host_start_ns);
     if (!tables_.closed) readers_[info.id]->CloseAfterEachRead();
+    if (options.damage == nullptr || !options.read_around) continue;
+    for (recording::Gap& gap : readers_[info.id]->ReadAround(*options.damage))
+      tables_.gaps.push_back(gap);
+  }
+  for (size_t i = 0; options.read_around && options.damage != nullptr && i < options.damage->size();
+       ++i) {
+    char key[32];
+    std::snprintf(key, sizeof key, "damage.%03zu", i + 1);
+    const Issue& issue = (*options.damage)[i];
+    tables_.info.properties[key] = issue.where + ": " + issue.what;
   }
   (void)db_.Execute("COMMIT").has_value();  // damage that was tolerated may have ended it
   return {};

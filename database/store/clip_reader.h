@@ -21,6 +21,10 @@ struct ClipReaderOptions {
   bool untrusted = false;
   /// Opens a damaged file as far as it goes and appends what is wrong here, instead of refusing it.
   Issues* damage = nullptr;
+  /// With `damage`: decodes the whole clip as it opens and reads around what cannot be. Samples
+  /// that are lost are gaps of cause kDisconnected, channels that are lost for some time are
+  /// missing there, and each such span is in `damage` and in the properties "damage.NNN".
+  bool read_around = false;
   std::string vfs;
 };
 

@@ -61,9 +61,10 @@ Status RegularFile(const std::string& path) {
                    "; move it away"};
 }
 
-Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row) {
+Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row,
+                                            const ClipReaderOptions& options) {
   const std::string file = path + "/clips/" + row.path;
-  Result<std::unique_ptr<ClipReader>> clip = ClipReader::Open(file);
+  Result<std::unique_ptr<ClipReader>> clip = ClipReader::Open(file, options);
   if (!clip) {
     std::error_code error;
     if (clip.error().code != ErrorCode::kNotFound || fs::exists(file, error)) return clip;
