@@ -32,6 +32,7 @@ class Planner {
   void Add(C3dStreamPlan plan, StreamInfo info) {
     info.id = static_cast<int>(streams_.infos.size()) + 1;
     info.device = "c3d";
+    info.channels.shrink_to_fit();
     streams_.infos.push_back(std::move(info));
     streams_.plans.push_back(std::move(plan));
   }

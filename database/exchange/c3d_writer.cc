@@ -11,6 +11,7 @@
 #include "database/base/units.h"
 #include "database/exchange/c3d_export_plan.h"
 #include "database/exchange/file_writer.h"
+#include "database/exchange/read_span.h"
 #include "database/geometry/rotation.h"
 
 namespace handhold::exchange {
@@ -37,6 +38,7 @@ class Track {
   /// Reads what frames with times in `range` may need.
   Status Load(TimeRange range) {
     const auto margin = Duration::FromSeconds(2.0 / stream_.rate.hz());
+    window_ = {};  // not both at once
     HANDHOLD_ASSIGN(window_, clip_.Read(stream_.id, {range.begin - margin, range.end + margin}));
     at_ = 0;
     return {};
@@ -101,8 +103,11 @@ class FrameReader {
   /// Calls `take` for every frame. Missing analog values are NaN.
   template <typename Take>
   Status ForEach(const Take& take) {
-    // Two seconds at a time.
-    const auto step = std::max<int64_t>(1, static_cast<int64_t>(2 * plan_.rate.hz()));
+    double values_per_second = 0;
+    for (const auto& [id, track] : tracks_)
+      values_per_second += track.stream().rate.hz() * track.stream().channel_count();
+    const auto step = std::max<int64_t>(
+        1, static_cast<int64_t>(ReadSpan(values_per_second).seconds() * plan_.rate.hz()));
     Frame frame;
     frame.points.resize(plan_.points.size() * 3);
     frame.words.resize(plan_.points.size());

@@ -25,7 +25,7 @@ struct C3dWriteOptions {
   bool as_integers = false;               ///< 16 bits per value: rounds, and says how much
   std::vector<std::string> streams = {};  ///< by name; empty: all
   bool dry_run = false;                   ///< say what would be lost, write nothing
-  /// Asked every 2 s of the clip; false ends with kCancelled and leaves nothing behind.
+  /// Asked every 2 s of the clip or sooner; false ends with kCancelled and leaves nothing behind.
   std::function<bool()> proceed = {};
 };
 
@@ -40,7 +40,8 @@ struct ExportReport {
 Status CheckStreamNames(const recording::ClipSource& clip, const std::vector<std::string>& names);
 
 /// Fails with kInvalid (a stream that there is not, nothing to write, the file exists), kIo, or
-/// what reading the clip says. The file appears whole or not at all. Memory: 2 s of the clip.
+/// what reading the clip says. The file appears whole or not at all. Memory: 2 s of
+/// the clip, or 4 MB where that is more.
 Result<ExportReport> WriteC3d(const recording::ClipSource& clip, const std::string& path,
                               const C3dWriteOptions& options = {});
 

@@ -17,7 +17,7 @@ namespace handhold::exchange {
 
 inline constexpr std::string_view kCsvMagic = "#handhold-csv 1";
 inline constexpr int kRowsPerBlock = 4096;
-inline constexpr size_t kValuesPerBlock = 1 << 19;
+inline constexpr size_t kValuesPerBlock = 1 << 17;
 
 /// Everything but the samples, filled by the reader that opens the file. Errors name file and line.
 class CsvSource : public ImportSource {

@@ -5,6 +5,7 @@
 #include "database/exchange/clip_json.h"
 #include "database/exchange/file_writer.h"
 #include "database/exchange/lines.h"
+#include "database/exchange/read_span.h"
 
 namespace handhold::exchange {
 namespace {
@@ -51,11 +52,17 @@ class CsvExport {
     }
     HANDHOLD_TRY(file_.Write(names + "\n" + units + "\n"));
     const TimeRange extent = clip_.Extent(stream.id);
-    for (Timestamp t = extent.begin; t < extent.end; t += Duration::Seconds(2)) {
+    const bool even = stream.rate.numerator > 0 && !stream.channels.empty() &&
+                      stream.kind != StreamKind::kUnlabelledPoints;
+    Duration span =
+        even ? ReadSpan(stream.rate.hz() * stream.channel_count()) : Duration::Milliseconds(100);
+    for (Timestamp t = extent.begin; t < extent.end;) {
       if (options_.proceed && !options_.proceed()) return Error{ErrorCode::kCancelled, "cancelled"};
-      HANDHOLD_ASSIGN(const SampleWindow window,
-                      clip_.Read(stream.id, {t, std::min(extent.end, t + Duration::Seconds(2))}));
+      const Timestamp end = std::min(extent.end, t + span);
+      HANDHOLD_ASSIGN(const SampleWindow window, clip_.Read(stream.id, {t, end}));
       HANDHOLD_TRY(WriteRows(stream, window));
+      if (!even) span = NextSpan(span, window);
+      t = end;
     }
     report_.streams.push_back(stream.name);
     return {};

@@ -14,7 +14,7 @@ struct CsvWriteOptions {
 
 /// Fails like WriteC3d. What CSV does not hold (clock pairs) is in the report's issues; documents,
 /// which no ClipSource has, are named by tools/pipeline/export.h. Memory: 2 s
-/// of the clip.
+/// of a stream, or 4 MB where that is more.
 Result<ExportReport> WriteCsv(const recording::ClipSource& clip, const std::string& path,
                               const CsvWriteOptions& options = {});
 

@@ -129,6 +129,7 @@ class OwnCsv final : public CsvSource {
     rows.columns = stream.kind == StreamKind::kText || stream.kind == StreamKind::kUnlabelledPoints
                        ? 0
                        : stream.channels.size();
+    size_t text_bytes = 0;
     bool more = true;
     while (true) {
       HANDHOLD_ASSIGN(more, NextLine());
@@ -141,10 +142,15 @@ class OwnCsv final : public CsvSource {
       if (last_id_ == stream.id && counter < next_counter_)
         return At(ErrorCode::kCorrupt, "counter " + std::to_string(counter) + " runs backwards");
       if (rows.block.count >= most || rows.by_row.size() >= kValuesPerBlock ||
+          rows.block.values.size() + text_bytes / sizeof(double) >= kValuesPerBlock ||
           (rows.block.count > 0 && counter != expected))
         HANDHOLD_TRY(rows.Flush(visit));
-      if (rows.block.count == 0) rows.block.first_counter = counter;
+      if (rows.block.count == 0) {
+        rows.block.first_counter = counter;
+        text_bytes = 0;
+      }
       HANDHOLD_TRY(TakeRow(stream, rows));
+      if (!rows.block.texts.empty()) text_bytes += rows.block.texts.back().size();
       if (uneven)
         rows.block.host_times.push_back(
             Timestamp::FromNanoseconds(time_ns + head_.info.host_start_ns));

@@ -18,6 +18,7 @@ namespace {
 using recording::SampleBlock;
 
 constexpr int kMaxMarkers = 100'000;
+constexpr double kMostValues = 1 << 17;  // at once: 1 MB
 
 class QualisysSource final : public ImportSource {
  public:
@@ -81,7 +82,7 @@ class QualisysSource final : public ImportSource {
   Status ForEachBlock(Duration span, const BlockVisitor& visit) override {
     const size_t columns = streams_[0].channels.size();
     const double in_span = span.seconds() * streams_[0].rate.hz();
-    const double most_rows = std::max(1.0, 5e5 / static_cast<double>(columns));
+    const double most_rows = std::max(1.0, kMostValues / static_cast<double>(columns));
     const int most = static_cast<int>(std::clamp(in_span, 1.0, std::min(4096.0, most_rows)));
     lines_.Rewind();
     std::vector<double> by_row;

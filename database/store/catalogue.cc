@@ -121,15 +121,26 @@ Status PutDetails(Database& db, const ClipReader& clip, int64_t row) {
 Status PutIndex(Database& db, const ClipReader& clip, const ClipIndex& index, int64_t row) {
   HANDHOLD_ASSIGN(Statement feature,
                   db.Prepare("INSERT OR REPLACE INTO feature VALUES(?1, ?2, ?3, ?4, ?5, ?6)"));
-  for (const Feature& f : index.features) {
-    HANDHOLD_TRY(feature.Bind(1, row)
-                     .Bind(2, f.stream_id)
-                     .Bind(3, f.channel)
-                     .Bind(4, f.name)
-                     .Bind(5, f.value)
-                     .Bind(6, f.clip_time.ns())
-                     .Run());
+  const auto put = [&](int stream, const std::string& channel, std::string_view name, double value,
+                       Timestamp at) {
+    return feature.Bind(1, row)
+        .Bind(2, stream)
+        .Bind(3, channel)
+        .Bind(4, name)
+        .Bind(5, value)
+        .Bind(6, at.ns())
+        .Run();
+  };
+  for (const ChannelRange& c : index.channels) {
+    const std::string& name =
+        clip.FindStream(c.stream_id)->channels[static_cast<size_t>(c.channel)].name;
+    HANDHOLD_TRY(put(c.stream_id, name, "missing", c.missing, c.begin));
+    if (c.min > c.max) continue;
+    HANDHOLD_TRY(put(c.stream_id, name, "min", c.min, c.begin));
+    HANDHOLD_TRY(put(c.stream_id, name, "max", c.max, c.begin));
   }
+  for (const Feature& f : index.features)
+    HANDHOLD_TRY(put(f.stream_id, f.channel, f.name, f.value, f.clip_time));
   HANDHOLD_ASSIGN(Statement zone,
                   db.Prepare("INSERT OR REPLACE INTO clip_zone VALUES(?1, ?2, ?3, ?4)"));
   for (const ClipIndex::Sensor& sensor : index.sensors) {

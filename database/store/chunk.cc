@@ -18,7 +18,6 @@ using recording::StreamKind;
 constexpr uint32_t kMagic = 0x4B434848;  // "HHCK"
 constexpr uint16_t kLayoutVersion = 0;
 constexpr int kCrcOffset = 76;
-constexpr size_t kMaxTextBytes = 32u << 20;
 
 Error Damaged(const char* what) { return {ErrorCode::kCorrupt, std::string("chunk: ") + what}; }
 
@@ -28,7 +27,10 @@ Error Damaged(const char* what) { return {ErrorCode::kCorrupt, std::string("chun
 
 void ChunkSamples::Grow(int value_count) {
   if (static_cast<size_t>(value_count) <= stride_) return;
-  const size_t stride = std::max<size_t>(static_cast<size_t>(value_count), stride_ + stride_ / 2);
+  const size_t columns = std::max<size_t>(1, static_cast<size_t>(columns_));
+  const size_t ahead =
+      std::min(stride_ + stride_ / 2, static_cast<size_t>(kMaxWrittenValues) / columns);
+  const size_t stride = std::max(static_cast<size_t>(value_count), ahead);
   std::vector<double> values(stride * static_cast<size_t>(columns_));
   std::vector<uint8_t> origins(origins_.empty() ? 0 : values.size());
   for (size_t c = 0; c < static_cast<size_t>(columns_); ++c) {
@@ -181,7 +183,9 @@ void ChunkSamples::Reset(int columns, int count, int value_count) {
   count_ = count;
   value_count_ = value_count;
   stride_ = static_cast<size_t>(value_count);
-  values_.resize(stride_ * static_cast<size_t>(columns));
+  const size_t values = stride_ * static_cast<size_t>(columns);
+  if (values > values_.capacity()) values_ = std::vector<double>();  // not copied, not doubled
+  values_.resize(values);
   origins_.clear();
 }
 

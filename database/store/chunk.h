@@ -20,6 +20,11 @@ namespace handhold::store {
 /// Most values (samples x channels) of a chunk; what a damaged or hostile file can make a reader
 /// allocate follows from it.
 inline constexpr int64_t kMaxChunkValues = int64_t{1} << 22;
+/// Most values that this program puts into a chunk: 8 MB of doubles, whatever a stream's width.
+/// Streams with fewer than 524 288 values a second still get their 2 s.
+inline constexpr int64_t kMaxWrittenValues = int64_t{1} << 20;
+/// Most bytes of texts in a chunk.
+inline constexpr size_t kMaxTextBytes = 32u << 20;
 
 /// Where the device counter runs on evenly from: sample `at` of the chunk has this counter, the
 /// next ones + 1 each.

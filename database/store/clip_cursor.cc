@@ -52,7 +52,12 @@ int ChunkEnd(const ChunkLayout& layout, const ChunkSamples& samples, int begin, 
   const int nominal = NominalCount(layout.rate, length);
   int end = std::min(samples.count(), begin + nominal);
   const int64_t columns = std::max<int64_t>(1, samples.columns());
-  const int64_t most = std::min<int64_t>(kMaxFrameSamples, kMaxChunkValues / columns);
+  const int64_t most = std::min<int64_t>(kMaxFrameSamples, kMaxWrittenValues / columns);
+  size_t text_bytes = 0;
+  for (int i = begin; i < end && !samples.texts.empty(); ++i) {
+    text_bytes += samples.texts[static_cast<size_t>(i)].size();
+    if (text_bytes > kMaxWrittenValues * sizeof(double) && i > begin) return i;
+  }
   if (samples.point_counts.empty())
     return static_cast<int>(std::min<int64_t>(end, begin + std::max<int64_t>(1, most)));
   int64_t points = 0;

@@ -478,6 +478,7 @@ Status ReadStreams(const Database& db, ClipTables& t) {
       info.channels.push_back({row.String(1), row.String(2), quantum});
       return {};
     }));
+    info.channels.shrink_to_fit();
   }
   HANDHOLD_ASSIGN(
       Statement sensors,

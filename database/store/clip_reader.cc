@@ -134,7 +134,8 @@ class FileReader final : public ClipReader {
   }
   Result<std::vector<uint8_t>> Document(const std::string& name) const override;
   Result<std::vector<std::string>> DocumentNames() const override;
-  Result<std::vector<TimedZone>> Zones(int stream_id) const override;
+  Status VisitZones(int stream_id,
+                    const std::function<Status(const TimedZone&)>& visit) const override;
 
  private:
   Result<WindowReader*> Find(int stream_id) const {
@@ -257,6 +258,16 @@ Status FileReader::Start(const ClipReaderOptions& options) {
         ClipTimes(info.rate, &tables_.clocks.at(info.id), tables_.info.host_start_ns),
         tables_.info.host_start_ns);
     if (!tables_.closed) readers_[info.id]->CloseAfterEachRead();
+    if (options.damage == nullptr || !options.read_around) continue;
+    for (recording::Gap& gap : readers_[info.id]->ReadAround(*options.damage))
+      tables_.gaps.push_back(gap);
+  }
+  for (size_t i = 0; options.read_around && options.damage != nullptr && i < options.damage->size();
+       ++i) {
+    char key[32];
+    std::snprintf(key, sizeof key, "damage.%03zu", i + 1);
+    const Issue& issue = (*options.damage)[i];
+    tables_.info.properties[key] = issue.where + ": " + issue.what;
   }
   (void)db_.Execute("COMMIT").has_value();  // damage that was tolerated may have ended it
   return {};
@@ -271,7 +282,12 @@ Status FileReader::Stream(int stream_id, const std::vector<int>& channels,
     size_t last = first + 1;
     const Timestamp limit =
         reader->RangeOf(entries[first]).begin + Duration::Seconds(kStreamSeconds);
-    while (last < entries.size() && reader->RangeOf(entries[last]).end <= limit) ++last;
+    const int64_t channels_read = static_cast<int64_t>(
+        channels.empty() ? FindStream(stream_id)->channels.size() : channels.size());
+    int64_t values = entries[first].count * channels_read;
+    while (last < entries.size() && reader->RangeOf(entries[last]).end <= limit &&
+           (values += entries[last].count * channels_read) <= kMaxWrittenValues)
+      ++last;
     HANDHOLD_TRY(reader->ReadChunks(first, last, channels, window));
     HANDHOLD_TRY(visit(window));
     first = last;
@@ -287,9 +303,9 @@ std::vector<const recording::ForceSensor*> FileReader::SensorsOf(int stream_id) 
   return sensors;
 }
 
-Result<std::vector<ClipReader::TimedZone>> FileReader::Zones(int stream_id) const {
+Status FileReader::VisitZones(int stream_id,
+                              const std::function<Status(const TimedZone&)>& visit) const {
   HANDHOLD_ASSIGN(const WindowReader* reader, Find(stream_id));
-  std::vector<TimedZone> zones;
   if (tables_.closed) {
     HANDHOLD_ASSIGN(Statement get, db_.Prepare("SELECT data FROM zone WHERE id=?1"));
     for (const ChunkEntry& entry : reader->entries()) {
@@ -297,15 +313,15 @@ Result<std::vector<ClipReader::TimedZone>> FileReader::Zones(int stream_id) cons
       get.Bind(1, id);
       HANDHOLD_ASSIGN(const bool row, get.Step());
       if (!row) {
-        if (FindStream(stream_id)->kind == recording::StreamKind::kText) return zones;
+        if (FindStream(stream_id)->kind == recording::StreamKind::kText) return {};
         return Error{ErrorCode::kCorrupt, path_ + ": a zone map is missing"};
       }
       Result<Zone> zone = DecodeZone(id, get.Blob(0));
       get.Reset();
       if (!zone) return zone.error().Within(path_);
-      zones.push_back({reader->RangeOf(entry), *std::move(zone)});
+      HANDHOLD_TRY(visit({reader->RangeOf(entry), *std::move(zone)}));
     }
-    return zones;
+    return {};
   }
   const std::vector<const recording::ForceSensor*> sensors = SensorsOf(stream_id);
   ClipCursor cursor(db_, *FindStream(stream_id), reader->entries());
@@ -313,10 +329,10 @@ Result<std::vector<ClipReader::TimedZone>> FileReader::Zones(int stream_id) cons
   while (!cursor.done()) {
     const ChunkEntry entry = cursor.entry();
     HANDHOLD_TRY(cursor.Next(samples));
-    zones.push_back(
-        {reader->RangeOf(entry), ComputeZone(samples, stream_id, entry.sequence, sensors)});
+    HANDHOLD_TRY(
+        visit({reader->RangeOf(entry), ComputeZone(samples, stream_id, entry.sequence, sensors)}));
   }
-  return zones;
+  return {};
 }
 
 Result<std::vector<uint8_t>> FileReader::Document(const std::string& name) const {
@@ -389,6 +405,15 @@ Result<Issues> FileReader::Check() const {
 }
 
 }  // namespace
+
+Result<std::vector<ClipReader::TimedZone>> ClipReader::Zones(int stream_id) const {
+  std::vector<TimedZone> zones;
+  HANDHOLD_TRY(VisitZones(stream_id, [&](const TimedZone& zone) -> Status {
+    zones.push_back(zone);
+    return {};
+  }));
+  return zones;
+}
 
 Result<std::unique_ptr<ClipReader>> ClipReader::Open(const std::string& path,
                                                      const ClipReaderOptions& options) {

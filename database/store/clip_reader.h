@@ -21,6 +21,10 @@ struct ClipReaderOptions {
   bool untrusted = false;
   /// Opens a damaged file as far as it goes and appends what is wrong here, instead of refusing it.
   Issues* damage = nullptr;
+  /// With `damage`: decodes the whole clip as it opens and reads around what cannot be. Samples
+  /// that are lost are gaps of cause kDisconnected, channels that are lost for some time are
+  /// missing there, and each such span is in `damage` and in the properties "damage.NNN".
+  bool read_around = false;
   std::string vfs;
 };
 
@@ -52,12 +56,15 @@ class ClipReader : public recording::ClipSource {
   virtual Result<std::vector<std::string>> DocumentNames() const = 0;
 
   /// Zone maps of a stream, in order, with the clip time each covers; stored ones in a closed clip,
-  /// else computed by decoding. Cost: about 12 bytes per channel and 2 s.
+  /// else computed by decoding. Cost: about 12 bytes per channel and chunk; of all at once with
+  /// Zones.
   struct TimedZone {
     TimeRange range;
     Zone zone;
   };
-  virtual Result<std::vector<TimedZone>> Zones(int stream_id) const = 0;
+  virtual Status VisitZones(int stream_id,
+                            const std::function<Status(const TimedZone&)>& visit) const = 0;
+  Result<std::vector<TimedZone>> Zones(int stream_id) const;
 };
 
 }  // namespace handhold::store

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -31,11 +32,16 @@ constexpr int kShortPages = 250;        // 1 MB: so little is copied while commi
 constexpr int kHeldPages = 4000;        // 16 MB: a log this long is held by somebody
 constexpr int64_t kLogReserve = 6 << 20;
 constexpr size_t kMaxDocumentBytes = 32u << 20;
+constexpr int64_t kMaxWaitingBytes = 5 << 20;  // over all streams of what is written directly
 
 struct StreamState {
   StreamInfo info;
-  ChunkLayout layout;      ///< of 0.1 s chunks, or of final ones when written directly
-  ChunkSamples waiting;    ///< taken, not committed
+  ChunkLayout layout;    ///< of 0.1 s chunks, or of final ones when written directly
+  ChunkSamples waiting;  ///< taken, not committed
+
+  int64_t waiting_values() const {
+    return static_cast<int64_t>(waiting.value_count()) * std::max(1, waiting.columns());
+  }
   int64_t next_index = 0;  ///< of the next sample to be taken
   int64_t next_counter = 0;
   int64_t committed = 0;  ///< samples on disk
@@ -81,6 +87,14 @@ class Recorder final : public ClipWriter {
   Result<StreamState*> Find(int stream_id);
   Status CheckBlock(const StreamState& stream, const SampleBlock& block) const;
   bool Due(const StreamState& stream) const;
+  /// Bytes of values and texts that wait; texts have no columns.
+  static int64_t WaitingBytes(const StreamState& stream);
+  /// What is written directly may wait for 2 s of samples, but not all streams for more than 5 MB:
+  /// then the one with most is committed.
+  bool Crowded() const;
+  bool HasMost(const StreamState& stream) const;
+  /// Where the last chunk that can grow no more ends; where there is none, the end.
+  int WholeChunks(const StreamState& stream) const;
   /// Whether a due stream may wait for the one that led the last commit: until it has half as much
   /// again, so that all streams' samples share one sync whatever the packets' order.
   bool MayFollow(const StreamState& stream) const;
@@ -106,7 +120,7 @@ class Recorder final : public ClipWriter {
   int sensors_ = 0;
   bool any_even_ = false;
   int leader_ = 0;  ///< the stream whose samples made the last commit due
-  ChunkEncoder encoder_;
+  std::optional<ChunkEncoder> encoder_{std::in_place};
   Bytes bytes_;
   bool failed_ = false;
   enum class Stage { kOpen, kAlone, kClosed } stage_ = Stage::kOpen;
@@ -377,6 +391,9 @@ Status Recorder::CheckBlock(const StreamState& stream, const SampleBlock& block)
   }
   if (stream.info.kind == StreamKind::kText && block.texts.size() != count)
     return invalid("a block needs one text per sample");
+  for (const std::string& text : block.texts) {
+    if (text.size() > kMaxTextBytes) return invalid("a text of more than 32 MB");
+  }
   if (block.values.size() != expected) {
     return invalid("a block has " + std::to_string(block.values.size()) +
                    " values, its shape asks for " + std::to_string(expected));
@@ -402,12 +419,38 @@ Status Recorder::CheckBlock(const StreamState& stream, const SampleBlock& block)
   return {};
 }
 
+int64_t Recorder::WaitingBytes(const StreamState& stream) {
+  int64_t bytes = stream.waiting_values() * 8;
+  for (const std::string& text : stream.waiting.texts) bytes += static_cast<int64_t>(text.size());
+  return bytes;
+}
+
+bool Recorder::Crowded() const {
+  if (recording()) return false;
+  int64_t bytes = 0;
+  for (const auto& stream : streams_) bytes += WaitingBytes(*stream);
+  return bytes >= kMaxWaitingBytes;
+}
+
+bool Recorder::HasMost(const StreamState& stream) const {
+  return std::ranges::all_of(
+      streams_, [&](const auto& other) { return WaitingBytes(*other) <= WaitingBytes(stream); });
+}
+
+int Recorder::WholeChunks(const StreamState& stream) const {
+  int end = 0;
+  while (end < stream.waiting.count()) {
+    const int next = ChunkEnd(stream.layout, stream.waiting, end, options_.compacted_chunk);
+    if (next == stream.waiting.count() && end > 0) break;  // it may still grow
+    end = next;
+  }
+  return end;
+}
+
 bool Recorder::Due(const StreamState& stream) const {
   const Duration length = recording() ? options_.chunk : options_.compacted_chunk;
   if (stream.waiting.count() == 0) return false;
-  if (static_cast<int64_t>(stream.waiting.value_count()) * std::max(1, stream.waiting.columns()) >=
-      kMaxChunkValues)
-    return true;
+  if (stream.waiting_values() >= kMaxChunkValues) return true;
   if (stream.info.rate.numerator > 0)
     return stream.waiting.count() >= NominalCount(stream.info.rate, length);
   // Uneven streams ride along with even ones; alone they are committed as they come.
@@ -419,8 +462,7 @@ bool Recorder::MayFollow(const StreamState& stream) const {
   return recording() && leader_ != 0 && leader_ != stream.info.id &&
          stream.info.rate.numerator > 0 &&
          stream.waiting.count() < NominalCount(stream.info.rate, options_.chunk * 3 / 2) &&
-         static_cast<int64_t>(stream.waiting.value_count()) * stream.waiting.columns() <
-             kMaxChunkValues;
+         stream.waiting_values() < kMaxChunkValues;
 }
 
 Status Recorder::Append(const SampleBlock& block) {
@@ -446,7 +488,7 @@ Status Recorder::Append(const SampleBlock& block) {
   stream->waiting.Append(stream->info.kind, block, 0, block.count);
   stream->next_index += block.count;
   stream->next_counter = block.first_counter + block.count;
-  if (!Due(*stream) || MayFollow(*stream)) return {};
+  if ((!Due(*stream) || MayFollow(*stream)) && !Crowded()) return {};
   Status status = CommitWaiting(false);
   if (status) {
     if (stream->info.rate.numerator > 0) leader_ = stream->info.id;
@@ -469,7 +511,7 @@ Status Recorder::Insert(StreamState& stream, int end, uint32_t& chunks) {
   const Duration length = recording() ? options_.chunk * 3 / 2 : options_.compacted_chunk;
   for (int at = 0; at < end;) {
     const int stop = std::min(end, ChunkEnd(stream.layout, stream.waiting, at, length));
-    HANDHOLD_TRY(InsertChunk(insert_, encoder_, stream.layout, stream.next_sequence + chunks++,
+    HANDHOLD_TRY(InsertChunk(insert_, *encoder_, stream.layout, stream.next_sequence + chunks++,
                              index, stream.waiting, at, stop, bytes_));
     index += stop - at;
     at = stop;
@@ -479,11 +521,13 @@ Status Recorder::Insert(StreamState& stream, int end, uint32_t& chunks) {
 
 Status Recorder::CommitWaiting(bool everything) {
   std::vector<int> ends;
+  const bool crowded = Crowded();
   for (const auto& stream : streams_) {
     int end = stream->waiting.count();
     if (!recording() && !everything) {
       const int nominal = NominalCount(stream->info.rate, options_.compacted_chunk);
       end = Due(*stream) ? std::max(end / nominal * nominal, std::min(end, nominal)) : 0;
+      if (crowded && HasMost(*stream)) end = WholeChunks(*stream);
     }
     ends.push_back(end);
   }
@@ -518,6 +562,9 @@ Status Recorder::CommitWaiting(bool everything) {
     stream.committed += ends[s];
     stream.next_sequence += chunks[s];
     stream.waiting.DropFront(ends[s]);
+    // Room that one wide stream has needed is the next one's.
+    if (crowded && stream.waiting.count() == 0)
+      stream.waiting = ChunkSamples(stream.waiting.columns());
   }
   gaps_.clear();
   return {};
@@ -558,6 +605,11 @@ Status Recorder::Close(const std::function<void(double share)>& progress) {
   if (stage_ == Stage::kClosed) return {};
   if (stage_ == Stage::kOpen) {
     HANDHOLD_TRY(CommitWaiting(true));
+    if (!recording()) {  // nothing can be taken any more: what follows needs the room
+      for (const auto& stream : streams_) stream->waiting = ChunkSamples(stream->waiting.columns());
+      encoder_.emplace();
+      bytes_ = Bytes();  // {} would keep its room
+    }
     HANDHOLD_TRY(InTransaction([&] { return PlaceGaps(db_); }));
     StopCheckpointer();
     if (!recording()) {

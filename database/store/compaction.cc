@@ -35,6 +35,11 @@ Status SyncPath(const std::string& path, int flags) {
   return {};
 }
 
+Status SyncFolderOf(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return SyncPath(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+}
+
 /// Bit by bit, which for decoded columns is value by value: every NaN of a decoder is the same one.
 bool SameColumns(const ChunkSamples& a, int a_begin, const ChunkSamples& b, int b_begin, int n) {
   if (a.columns() != b.columns() || a.has_origins() != b.has_origins()) return false;
@@ -153,8 +158,9 @@ Status CopyChunks(const Database& from, const recording::StreamInfo& info, Durat
   const int nominal = NominalCount(info.rate, length);
   const auto flush = [&](bool all) -> Status {
     int at = 0;
-    while (at < waiting.count() && (all || waiting.count() - at >= nominal)) {
+    while (at < waiting.count()) {
       const int end = ChunkEnd(layout, waiting, at, length);
+      if (!all && end == waiting.count() && end - at < nominal) break;  // it may still grow
       HANDHOLD_TRY(
           InsertChunk(insert, encoder, layout, sequence++, index, waiting, at, end, bytes));
       index += end - at;
@@ -239,8 +245,7 @@ Status PublishFile(const std::string& from, const std::string& to, bool replace)
   } else if (::rename(from.c_str(), to.c_str()) != 0) {  // file systems without hard links
     return SystemError(to, "rename");
   }
-  const std::filesystem::path folder = std::filesystem::path(to).parent_path();
-  return SyncPath(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+  return SyncFolderOf(to);
 }
 
 std::string ReadersOf(const std::string& path) {
@@ -406,6 +411,8 @@ Status Compact(const std::string& path, const ClipWriterOptions& options, bool r
   // under its name. Readers keep what they have open; one that opens the recording between these
   // two lines makes an empty log.
   RemoveLog(path);
+  // Nor may a power cut bring the log, or the journal of giving it up, back beside that file.
+  HANDHOLD_TRY(SyncFolderOf(path));
   HANDHOLD_TRY(PublishFile(part, path, true));
   RemoveLog(path);
   return {};

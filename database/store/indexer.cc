@@ -91,32 +91,55 @@ class SensorWalk {
   std::vector<Event> events_;
 };
 
-void AddChannelFeatures(const StreamInfo& info, std::span<const ClipReader::TimedZone> zones,
-                        ClipIndex& index) {
-  if (zones.empty()) return;
-  int64_t total = 0;
-  for (const ClipReader::TimedZone& z : zones) total += z.zone.count;
-  for (size_t c = 0; c < info.channels.size(); ++c) {
-    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    int64_t missing = 0;
-    for (const ClipReader::TimedZone& z : zones) {
-      if (c >= z.zone.channels.size()) continue;
-      const ZoneRange& range = z.zone.channels[c];
-      missing += range.missing;
-      if (range.empty()) continue;
-      lowest = std::min(lowest, static_cast<double>(range.min));
-      highest = std::max(highest, static_cast<double>(range.max));
-    }
-    const Timestamp begin = zones.front().range.begin;
-    const std::string& name = info.channels[c].name;
-    index.features.push_back(
-        {info.id, name, "missing",
-         static_cast<double>(missing) / static_cast<double>(std::max<int64_t>(1, total)), begin});
-    if (lowest > highest) continue;
-    index.features.push_back({info.id, name, "min", lowest, begin});
-    index.features.push_back({info.id, name, "max", highest, begin});
+/// Gathers the zone maps of one stream, one after another.
+class ZoneWalk {
+ public:
+  ZoneWalk(const StreamInfo& info, std::vector<ClipIndex::Sensor*> sensors)
+      : sensors_(std::move(sensors)) {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    for (int c = 0; c < info.channel_count(); ++c)
+      channels_.push_back({info.id, c, kNone, -kNone, 0.0, {}});
   }
-}
+
+  void Take(const ClipReader::TimedZone& timed) {
+    const Zone& zone = timed.zone;
+    if (!begin_) begin_ = timed.range.begin;
+    samples_ += zone.count;
+    for (size_t c = 0; c < std::min(channels_.size(), zone.channels.size()); ++c) {
+      const ZoneRange& range = zone.channels[c];
+      channels_[c].missing += range.missing;
+      if (range.empty()) continue;
+      channels_[c].min = std::min(channels_[c].min, static_cast<double>(range.min));
+      channels_[c].max = std::max(channels_[c].max, static_cast<double>(range.max));
+    }
+    size_t at = 0;
+    for (ClipIndex::Sensor* sensor : sensors_) {
+      if (zone.calibrated.size() < at + kSensorZones) break;
+      SensorZone& kept = sensor->zones.emplace_back();
+      kept.range = timed.range;
+      for (size_t k = 0; k < kSensorZones; ++k) {
+        kept.min[k] = zone.calibrated[at + k].min;
+        kept.max[k] = zone.calibrated[at + k].max;
+      }
+      at += kSensorZones;
+    }
+  }
+
+  void Finish(ClipIndex& index) {
+    if (!begin_) return;
+    for (ChannelRange& channel : channels_) {
+      channel.missing /= static_cast<double>(std::max<int64_t>(1, samples_));
+      channel.begin = *begin_;
+      index.channels.push_back(channel);
+    }
+  }
+
+ private:
+  std::vector<ClipIndex::Sensor*> sensors_;
+  std::vector<ChannelRange> channels_;
+  std::optional<Timestamp> begin_;
+  int64_t samples_ = 0;
+};
 
 }  // namespace
 
@@ -130,25 +153,21 @@ Result<ClipIndex> IndexClip(const ClipReader& clip, const IndexerOptions& option
   ClipIndex index;
   for (const StreamInfo& info : clip.streams()) {
     if (info.kind == recording::StreamKind::kText) continue;
-    HANDHOLD_ASSIGN(const std::vector<ClipReader::TimedZone> zones, clip.Zones(info.id));
-    AddChannelFeatures(info, zones, index);
-    size_t at = 0;
+    const size_t first = index.sensors.size();
     for (const ForceSensor& sensor : clip.force_sensors()) {
-      if (sensor.stream_id != info.id) continue;
-      ClipIndex::Sensor& entry = index.sensors.emplace_back();
-      entry.stream_id = info.id;
-      entry.name = sensor.name;
-      for (const ClipReader::TimedZone& z : zones) {
-        if (z.zone.calibrated.size() < at + kSensorZones) continue;
-        SensorZone& zone = entry.zones.emplace_back();
-        zone.range = z.range;
-        for (size_t k = 0; k < kSensorZones; ++k) {
-          zone.min[k] = z.zone.calibrated[at + k].min;
-          zone.max[k] = z.zone.calibrated[at + k].max;
-        }
-      }
-      at += kSensorZones;
-      if (sensor.calibration.cols() != info.channel_count()) continue;
+      if (sensor.stream_id == info.id) index.sensors.push_back({info.id, sensor.name, {}});
+    }
+    std::vector<ClipIndex::Sensor*> sensors;
+    for (size_t s = first; s < index.sensors.size(); ++s) sensors.push_back(&index.sensors[s]);
+    ZoneWalk zones(info, std::move(sensors));
+    HANDHOLD_TRY(clip.VisitZones(info.id, [&](const ClipReader::TimedZone& zone) -> Status {
+      zones.Take(zone);
+      return {};
+    }));
+    zones.Finish(index);
+    for (const ForceSensor& sensor : clip.force_sensors()) {
+      if (sensor.stream_id != info.id || sensor.calibration.cols() != info.channel_count())
+        continue;
       SensorWalk walk(sensor, options);
       HANDHOLD_TRY(clip.Stream(info.id, {}, [&](const SampleWindow& window) -> Status {
         walk.Take(window);

@@ -21,15 +21,14 @@ struct IndexerOptions {
   bool operator==(const IndexerOptions&) const = default;
 };
 
-/// One number worth searching for. channel: "RIFT.x" or "plate.normal_force" (sensor, dot, fx fy fz
-/// tx ty tz normal_force); name: "max", "min", "missing" (fraction of samples), "contacts",
-/// "contact_s".
+/// One number worth searching for. channel: "plate.normal_force" (sensor, dot, fx fy fz tx ty tz
+/// normal_force); name: "max", "min", "contacts", "contact_s".
 struct Feature {
   int stream_id = 0;
   std::string channel;
   std::string name;
   double value = 0.0;
-  Timestamp clip_time;  ///< when, for the sensors' max and min; else the stream's begin
+  Timestamp clip_time;  ///< when, for max and min; else 0
 };
 
 /// What one sensor's readings are within one chunk, from the zone maps.
@@ -38,8 +37,19 @@ struct SensorZone {
   float min[kSensorZones], max[kSensorZones];
 };
 
+/// What a stored channel's values are over the clip: the features "min", "max" and "missing", at
+/// the stream's begin. Kept apart and small, since a clip may have 80 000 channels.
+struct ChannelRange {
+  int stream_id = 0;
+  int channel = 0;
+  double min = 0.0, max = 0.0;  ///< min > max: no value
+  double missing = 0.0;         ///< fraction of samples
+  Timestamp begin;
+};
+
 struct ClipIndex {
-  std::vector<Feature> features;
+  std::vector<ChannelRange> channels;
+  std::vector<Feature> features;           ///< of force sensors
   std::vector<recording::Event> contacts;  ///< contact_on (value: peak N, length: until off) and
                                            ///< contact_off, origin "indexer"
   struct Sensor {

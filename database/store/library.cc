@@ -111,9 +111,14 @@ class FolderLibrary final : public Library {
       const std::string& condition, const std::function<void(Statement&)>& bind) const override;
   Result<std::vector<ClipRow>> Clips(const ClipFilter& filter) const override;
   Result<ClipRow> FindClip(const std::string& key) const override;
-  Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key) const override {
-    HANDHOLD_ASSIGN(const ClipRow row, FindClip(key));
-    return OpenRow(path_, row);
+  Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key,
+                                               const ClipReaderOptions& options) const override {
+    Result<ClipRow> row = FindClip(key);
+    if (row) return OpenRow(path_, *row, options);
+    if (options.damage == nullptr || row.error().code != ErrorCode::kNotFound) return row.error();
+    HANDHOLD_ASSIGN(const Uncatalogued file, FindUncatalogued(key));
+    if (file.name.empty()) return row.error();
+    return ClipReader::Open(path_ + "/clips/" + file.name, options);
   }
   Result<std::vector<std::string>> Say(const std::vector<LedgerEntry>& entries) override;
   std::string ArtefactPath(const std::string& hash) const override {
@@ -146,7 +151,12 @@ class FolderLibrary final : public Library {
   /// counts.
   Result<FolderLock> BeginWriting();
   /// Files of clips/ that no row knows: being recorded, or left by a recorder that died.
-  Result<std::vector<std::string>> Uncatalogued() const;
+  Result<std::vector<std::string>> UncataloguedFiles() const;
+  struct Uncatalogued {
+    std::string name;  ///< of the file that holds the clip; empty: none is known to
+    int nameless = 0;  ///< files that do not say which clip they hold
+  };
+  Result<Uncatalogued> FindUncatalogued(const std::string& key) const;
   /// Why a clip that is in this file of clips/ is not in the catalogue.
   Error NotCatalogued(const std::string& key, const std::string& file) const;
   /// What the ledger says of a clip, as far as it is whole.
@@ -302,7 +312,7 @@ Result<LibraryInfo> FolderLibrary::Info() const {
   return info;
 }
 
-Result<std::vector<std::string>> FolderLibrary::Uncatalogued() const {
+Result<std::vector<std::string>> FolderLibrary::UncataloguedFiles() const {
   std::set<std::string> catalogued;
   HANDHOLD_ASSIGN(Statement paths, catalogue_.Prepare("SELECT path FROM clip"));
   HANDHOLD_TRY(paths.ForEach([&](Statement& at) -> Status {
@@ -325,7 +335,7 @@ Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) con
   HANDHOLD_ASSIGN(const bool row, newest.Step());
   int last = row ? newest.Int(0) : 0;
   // What is being recorded, or was when its recorder died, is in no catalogue yet.
-  HANDHOLD_ASSIGN(const std::vector<std::string> files, Uncatalogued());
+  HANDHOLD_ASSIGN(const std::vector<std::string> files, UncataloguedFiles());
   for (const std::string& file : files) {
     const auto clip = ClipReader::Open(path_ + "/clips/" + file);
     if (!clip || !(*clip)->info().name.starts_with(task + "_")) continue;
@@ -432,24 +442,32 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
     return {};
   }));
   // A take whose recorder died is a file that no row knows, and so is one that is damaged.
-  HANDHOLD_ASSIGN(const std::vector<std::string> files, Uncatalogued());
-  int nameless = 0;
+  HANDHOLD_ASSIGN(const Uncatalogued file, FindUncatalogued(key));
+  if (!file.name.empty()) return NotCatalogued(key, file.name);
+  std::string text = "no clip '" + key + "' in " + path_ + DidYouMean(key, names);
+  if (file.nameless > 0) {
+    text += "; it may be in one of " + std::to_string(file.nameless) +
+            (file.nameless == 1 ? " file" : " files") +
+            " of clips/ that cannot be read: 'handhold library check' names them";
+  }
+  return Error{ErrorCode::kNotFound, std::move(text)};
+}
+
+Result<FolderLibrary::Uncatalogued> FolderLibrary::FindUncatalogued(const std::string& key) const {
+  HANDHOLD_ASSIGN(const std::vector<std::string> files, UncataloguedFiles());
+  Uncatalogued found;
   for (const std::string& file : files) {
     Issues damage;
     ClipReaderOptions options;
     options.damage = &damage;
     const auto clip = ClipReader::Open(path_ + "/clips/" + file, options);
     const bool by_id = key.size() >= 4 && file.starts_with(key);
-    nameless += clip ? 0 : 1;
-    if (by_id || (clip && (*clip)->info().name == key)) return NotCatalogued(key, file);
+    found.nameless += clip ? 0 : 1;
+    if (!by_id && !(clip && (*clip)->info().name == key)) continue;
+    found.name = file;
+    break;
   }
-  std::string text = "no clip '" + key + "' in " + path_ + DidYouMean(key, names);
-  if (nameless > 0) {
-    text += "; it may be in one of " + std::to_string(nameless) +
-            (nameless == 1 ? " file" : " files") +
-            " of clips/ that cannot be read: 'handhold library check' names them";
-  }
-  return Error{ErrorCode::kNotFound, std::move(text)};
+  return found;
 }
 
 Error FolderLibrary::NotCatalogued(const std::string& key, const std::string& file) const {

@@ -110,8 +110,10 @@ class Library {
   /// be catalogued, kInvalid an ambiguity.
   virtual Result<ClipRow> FindClip(const std::string& key) const = 0;
   /// As FindClip. kCorrupt when the file holds another clip (files that were exchanged), kIo when
-  /// it is gone.
-  virtual Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key) const = 0;
+  /// it is gone. Who asks for what is left (options.damage) gets a clip that could not be
+  /// catalogued too.
+  virtual Result<std::unique_ptr<ClipReader>> OpenClip(
+      const std::string& key, const ClipReaderOptions& options = {}) const = 0;
 
   /// Appends to the ledger, all of them or none. Then the catalogue's copy follows; where it cannot
   /// (it is missing, broken or held by another program), that is logged, and Rebuild makes it good.

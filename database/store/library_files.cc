@@ -61,9 +61,10 @@ Status RegularFile(const std::string& path) {
                    "; move it away"};
 }
 
-Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row) {
+Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row,
+                                            const ClipReaderOptions& options) {
   const std::string file = path + "/clips/" + row.path;
-  Result<std::unique_ptr<ClipReader>> clip = ClipReader::Open(file);
+  Result<std::unique_ptr<ClipReader>> clip = ClipReader::Open(file, options);
   if (!clip) {
     std::error_code error;
     if (clip.error().code != ErrorCode::kNotFound || fs::exists(file, error)) return clip;
@@ -108,8 +109,9 @@ Issues Leftovers(const std::string& path) {
       if (!part && (rest != "-lock" || fs::exists(whole, error))) continue;
       if (WriterLock::IsHeld(whole) || !fs::is_regular_file(entry.path(), error)) continue;
       issues.push_back({std::string(folder) + "/" + name, Severity::kWarning,
-                        "was left by a program that was killed, and nobody writes it: it may be "
-                        "deleted"});
+                        "was left by a program that was killed, and nobody writes it: 'rm " +
+                            entry.path().string() +
+                            "' removes it; a file that was being imported is imported again"});
     }
   }
   return issues;

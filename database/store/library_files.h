@@ -38,7 +38,8 @@ Status RegularFile(const std::string& path);
 
 /// The clip that the catalogue has in this row, out of the library at `path`. kCorrupt when the
 /// file holds another one (files that were exchanged), kIo when it is gone.
-Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row);
+Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row,
+                                            const ClipReaderOptions& options = {});
 
 /// Which file of clips/ a clip is taken from when several hold it: the one that is named by it.
 class ClipOwners {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "database/base/check.h"
@@ -157,6 +158,79 @@ Status WindowReader::ReadChunks(size_t first, size_t last, const std::vector<int
   return Finish(Fill(channels, out));
 }
 
+Status WindowReader::TryChunk(const ChunkEntry& entry, std::set<int>& bad_groups,
+                              std::string& why) {
+  const auto decode = [&](const std::vector<int>& channels) -> Status {
+    SampleWindow window;
+    pieces_.assign(1, {&entry, 0, entry.count, false});  // not even: its index is read too
+    return Fill(channels, window);
+  };
+  open_ = nullptr;
+  Status whole = decode({});
+  if (whole || info_.kind == StreamKind::kText || info_.kind == StreamKind::kUnlabelledPoints)
+    return whole;
+  HANDHOLD_TRY(OpenChunk(entry));
+  HANDHOLD_TRY(LoadIndex());
+  why = whole.error().message;
+  const std::string place = Where({whole.error().code, ""}, entry).message;
+  if (why.starts_with(place)) why.erase(0, place.size());  // it is told beside it
+  const int group = static_cast<int>(header_.columns_per_frame);
+  for (int g = 0; g < header_.value_frames(); ++g) {
+    if (!decode({g * group})) bad_groups.insert(g);
+  }
+  return {};
+}
+
+std::vector<recording::Gap> WindowReader::ReadAround(Issues& damage) {
+  std::vector<ChunkEntry> good;
+  std::vector<recording::Gap> gaps;
+  int64_t index = 0;  // that should come next
+  int64_t counter = entries_.empty() ? 0 : entries_.front().first_counter;
+  const auto tell = [&](const ChunkEntry& entry, std::string what) {
+    const TimeRange range = RangeOf(entry);
+    damage.push_back({"stream '" + info_.name + "', " + FormatSeconds(range.begin - Timestamp()) +
+                          " to " + FormatSeconds(range.end - Timestamp()),
+                      Severity::kLoss, std::move(what)});
+  };
+  for (const ChunkEntry& entry : entries_) {
+    std::set<int> bad;
+    std::string why;
+    if (const Status read = TryChunk(entry, bad, why); !read) {
+      tell(entry, std::to_string(entry.count) + " samples are left out: " + read.error().message);
+      continue;
+    }
+    // Chunks that cannot be read, or are not even listed, lie between this and the last one.
+    if (entry.first_index != index && entry.first_counter > counter) {
+      gaps.push_back({info_.id, counter, entry.first_counter - counter,
+                      recording::GapCause::kDisconnected,
+                      good.empty() ? RangeOf(entries_.front()).begin : RangeOf(good.back()).end,
+                      RangeOf(entry).begin});
+    }
+    index = entry.first_index + entry.count;
+    counter = entry.last_counter + 1;
+    good.push_back(entry);
+    if (bad.empty()) continue;
+    std::string names;
+    for (const int g : bad) {
+      const int group = static_cast<int>(header_.columns_per_frame);
+      for (int c = g * group; c < std::min((g + 1) * group, info_.channel_count()); ++c)
+        names += (names.empty() ? "" : ", ") + info_.channels[static_cast<size_t>(c)].name;
+    }
+    tell(entry, names + " are missing there: " + why);
+    bad_groups_[entry.sequence] = std::move(bad);
+  }
+  if (!entries_.empty() && (good.empty() || good.back().sequence != entries_.back().sequence)) {
+    const ChunkEntry& last = entries_.back();
+    gaps.push_back({info_.id, counter, last.last_counter + 1 - counter,
+                    recording::GapCause::kDisconnected,
+                    good.empty() ? RangeOf(entries_.front()).begin : RangeOf(good.back()).end,
+                    RangeOf(last).end});
+  }
+  open_ = nullptr;
+  entries_ = std::move(good);
+  return gaps;
+}
+
 Status WindowReader::Finish(Status status) {
   if (close_after_read_) {
     blob_ = BlobHandle();
@@ -253,8 +327,9 @@ Status WindowReader::FillValues(const Piece& piece, size_t at, size_t stride, bo
                                 SampleWindow& out) {
   const int group = static_cast<int>(header_.columns_per_frame),
             first_frame = origins ? header_.value_frames() : 0;
-  if (wanted_.size() == static_cast<size_t>(info_.channel_count()) &&
-      !header_.frames.empty()) {  // all: one read for all frames
+  const auto bad = bad_groups_.find(header_.sequence);
+  if (wanted_.size() == static_cast<size_t>(info_.channel_count()) && !header_.frames.empty() &&
+      bad == bad_groups_.end()) {  // all: one read for all frames
     const ChunkHeader::Frame& from = header_.frames[static_cast<size_t>(first_frame)];
     const ChunkHeader::Frame& to =
         header_.frames[static_cast<size_t>(first_frame + header_.value_frames() - 1)];
@@ -266,7 +341,21 @@ Status WindowReader::FillValues(const Piece& piece, size_t at, size_t stride, bo
     const int frame = wanted_[k].first / group;
     size_t end = k + 1;
     while (end < wanted_.size() && wanted_[end].first / group == frame) ++end;
-    HANDHOLD_TRY(FillFrame(first_frame + frame, k, end, piece, at, stride, origins, out));
+    if (bad == bad_groups_.end() || !bad->second.contains(frame)) {
+      HANDHOLD_TRY(FillFrame(first_frame + frame, k, end, piece, at, stride, origins, out));
+    } else {
+      for (size_t w = k; w < end; ++w) {
+        const size_t from = wanted_[w].second * stride + at;
+        const auto count = static_cast<size_t>(piece.end - piece.begin);
+        if (origins) {
+          std::fill_n(out.origins.begin() + static_cast<std::ptrdiff_t>(from), count,
+                      SampleOrigin::kMissing);
+        } else {
+          std::fill_n(out.values.begin() + static_cast<std::ptrdiff_t>(from), count,
+                      std::numeric_limits<double>::quiet_NaN());
+        }
+      }
+    }
     k = end;
   }
   return {};

@@ -2,6 +2,9 @@
 /// asked for. Internal to the store.
 #pragma once
 
+#include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "database/store/clip_file.h"
@@ -20,6 +23,10 @@ class WindowReader {
   /// Samples of the chunks [first, last).
   Status ReadChunks(size_t first, size_t last, const std::vector<int>& channels,
                     recording::SampleWindow& out);
+  /// Decodes every chunk. One that cannot be read is left out from then on, as if it had never
+  /// been; of one whose frames are damaged the channels in them are missing. Each is told, and what
+  /// is not there between chunks is answered as gaps.
+  std::vector<recording::Gap> ReadAround(Issues& damage);
   const std::vector<ChunkEntry>& entries() const { return entries_; }
   TimeRange Extent() const;
   /// Clip time of a chunk's first sample, and of the end of its last.
@@ -46,6 +53,9 @@ class WindowReader {
   Status FillFrame(int frame, size_t first, size_t last, const Piece& piece, size_t at,
                    size_t stride, bool origins, recording::SampleWindow& out);
   Status FillPoints(const Piece& piece, recording::SampleWindow& out);
+  /// Whether everything of the chunk but its values can be read, and of which groups of channels
+  /// these cannot.
+  Status TryChunk(const ChunkEntry& entry, std::set<int>& bad_groups, std::string& why);
   Error Where(const Error& error, const ChunkEntry& entry) const;
 
   const Database& db_;
@@ -63,7 +73,8 @@ class WindowReader {
   ChunkHeader header_;
   ChunkSamples index_;
   Bytes head_, bytes_;
-  size_t bytes_begin_ = 0;  ///< what of the open chunk is in bytes_
+  size_t bytes_begin_ = 0;                        ///< what of the open chunk is in bytes_
+  std::map<uint32_t, std::set<int>> bad_groups_;  ///< of chunks, by sequence: what is missing
   std::vector<Piece> pieces_;
   std::vector<std::pair<int, size_t>> wanted_;  ///< channel, position in the window; ascending in
                                                 ///< channel

@@ -1,8 +1,11 @@
 /// An SQLite VFS that passes everything on to the real one, remembers every write and sync, and can
-/// run out of space: from what it remembers, a disk is made as a power cut would have left it.
+/// run out of space: from what it remembers, a disk is made as a power cut would have left it. What
+/// is done to names outside SQLite (rename, link, unlink, fsync) comes from a test that is linked
+/// with --wrap for them.
 #pragma once
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,16 +14,27 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace handhold::fault {
 
 /// What happened, in order, over all files.
 struct DiskEvent {
-  enum class Kind { kWrite, kTruncate, kSync, kDelete, kAcknowledged } kind;
-  std::string file;
+  enum class Kind {
+    kWrite,
+    kTruncate,
+    kSync,
+    kDelete,
+    kAcknowledged,
+    kRename,
+    kLink,
+    kSyncFolder
+  } kind;
+  std::string file;    ///< of kSyncFolder: the folder
   int64_t offset = 0;  ///< or the new size; what was acknowledged; of a deletion: not 0, synced
   std::vector<uint8_t> bytes;
+  std::string to = {};  ///< of kRename and kLink: the new name
 };
 
 enum class Survival { kNone, kPrefix, kRandomSectors };
@@ -50,30 +64,78 @@ class FaultVfs {
   std::atomic<int> shm_regions{-1};
 
   /// Files after the first `events` events: what was synced, and of what was not, what `survival`
-  /// says.
-  static std::map<std::string, std::vector<uint8_t>> DiskAfter(const std::vector<DiskEvent>& log,
-                                                               size_t events, Survival survival,
-                                                               std::mt19937_64& rng) {
+  /// says. The same of names: what was renamed, linked or deleted since the folder was synced is
+  /// undone, done up to some point, or done in part, whatever the order. A new file has its name
+  /// from its first byte on. `base`: what was on the disk before.
+  using Disk = std::map<std::string, std::vector<uint8_t>>;
+  static Disk DiskAfter(const std::vector<DiskEvent>& log, size_t events, Survival survival,
+                        std::mt19937_64& rng, const Disk& base = {}) {
     struct File {
       std::vector<uint8_t> synced;
       std::vector<const DiskEvent*> waiting;
     };
-    std::map<std::string, File> files;
+    using Names = std::map<std::string, size_t>;
+    std::vector<File> files;
+    Names seen, durable;  // as programs see them; as they are on the disk
+    for (const auto& [name, bytes] : base) {
+      seen[name] = durable[name] = files.size();
+      files.push_back({bytes, {}});
+    }
+    std::vector<const DiskEvent*> waiting_names;
+    const auto sync_names = [&] {
+      for (const DiskEvent* w : waiting_names) ApplyName(durable, *w);
+      waiting_names.clear();
+    };
     for (size_t i = 0; i < events; ++i) {
       const DiskEvent& e = log[i];
-      if (e.kind == DiskEvent::Kind::kAcknowledged) continue;
-      File& file = files[e.file];
-      if (e.kind == DiskEvent::Kind::kDelete) {
-        files.erase(e.file);
-      } else if (e.kind == DiskEvent::Kind::kSync) {
-        for (const DiskEvent* w : file.waiting) Apply(file.synced, *w, 0, w->bytes.size());
-        file.waiting.clear();
-      } else {
-        file.waiting.push_back(&e);
+      using Kind = DiskEvent::Kind;
+      switch (e.kind) {
+        case Kind::kAcknowledged:
+          break;
+        case Kind::kSyncFolder:
+          sync_names();
+          break;
+        case Kind::kDelete:
+        case Kind::kRename:
+        case Kind::kLink:
+          if (!seen.contains(e.file)) break;  // not of SQLite's files
+          waiting_names.push_back(&e);
+          ApplyName(seen, e);
+          if (e.kind == Kind::kDelete && e.offset != 0) sync_names();
+          break;
+        case Kind::kSync: {
+          const auto at = seen.find(e.file);
+          if (at == seen.end()) break;
+          File& file = files[at->second];
+          for (const DiskEvent* w : file.waiting) Apply(file.synced, *w, 0, w->bytes.size());
+          file.waiting.clear();
+          break;
+        }
+        case Kind::kWrite:
+        case Kind::kTruncate:
+          if (!seen.contains(e.file)) {
+            // What the name stood for before is gone for good when it is there again.
+            std::erase_if(waiting_names, [&](const DiskEvent* w) {
+              if (w->file != e.file && w->to != e.file) return false;
+              ApplyName(durable, *w);
+              return true;
+            });
+            seen[e.file] = durable[e.file] = files.size();
+            files.emplace_back();
+          }
+          files[seen[e.file]].waiting.push_back(&e);
+          break;
       }
     }
-    std::map<std::string, std::vector<uint8_t>> disk;
-    for (auto& [name, file] : files) {
+    const size_t done = survival == Survival::kPrefix ? rng() % (waiting_names.size() + 1)
+                        : survival == Survival::kNone ? 0
+                                                      : waiting_names.size();
+    for (size_t k = 0; k < done; ++k) {
+      if (survival == Survival::kPrefix || rng() % 2 == 0) ApplyName(durable, *waiting_names[k]);
+    }
+    Disk disk;
+    for (const auto& [name, number] : durable) {
+      File file = files[number];  // a file may have two names
       size_t kept = survival == Survival::kNone     ? 0
                     : survival == Survival::kPrefix ? rng() % (file.waiting.size() + 1)
                                                     : file.waiting.size();
@@ -95,12 +157,19 @@ class FaultVfs {
     return disk;
   }
 
+  void Note(DiskEvent event) {
+    const std::lock_guard lock(mutex_);
+    if (logging_) log_.push_back(std::move(event));
+  }
+
  private:
   struct ShimFile {
     sqlite3_file base;
     FaultVfs* vfs;
     sqlite3_file* real;
     std::string* name;
+    bool new_log;  ///< a journal or log that this made: its first sync is the folder's too, as unix
+                   ///< does
   };
 
   static void Apply(std::vector<uint8_t>& content, const DiskEvent& e, size_t from, size_t size) {
@@ -114,9 +183,12 @@ class FaultVfs {
                 content.begin() + static_cast<std::ptrdiff_t>(begin));
   }
 
-  void Note(DiskEvent event) {
-    const std::lock_guard lock(mutex_);
-    if (logging_) log_.push_back(std::move(event));
+  static void ApplyName(std::map<std::string, size_t>& names, const DiskEvent& e) {
+    const auto from = names.find(e.file);
+    if (from == names.end()) return;
+    const size_t file = from->second;
+    if (e.kind != DiskEvent::Kind::kLink) names.erase(from);
+    if (e.kind != DiskEvent::Kind::kDelete) names[e.to] = file;
   }
 
   static ShimFile* Of(sqlite3_file* file) { return reinterpret_cast<ShimFile*>(file); }
@@ -149,6 +221,10 @@ class FaultVfs {
   }
   static int Sync(sqlite3_file* file, int) {  // the real disk need not be waited for
     Of(file)->vfs->Note({DiskEvent::Kind::kSync, *Of(file)->name, 0, {}});
+    if (std::exchange(Of(file)->new_log, false)) {
+      const std::string& name = *Of(file)->name;
+      Of(file)->vfs->Note({DiskEvent::Kind::kSyncFolder, name.substr(0, name.rfind('/')), 0, {}});
+    }
     return SQLITE_OK;
   }
   static int FileSize(sqlite3_file* file, sqlite3_int64* size) {
@@ -211,6 +287,8 @@ class FaultVfs {
     shim->real = static_cast<sqlite3_file*>(sqlite3_malloc(vfs->real_->szOsFile));
     std::memset(shim->real, 0, static_cast<size_t>(vfs->real_->szOsFile));
     shim->name = new std::string(name != nullptr ? name : "");
+    shim->new_log = (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0 &&
+                    name != nullptr && ::access(name, F_OK) != 0;
     const int rc = vfs->real_->xOpen(vfs->real_, name, shim->real, flags, out_flags);
     if (rc != SQLITE_OK) {
       sqlite3_free(shim->real);

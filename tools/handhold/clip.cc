@@ -29,12 +29,6 @@ Result<store::ClipRow> SayOfClip(Context& context, std::vector<store::LedgerEntr
   return library->FindClip(clip.id);
 }
 
-std::string Joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 }  // namespace
 
 Verb ClipListVerb() {
@@ -83,7 +77,7 @@ Verb ClipListVerb() {
                                                       {.name = "tags"}});
             for (const store::ClipRow& c : clips) {
               table.Row({c.name, c.id, c.subject, c.task, c.prop, Utc{c.utc_start}, c.length,
-                         c.lost_samples, c.red_count, c.keep, c.rating, Joined(c.tags)});
+                         c.lost_samples, c.red_count, c.keep, c.rating, c.tags});
               if (context.printer.reader_gone()) break;
             }
             return Outcome::Done();
@@ -121,7 +115,7 @@ Verb ClipShowVerb() {
                                  {{.name = "keep"}, row.keep},
                                  {{.name = "advice"}, clip->quality().advice},
                                  {{.name = "rating"}, row.rating},
-                                 {{.name = "tags"}, Joined(row.tags)},
+                                 {{.name = "tags"}, row.tags},
                                  {{.name = "sha256"}, row.sha256}});
         {
           Table streams = out.BeginTable("streams", {{.name = "stream"},
@@ -186,40 +180,39 @@ Verb ClipShowVerb() {
 }
 
 Verb ClipTagVerb() {
-  return {
-      .noun = "clip",
-      .name = "tag",
-      .summary = "tag a clip, or take a tag off; the ledger keeps who and when",
-      .examples = {"handhold clip tag stroke_007 good --author ana",
-                   "handhold clip tag stroke_007 good --remove --author ana"},
-      .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"},
-                      {.name = "TAG", .help = "one word or several", .repeated = true}},
-      .options = {LibraryOption(),
-                  AuthorOption(),
-                  {.name = "--remove",
-                   .help = "the tags no longer hold",
-                   .kind = ValueKind::kFlag}},
-      .writes = true,
-      .run = [](Context& context) -> Outcome {
-        const bool remove = context.arguments.Flag("--remove");
-        std::vector<store::LedgerEntry> entries;
-        for (const std::string& tag : context.arguments.All("TAG")) {
-          store::LedgerEntry& entry = entries.emplace_back();
-          entry.kind = store::LedgerKind::kTag;
-          entry.name = tag;
-          entry.removed = remove;
-        }
-        HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, entries));
-        std::vector<std::string> tags = clip.tags;
-        if (context.dry_run) {
-          for (const store::LedgerEntry& entry : entries) {
-            std::erase(tags, entry.name);
-            if (!remove) tags.push_back(entry.name);
-          }
-        }
-        context.printer.PrintRecord({{{.name = "id"}, clip.id}, {{.name = "tags"}, Joined(tags)}});
-        return Outcome::Done();
-      }};
+  return {.noun = "clip",
+          .name = "tag",
+          .summary = "tag a clip, or take a tag off; the ledger keeps who and when",
+          .examples = {"handhold clip tag stroke_007 good --author ana",
+                       "handhold clip tag stroke_007 good --remove --author ana"},
+          .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"},
+                          {.name = "TAG", .help = "one word or several", .repeated = true}},
+          .options = {LibraryOption(),
+                      AuthorOption(),
+                      {.name = "--remove",
+                       .help = "the tags no longer hold",
+                       .kind = ValueKind::kFlag}},
+          .writes = true,
+          .run = [](Context& context) -> Outcome {
+            const bool remove = context.arguments.Flag("--remove");
+            std::vector<store::LedgerEntry> entries;
+            for (const std::string& tag : context.arguments.All("TAG")) {
+              store::LedgerEntry& entry = entries.emplace_back();
+              entry.kind = store::LedgerKind::kTag;
+              entry.name = tag;
+              entry.removed = remove;
+            }
+            HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, entries));
+            std::vector<std::string> tags = clip.tags;
+            if (context.dry_run) {
+              for (const store::LedgerEntry& entry : entries) {
+                std::erase(tags, entry.name);
+                if (!remove) tags.push_back(entry.name);
+              }
+            }
+            context.printer.PrintRecord({{{.name = "id"}, clip.id}, {{.name = "tags"}, tags}});
+            return Outcome::Done();
+          }};
 }
 
 Verb ClipRateVerb() {

@@ -28,14 +28,27 @@ Result<exchange::ExportReport> ExportClip(const store::Library& library, const s
   const bool csv = ExtensionOf(path) == ".csv";
   if (options.as_integers && csv)
     return Error{ErrorCode::kInvalid, "only C3D is written as integers"};
-  HANDHOLD_ASSIGN(const auto clip, library.OpenClip(key));
-  HANDHOLD_ASSIGN(const std::vector<std::string> documents, clip->DocumentNames());
+  Issues damage;
+  store::ClipReaderOptions reading;
+  reading.damage = options.damaged ? &damage : nullptr;
+  reading.read_around = options.damaged;
+  HANDHOLD_ASSIGN(const auto clip, library.OpenClip(key, reading));
+  std::vector<std::string> documents;
+  if (Result<std::vector<std::string>> names = clip->DocumentNames(); names) {
+    documents = *std::move(names);
+  } else if (options.damaged) {
+    damage.push_back({"documents", Severity::kLoss, names.error().message});
+  } else {
+    return names.error();
+  }
   HANDHOLD_ASSIGN(
       exchange::ExportReport report,
       csv ? exchange::WriteCsv(*clip, path, {options.streams, options.dry_run, options.proceed})
           : exchange::WriteC3d(
                 *clip, path,
                 {options.as_integers, options.streams, options.dry_run, options.proceed}));
+  for (Issue& issue : damage) issue.severity = Severity::kLoss;
+  report.issues.insert(report.issues.begin(), damage.begin(), damage.end());
   for (const std::string& name : documents)
     report.issues.push_back({"document '" + name + "'", Severity::kLoss,
                              std::string(csv ? "CSV" : "C3D") + " has no place for it"});

@@ -13,6 +13,7 @@ namespace handhold::pipeline {
 struct ExportOptions {
   std::vector<std::string> streams = {};  ///< by name; empty: all
   bool as_integers = false;               ///< C3D of 16 bits per value
+  bool damaged = false;                   ///< what can be read of a clip that is damaged
   bool dry_run = false;                   ///< say what would be lost, write nothing
   std::function<bool()> proceed = {};     ///< asked now and then; false cancels
 };
@@ -22,7 +23,8 @@ Status CheckExportPath(const std::string& path);
 
 /// Writes the clip (id, its beginning, or name) to `path`, in the format of the path's extension:
 /// .c3d or .csv. Fails with kInvalid for any other, when the file exists, or for a stream that
-/// there is not; what the format cannot hold is in the report. The file appears whole or not at
+/// there is not, kCorrupt for a damaged clip, unless `damaged` is asked for; what the format cannot
+/// hold, and what is damaged, is in the report. The file appears whole or not at
 /// all; kCancelled leaves nothing behind.
 Result<exchange::ExportReport> ExportClip(const store::Library& library, const std::string& key,
                                           const std::string& path,

@@ -113,6 +113,71 @@ TEST(Clip, MoreThan65536Samples) {
   RoundTrip(clip, {}, true);
 }
 
+// More than a chunk may hold of values and of texts: chunks end sooner then, however they are made.
+TEST(Clip, ChunksOfWideStreamsAndLongTextsEndSooner) {
+  const TempDir dir;
+  recording::StreamInfo wide, notes;
+  wide.name = "wide";
+  wide.rate = {1000, 1};
+  for (int c = 0; c < 3000; ++c) wide.channels.push_back({"c" + std::to_string(c), "V"});
+  notes.name = "notes";
+  notes.kind = recording::StreamKind::kText;
+  for (const bool direct : {true, false}) {
+    SCOPED_TRACE(direct);
+    ClipWriterOptions options;
+    options.already_complete = direct;
+    const std::string path = dir / (direct ? "direct.clip" : "recorded.clip");
+    auto writer = ClipWriter::Create(path, {}, options).value();
+    wide.id = writer->AddStream(wide).value();
+    notes.id = writer->AddStream(notes).value();
+    recording::SampleBlock values, texts;
+    values.stream_id = wide.id;
+    values.count = 50;
+    texts.stream_id = notes.id;
+    texts.count = 50;
+    for (int b = 0; b < 16; ++b) {
+      values.first_index = values.first_counter = texts.first_index = texts.first_counter = b * 50;
+      values.values.clear();
+      for (int i = 0; i < 50 * 3000; ++i) values.values.push_back(b * 1e6 + i);
+      texts.texts.assign(50, std::string(50'000, static_cast<char>('a' + b)));
+      texts.host_times.clear();
+      for (int i = 0; i < 50; ++i)
+        texts.host_times.push_back(Timestamp::FromNanoseconds((b * 50 + i) * 1'000'000));
+      ASSERT_TRUE(writer->Append(values));
+      ASSERT_TRUE(writer->Append(texts));
+    }
+    const Status closed = writer->Close();
+    ASSERT_TRUE(closed) << closed.error().message;
+    const auto reader = ClipReader::Open(path).value();
+    const auto zones = reader->Zones(wide.id).value();
+    EXPECT_GE(zones.size(), 3u);
+    for (const auto& zone : zones) EXPECT_LE(zone.zone.count, 349) << "2^20 values";
+    int64_t seen = 0, wrong = 0;
+    ASSERT_TRUE(reader->Stream(wide.id, {}, [&](const SampleWindow& w) -> Status {
+      for (int i = 0; i < w.count(); ++i, ++seen) {
+        for (int c = 0; c < 3000; ++c)
+          wrong += w.value(c, i) == static_cast<double>(seen / 50) * 1e6 + c * 50 +
+                                        static_cast<double>(seen % 50)
+                       ? 0
+                       : 1;
+      }
+      return {};
+    }));
+    EXPECT_EQ(seen, 800);
+    EXPECT_EQ(wrong, 0);
+    seen = 0;
+    const Status read = reader->Stream(notes.id, {}, [&](const SampleWindow& w) -> Status {
+      for (const std::string& text : w.texts) {
+        EXPECT_TRUE(text == std::string(50'000, static_cast<char>('a' + seen / 50)));
+        ++seen;
+      }
+      return {};
+    });
+    EXPECT_TRUE(read) << read.error().message << ": 40 MB of texts in one chunk?";
+    EXPECT_EQ(seen, 800);
+  }
+}
+
 TEST(Clip, StreamVisitsEverySampleInShortWindows) {
   const TempDir dir;
   const Clip clip = MakeClip(10);

@@ -1199,7 +1199,7 @@ TEST(Library, WhatAKilledProgramLeftIsNamed) {
   const std::string found = Found(*library);
   for (const char* end : {".clip.part: ", ".clip-lock: ", "0123.art.part: "})
     EXPECT_THAT(found, HasSubstr(end));
-  EXPECT_THAT(found, HasSubstr("may be deleted"));
+  EXPECT_THAT(found, HasSubstr("removes it"));
   EXPECT_THAT(found, Not(HasSubstr(info.id.ToString() + ".clip-lock"))) << "its writer lives";
   EXPECT_EQ(library->Rebuild(false).value().size(), 3u);
 }

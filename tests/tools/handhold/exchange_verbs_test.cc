@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "database/text/json.h"
 #include "tests/database/exchange/c3d_bytes.h"
@@ -155,6 +156,86 @@ TEST_F(ExchangeVerbs, WhatAnImportLostOrGuessedStaysWithTheClip) {
   const RunResult again = Ask({"clip", "import", Path("again.csv")});
   EXPECT_EQ(again.exit_code, 0) << "of the CSV nothing is lost: " << again.err;
   expect_told(id_of(again));
+}
+
+/// Turns one bit of the first chunk of a stream.
+void DamageChunk(const std::string& clip, int stream, int place) {
+  std::ifstream in(clip, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  in.close();
+  // "HHCK", layout, flags, then the stream and the number of the chunk: where it begins.
+  std::string head("HHCK\0\0", 6);
+  for (size_t at = bytes.find(head); at != std::string::npos; at = bytes.find(head, at + 1)) {
+    if (bytes[at + 8] != stream || bytes[at + 12] != 0) continue;
+    bytes[at + static_cast<size_t>(place)] ^= 1;
+    std::ofstream(clip, std::ios::binary | std::ios::trunc) << bytes;
+    return;
+  }
+  ADD_FAILURE() << "no chunk of stream " << stream << " in " << clip;
+}
+
+TEST_F(ExchangeVerbs, ADamagedClipIsRefusedAndItsRestExportedWhenAskedFor) {
+  C3dBytes made;
+  made.frames = 1000;  // 10 s: five chunks a stream
+  const RunResult imported = Ask({"clip", "import", PutFile("walk.c3d", made.Build())});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  const std::string id = *Parsed(imported).Find("files")->elements().front().Find("clip")->string();
+  ASSERT_EQ(Ask({"clip", "export", "walk", "--to", Path("whole.csv")}).exit_code, 3)
+      << "the parameters";
+  const RunResult same = Ask({"clip", "export", "walk", "--to", Path("same.csv"), "--damaged"});
+  const auto of_damage = [](const std::vector<std::string>& rows) {
+    return std::ranges::count_if(
+        rows, [](const std::string& row) { return row.find(" s to ") != std::string::npos; });
+  };
+  EXPECT_EQ(of_damage(Rows(same, "findings")), 0) << "nothing is damaged yet";
+
+  const std::string file = Path("lab") + "/clips/" + id + ".clip";
+  DamageChunk(file, 1, 30);  // markers: the header, so the whole chunk
+  DamageChunk(file, 3, 92);  // analog: its one frame
+  const RunResult refused = Ask({"clip", "export", "walk", "--to", Path("cut.csv")});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err,
+              HasSubstr("'handhold clip export walk --to " + Path("cut.csv") + " --damaged'"));
+  EXPECT_FALSE(fs::exists(Path("cut.csv")));
+
+  const RunResult rest = Ask({"clip", "export", "walk", "--to", Path("cut.csv"), "--damaged"});
+  EXPECT_EQ(rest.exit_code, 3) << rest.err;
+  const auto findings = Rows(rest, "findings");
+  EXPECT_EQ(of_damage(findings), 2) << rest.out;
+  const auto has = [](const std::vector<std::string>& rows, const std::string& what) {
+    return std::ranges::any_of(
+        rows, [&](const std::string& row) { return row.find(what) != std::string::npos; });
+  };
+  EXPECT_TRUE(has(findings, "stream 'c3d/markers', 0.000000000 s to 2.000000000 s")) << rest.out;
+  EXPECT_TRUE(has(findings, "200 samples are left out")) << rest.out;
+  EXPECT_TRUE(has(findings, "stream 'c3d/analog', 0.000000000 s to 2.000000000 s")) << rest.out;
+  EXPECT_TRUE(has(findings, "are missing there")) << rest.out;
+
+  // What came out: the rest of the markers bit for bit, and the gap.
+  const RunResult again = Ask({"clip", "import", Path("cut.csv")});
+  const std::string cut = *Parsed(again).Find("files")->elements().front().Find("clip")->string();
+  const auto gaps = Rows(Ask({"clip", "show", cut}), "gaps");
+  ASSERT_EQ(gaps.size(), 1u);
+  EXPECT_THAT(gaps[0], HasSubstr("\"samples\":200"));
+  EXPECT_TRUE(has(Rows(Ask({"clip", "show", cut}), "properties"), "damage.001"));
+  const auto lines_of = [&](const std::string& name) {
+    std::set<std::string> lines;
+    std::ifstream in(Path(name));
+    for (std::string line; std::getline(in, line);) lines.insert(line);
+    return lines;
+  };
+  const std::set<std::string> whole = lines_of("whole.csv"), left = lines_of("cut.csv");
+  int kept = 0, changed = 0;
+  for (const std::string& line : left) {
+    if (line.starts_with("#")) continue;
+    (whole.contains(line) ? kept : changed) += 1;
+  }
+  EXPECT_GT(kept, 4000) << "1000 cameras, 800 markers, 3200 of 4000 analog rows";
+  EXPECT_EQ(changed, 800) << "the analog rows in which channels are missing";
+
+  const RunResult as_c3d = Ask({"clip", "export", id, "--to", Path("cut.c3d"), "--damaged"});
+  EXPECT_EQ(as_c3d.exit_code, 3) << as_c3d.err;
+  EXPECT_EQ(of_damage(Rows(as_c3d, "findings")), 2);
 }
 
 TEST_F(ExchangeVerbs, CrossCheckListsWhereEzc3dDiffers) {

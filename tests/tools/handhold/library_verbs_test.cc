@@ -32,6 +32,11 @@ std::string Text(const text::Json& object, std::string_view key) {
   if (value == nullptr) return "(no " + std::string(key) + ")";
   return value->string() ? *value->string() : text::WriteJson(*value).value();
 }
+std::string Tags(const text::Json& object) {
+  const text::Json* tags = object.Find("tags");
+  EXPECT_TRUE(tags != nullptr && tags->is_array());
+  return tags == nullptr ? "" : text::WriteJson(*tags).value();
+}
 size_t Lines(const std::string& text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
@@ -155,16 +160,19 @@ TEST(LibraryVerbs, TagAndRateAreKeptWithTheirAuthorAndADryRunIsNot) {
       0);
   EXPECT_EQ(Snapshot(lab.path), before) << "a dry run writes nothing";
 
-  EXPECT_THAT(
-      Text(Json(Ask({"clip", "tag", "stroke_001", "sharp", "odd", "--author", "ben", "--json"},
-                    lab.path)),
-           "tags"),
-      AllOf(HasSubstr("sharp"), HasSubstr("odd")));
-  EXPECT_THAT(
-      Text(Json(Ask({"clip", "tag", "stroke_001", "odd", "--remove", "--author", "eva", "--json"},
-                    lab.path)),
-           "tags"),
-      AllOf(HasSubstr("sharp"), Not(HasSubstr("odd"))));
+  // Lists, wherever tags are printed; a tag may be two words.
+  const text::Json tagged = Json(Ask(
+      {"clip", "tag", "stroke_001", "sharp", "two words", "--author", "ben", "--json"}, lab.path));
+  EXPECT_THAT(Tags(tagged), AllOf(HasSubstr("\"sharp\""), HasSubstr("\"two words\"")));
+  EXPECT_EQ(Tags(*Json(Ask({"clip", "show", "stroke_001", "--json"}, lab.path)).Find("clip")),
+            Tags(tagged));
+  EXPECT_EQ(Tags(Json(Ask({"clip", "list", "--tag", "sharp", "--json"}, lab.path)).elements()[0]),
+            Tags(tagged));
+  EXPECT_THAT(Ask({"clip", "show", "stroke_001"}, lab.path).out, HasSubstr("sharp, two words"));
+  EXPECT_THAT(Tags(Json(Ask({"clip", "tag", "stroke_001", "two words", "--remove", "--author",
+                             "eva", "--json"},
+                            lab.path))),
+              AllOf(HasSubstr("\"sharp\""), Not(HasSubstr("two"))));
   EXPECT_EQ(
       Text(Json(Ask({"clip", "rate", "stroke_001", "5", "--author", "ben", "--json"}, lab.path)),
            "rating"),

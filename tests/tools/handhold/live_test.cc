@@ -228,7 +228,7 @@ TEST_F(Live, ATakeFromEndToEnd) {
   ASSERT_TRUE(clip);
   EXPECT_EQ(*clip->Find("clip")->Find("subject")->string(), "S01");
   EXPECT_EQ(*clip->Find("clip")->Find("prop")->string(), "mug");
-  EXPECT_EQ(*clip->Find("clip")->Find("tags")->string(), "good");
+  EXPECT_EQ(*text::WriteJson(*clip->Find("clip")->Find("tags")), "[\"good\"]");
   EXPECT_EQ(*clip->Find("clip")->Find("rating")->integer(), 4);
   // Without pre-roll a take begins with the first whole packet after its start.
   int markers = 0, wrench = 0;
@@ -415,7 +415,7 @@ TEST_F(Live, AKilledRecorderLeavesItsNameItsNotesAndNoAdviceToKeep) {
   const Json* clip = show->Find("clip");
   EXPECT_FALSE(*clip->Find("keep")->boolean());
   EXPECT_THAT(*clip->Find("advice")->string(), Not(::testing::IsEmpty()));
-  EXPECT_EQ(*clip->Find("tags")->string(), "odd");
+  EXPECT_EQ(*text::WriteJson(*clip->Find("tags")), "[\"odd\"]");
   EXPECT_EQ(*clip->Find("rating")->integer(), 2);
   const RunResult found =
       RunHandhold({"query", "text ~ \"ring\"", "--library", library_, "--format", "ndjson"});

@@ -115,7 +115,15 @@ text::Json Cell::ToJson() const {
   return json_;
 }
 
+std::string Cell::JoinedWords() const {
+  std::string text;
+  for (const text::Json& word : json_.elements())
+    text += (text.empty() ? "" : ", ") + *word.string();
+  return text;
+}
+
 std::string Cell::ToCsv() const {
+  if (kind_ == Kind::kWords) return CsvQuoted(JoinedWords());
   const text::Json json = ToJson();
   if (json.is_null()) return "";
   return CsvQuoted(json.string() ? *json.string() : Compact(json));
@@ -123,6 +131,7 @@ std::string Cell::ToCsv() const {
 
 std::string Cell::ToText(int decimals) const {
   if (json_.is_null()) return "-";
+  if (kind_ == Kind::kWords) return Printable(JoinedWords());
   if (kind_ == Kind::kUtc) {
     const std::string utc = FormatUtc(Timestamp::FromNanoseconds(std::stoll(*json_.string())));
     return utc.substr(0, 10) + " " + utc.substr(11, 8) + "Z";

@@ -47,6 +47,9 @@ class Cell {
   Cell(Timestamp clip_time) : json_(std::to_string(clip_time.ns())), kind_(Kind::kTime) {}
   Cell(Duration length) : json_(std::to_string(length.ns())), kind_(Kind::kTime) {}
   Cell(Utc utc) : json_(std::to_string(utc.time.ns())), kind_(Kind::kUtc) {}
+  /// A list in json and ndjson; "good, slip" in text and csv.
+  Cell(const std::vector<std::string>& words)
+      : json_(text::Json::Array(words)), kind_(Kind::kWords) {}
   Cell(text::Json nested) : json_(std::move(nested)) {}  ///< compact JSON in text and csv
   template <typename T>
   Cell(const std::optional<T>& value) : Cell(value ? Cell(*value) : Cell(std::nullopt)) {}
@@ -59,7 +62,8 @@ class Cell {
   bool is_number() const;  ///< aligned to the right in text
 
  private:
-  enum class Kind { kPlain, kTime, kUtc };
+  enum class Kind { kPlain, kTime, kUtc, kWords };
+  std::string JoinedWords() const;
   text::Json json_;
   Kind kind_ = Kind::kPlain;
 };

@@ -88,6 +88,20 @@ TEST(Table, ColumnsAlignByCharactersNotBytes) {
             "name   x\né      1\neeeee  yes\n");
 }
 
+TEST(Table, WordsAreAListForMachinesAndReadableForPeople) {
+  const auto print = [](Printer& p) {
+    Table table = p.BeginTable({{.name = "tags"}, {.name = "n"}});
+    table.Row({std::vector<std::string>{"good", "two words"}, 1});
+    table.Row({std::vector<std::string>{}, 2});
+  };
+  EXPECT_EQ(Printed(Format::kJson, print),
+            "[\n{\"tags\":[\"good\",\"two words\"],\"n\":1},\n{\"tags\":[],\"n\":2}\n]\n");
+  EXPECT_EQ(Printed(Format::kNdjson, print),
+            "{\"tags\":[\"good\",\"two words\"],\"n\":1}\n{\"tags\":[],\"n\":2}\n");
+  EXPECT_EQ(Printed(Format::kCsv, print), "tags,n\n\"good, two words\",1\n,2\n");
+  EXPECT_THAT(Printed(Format::kText, print), ::testing::HasSubstr("good, two words  1\n"));
+}
+
 TEST(Table, ForeignTextCannotSteerTheTerminal) {
   const std::string text = Printed(
       Format::kText, [](Printer& p) { p.PrintRecord({{{.name = "s"}, "a\x1b[2Jb\xC2\x9B\xFF"}}); });
