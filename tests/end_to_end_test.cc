@@ -265,6 +265,7 @@ TEST_F(EndToEnd, AForceShiftedBy10MsIsSeenByTheDynamicEstimator) {
         w.resize(w.size() - shift);
       },
       {.skeleton = run_->made.skeleton});
+  ASSERT_FALSE(late.error);
   ASSERT_FALSE(late.evidence.shifts.empty()) << "E4 gave no shift";
   for (const auto& shift : late.evidence.shifts) {
     std::printf("late: shift %+.3f +- %.3f ms\n", 1e3 * shift.fitted_s, 1e3 * shift.sd_s);

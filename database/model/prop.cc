@@ -47,14 +47,20 @@ Status CheckReach(const Prop& prop, const Vec3& p, const std::string& what) {
 
 /// No side of what a hand holds or presses is longer, and nothing rubs harder.
 constexpr double kLongestSide_m = 5.0;
+/// Nothing a fingertip could feel is smaller in every direction.
+constexpr double kSmallestProp_m = 1e-3;
 constexpr double kHighestFriction = 10.0;
 
 Status CheckSize(const Prop& prop, const PropShape& shape) {
   const geometry::Bounds bounds = geometry::BoundsOf(shape.shape);
   const double longest = (bounds.max - bounds.min).maxCoeff();
-  if (longest <= kLongestSide_m) return {};
   char length[32];
   std::snprintf(length, sizeof length, "%.6g", longest);
+  if (longest < kSmallestProp_m) {
+    return Invalid(prop, "shape '" + shape.name + "' is " + length +
+                             " m long, less than 1 mm: was it in m, and read in another unit?");
+  }
+  if (longest <= kLongestSide_m) return {};
   return Invalid(prop, "shape '" + shape.name + "' is " + length +
                            " m long, more than 5 m: is this in mm or cm? lengths are in m");
 }

@@ -63,7 +63,7 @@ std::string TaskAt(const recording::ClipSource& clip, Timestamp t) {
 }
 
 double Percentile(std::vector<double> values, double share) {
-  if (values.empty()) return 0.0;
+  if (values.empty()) return kMissing;
   const auto at =
       values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), at, values.end());
@@ -98,6 +98,7 @@ class ContactFitter {
         continue;
       Frame(k, wrench, &offsets, &torsions);
     }
+    HANDHOLD_TRY(TellMissed());
     CorrectInertia();
     fit_.summary.dof_names = skeleton_.dof_names();
     fit_.summary.point_offset_p95_m = Percentile(offsets, 0.95);
@@ -114,6 +115,22 @@ class ContactFitter {
   }
 
  private:
+  /// Pressed, and no point of the surface on the wrench's axis: somewhere a rim was touched;
+  /// everywhere the surface stands elsewhere.
+  Status TellMissed() {
+    if (missed_ == 0) return {};
+    char text[320];
+    std::snprintf(text, sizeof text,
+                  "the wrench's axis does not meet '%s' in %d of %d pressed frames, first at %s: "
+                  "check --surface and --surface-pose (metres), and the sensor's pose in the rig "
+                  "file",
+                  surface_.name.substr(0, 60).c_str(), missed_, pressed_,
+                  Seconds(first_missed_).c_str());
+    if (missed_ == pressed_) return Error{ErrorCode::kInvalid, std::string("contact: ") + text};
+    fit_.summary.issues.push_back({"contact point", Severity::kWarning, text});
+    return {};
+  }
+
   void Prepare(const recording::ClipSource& clip, const ForceSignal& force) {
     artefact::ContactTrack& track = fit_.track;
     const auto frames = pose_.q.cols();
@@ -167,6 +184,7 @@ class ContactFitter {
       track.tau_Nm(j, k) = twist.head<3>().dot(m) + twist.tail<3>().dot(f);
     }
     if (!(wrench.normal_N[k] >= options_.threshold_N)) return;
+    ++pressed_;
     // The wrench axis: m = p x f + (moment along f); the point of it next to the origin is f x m /
     // |f|^2.
     const double f2 = f.squaredNorm();
@@ -176,11 +194,7 @@ class ContactFitter {
     const Vec3 near = foot + axis * axis.dot(tip_W - foot) + 0.03 * axis;
     const std::optional<SurfaceHit> hit = MeetSurface(shapes_, X_WP_, near, axis);
     if (!hit) {
-      if (fit_.summary.issues.size() < 100) {
-        fit_.summary.issues.push_back(
-            {Seconds(track.times[static_cast<size_t>(k)]), Severity::kWarning,
-             "the wrench axis does not meet '" + surface_.name + "': no contact point"});
-      }
+      if (missed_++ == 0) first_missed_ = track.times[static_cast<size_t>(k)];
       return;
     }
     track.p_WC.col(k) = hit->p_W;
@@ -213,6 +227,7 @@ class ContactFitter {
       all += track.tau_Nm.col(k).cwiseAbs2();
       if (options_.correct_inertia_and_gravity) track.tau_Nm.col(k) -= correction;
     }
+    if (phase < 0) return;  // nothing touched
     track.inertia_share = Eigen::VectorXd::Zero(nv);
     for (int j = 0; j < nv; ++j) {
       if (all[j] > 0) track.inertia_share[j] = std::sqrt(own[j] / all[j]);
@@ -229,12 +244,18 @@ class ContactFitter {
   std::vector<geometry::PosedShape> shapes_, tip_;
   SmoothPoses smooth_;
   ContactFit fit_;
+  int pressed_ = 0, missed_ = 0;  // frames above the threshold; those without a contact point
+  Timestamp first_missed_;
 };
 
 }  // namespace
 
 std::string ContactFitSummary::Brief() const {
   char text[256];
+  if (touches == 0) {
+    std::snprintf(text, sizeof text, "contact: no touch, %d knocks", knocks);
+    return text;
+  }
   std::snprintf(text, sizeof text,
                 "contact: %d touches, %d knocks, peak %.2f N, onset sd %.2f ms (median), point to "
                 "fingertip %.2f mm (p95)",

@@ -47,7 +47,7 @@ struct ContactFitSummary {
   int knocks = 0;  ///< disturbances that are not touches
   double onset_sd_median_s = 0.0;
   double peak_force_N = 0.0;
-  double point_offset_p95_m = 0.0;  ///< wrench's point to fitted fingertip surface
+  double point_offset_p95_m = 0.0;  ///< wrench's point to fitted fingertip surface; NaN: no point
   double torsion_p95_Nm = 0.0;  ///< moment along the force that no single frictional point carries
   std::vector<std::string> dof_names;  ///< of the torques, in their order
   Issues issues;  ///< touches outside the pose track, points off the surface, ...
@@ -62,8 +62,8 @@ struct ContactFit {
 /// `X_WP`: where the prop stands. Each phase's task is the text of the "stroke" event it began in,
 /// else of the "take" event, else the clip's task. Outside phases force and torque are 0 and points
 /// missing; the torque is that of the whole wrench, so that it does not fail where a weak force
-/// leaves the point open. Fails with kNotFound, kInvalid, or as reading failed. No touch is an
-/// answer, not a failure.
+/// leaves the point open. Fails with kNotFound, kInvalid (no pressed frame has a point on the
+/// surface among others), or as reading failed. No touch is an answer, not a failure.
 Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Skeleton& skeleton,
                               const artefact::PoseTrack& pose, const model::Prop& surface,
                               const geometry::RigidTransform& X_WP,

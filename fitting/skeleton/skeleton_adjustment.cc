@@ -89,8 +89,13 @@ Status SkeletonAdjustment::Solve() {
       return {};
     }
   }
-  return Error{ErrorCode::kNotConverged,
-               "the skeleton fit did not settle in 200 iterations: is the template this hand's?"};
+  return Error{
+      ErrorCode::kNotConverged,
+      std::string("the skeleton fit did not settle in 200 iterations: is the template this "
+                  "hand's (--template, --scale)") +
+          (HasTip() ? ", and does the touched surface stand there (--surface-pose, "
+                      "metres; --surface none leaves it out)?"
+                    : "?")};
 }
 
 const Eigen::MatrixXd& SkeletonAdjustment::InformationHere() {

@@ -213,7 +213,7 @@ struct Solved {
 
 /// Whether what was fitted together belongs together; fails as FitSkeleton says.
 Status CheckAgreement(const SkeletonFitSummary& summary, const Eigen::VectorXd& prior_precision) {
-  char text[400];
+  char text[480];
   if (summary.contact_distance_rms_m > kMostContactDistance_m ||
       summary.contact_axis_rms_m > kMostContactAxis_m) {
     std::snprintf(text, sizeof text,
@@ -229,9 +229,13 @@ Status CheckAgreement(const SkeletonFitSummary& summary, const Eigen::VectorXd& 
   if (summary.marker_rms_m > kMostMarkerRms_m || furthest > kFurthestFromTemplate) {
     std::snprintf(text, sizeof text,
                   "the fitted hand lies %.1f prior standard deviations from its template and %.2f "
-                  "mm RMS from the markers: is the template this hand's (--template, --scale), and "
-                  "are the labels right?",
-                  furthest, 1e3 * summary.marker_rms_m);
+                  "mm RMS from the markers: is the template this hand's (--template, --scale), are "
+                  "the labels right%s?",
+                  furthest, 1e3 * summary.marker_rms_m,
+                  summary.contact_frames > 0
+                      ? ", and does the touched surface stand there, its outside up "
+                        "(--surface-pose, metres; --surface none leaves it out)"
+                      : "");
     return Error{ErrorCode::kNotConverged, text};
   }
   return {};

@@ -7,7 +7,9 @@
 namespace handhold::synthesis {
 namespace {
 
-constexpr double kLost_rad = 3.14;  // no joint of a hand bends by half a turn in a step
+// Healthy replays stay below 0.05 rad, on the bump too; an open mesh's inside or a joint of 1000
+// rad/Nm gives 0.5 and more.
+constexpr double kLost_rad = 0.3;
 
 // The trajectory between its frames.
 class Sampler {

@@ -100,6 +100,11 @@ Result<fitting::ReferenceTrajectoryOptions> ReferenceOptionsOf(
                   text::ParseJson(trajectory.provenance.parameters_json, {.source = source}));
   HANDHOLD_ASSIGN(const text::JsonView view, text::JsonView(json, source).At("reference"));
   fitting::ReferenceTrajectoryOptions o;
+  if (const Json* named = view.value().Find("assume_compliance_rad_per_Nm")) {
+    for (const text::JsonMember& member : named->members()) {
+      if (member.value.number()) o.assume_compliance[member.key] = *member.value.number();
+    }
+  }
   HANDHOLD_ASSIGN(o.assumed_factor, view.Get<double>("assumed_factor"));
   HANDHOLD_ASSIGN(o.estimator, view.Get<std::string>("estimator"));
   HANDHOLD_ASSIGN(o.compliance_factor, view.Get<double>("compliance_factor"));

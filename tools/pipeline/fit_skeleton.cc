@@ -35,6 +35,7 @@ Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
   artefact::Provenance provenance = ProvenanceOf("fit.skeleton", fitting::kSkeletonFitVersion);
   provenance.inputs = {found.input(), hand.input("template")};
   Json parameters = ToJson(used);
+  parameters.Set("template_scale", template_scale);
 
   FoundClip touched = found;
   std::unique_ptr<store::ClipReader> touched_reader;

@@ -152,6 +152,8 @@ AssumptionReplay Difference(const model::Skeleton& hand, const Motion& a, const 
   return out;
 }
 
+constexpr double kTellResidual_rad = 0.1;
+
 /// What a reader of the motion must know: of the trajectory it plays between `motion`'s ends, and
 /// of the motion itself.
 Issues Findings(const InteractionTrajectory& played, const Motion& motion) {
@@ -177,6 +179,15 @@ Issues Findings(const InteractionTrajectory& played, const Motion& motion) {
                   "longest %.2f s at %.2f s)",
                   sum.seconds(), gaps, longest.seconds(), (at - Timestamp()).seconds());
     issues.push_back({"reference", Severity::kWarning, text});
+  }
+  if (motion.equilibrium_residual_rad.size() > 0 &&
+      motion.equilibrium_residual_rad.maxCoeff() > kTellResidual_rad) {
+    std::snprintf(
+        text, sizeof text,
+        "out of balance by %.2f rad at the most, a sound replay by less than 0.05: is the "
+        "surface closed, is an assumed compliance too large?",
+        motion.equilibrium_residual_rad.maxCoeff());
+    issues.push_back({"balance", Severity::kWarning, text});
   }
   if (motion.contacts.empty())
     issues.push_back(

@@ -16,8 +16,24 @@ namespace {
 
 using store::ArtefactInfo;
 
-// The verbs that make each step's result, for the page's list of commands.
-std::string CommandOf(const std::string& step, const std::string& clip,
+// The verb that makes a step's result, for the page's list of commands. The options are those that
+// change what is fitted and cannot be seen in the clip; every parameter stands beside.
+std::string OptionsOf(const artefact::Provenance& made) {
+  const auto parameters = text::ParseJson(made.parameters_json, {.source = made.step});
+  if (!parameters) return "";
+  std::string options;
+  const text::Json* scale = parameters->Find("template_scale");
+  if (scale != nullptr && scale->number() && *scale->number() != 1.0) {
+    char text[40];
+    std::snprintf(text, sizeof text, " --scale %.6g", *scale->number());
+    options += text;
+  }
+  const text::Json* inertia = parameters->Find("correct_inertia_and_gravity");
+  if (inertia != nullptr && inertia->boolean().value_or(false)) options += " --inertia";
+  return options;
+}
+
+std::string CommandOf(const artefact::Provenance& made, const std::string& clip,
                       const std::string& library) {
   static constexpr std::pair<std::string_view, std::string_view> verbs[] = {
       {"fit.skeleton", "fit skeleton"},
@@ -26,7 +42,10 @@ std::string CommandOf(const std::string& step, const std::string& clip,
       {"fit.compliance", "fit compliance"},
       {"synth.interaction", "synth interaction"}};
   for (const auto& [name, verb] : verbs) {
-    if (step == name) return "handhold " + std::string(verb) + " " + clip + " --library " + library;
+    if (made.step == name) {
+      return "handhold " + std::string(verb) + " " + clip + " --library " + library +
+             OptionsOf(made);
+    }
   }
   return "";
 }
@@ -92,15 +111,23 @@ class Loader {
       if (kind != "interaction_trajectory") return std::optional(*found);
       HANDHOLD_ASSIGN(const std::vector<std::string> children,
                       context_.library.MadeFrom(found->hash));
-      std::optional<ArtefactInfo> best(*found);
+      // Of those, Table 1's values before any that somebody tried by name; then the newest.
+      std::optional<ArtefactInfo> best;
+      bool best_named = false;
       for (const std::string& hash : children) {
         HANDHOLD_ASSIGN(ArtefactInfo info, store::ReadArtefactInfo(Path(hash)));
         if (info.provenance.step != "fit.assume") continue;
         HANDHOLD_ASSIGN(const auto made_with, pipeline::ReferenceOptionsOf(info));
         if (made_with.assumed_factor != 1.0) continue;  // halved or doubled, to see what it does
-        out_.chosen.push_back("its refused joints as assumed in " + pipeline::ShortHash(hash));
-        best = std::move(info);
+        const bool named = !made_with.assume_compliance.empty();
+        const bool better =
+            !best || (best_named && !named) ||
+            (best_named == named && info.provenance.made_utc > best->provenance.made_utc);
+        if (better) best = std::move(info), best_named = named;
       }
+      if (!best) return std::optional(*found);
+      out_.chosen.push_back("its refused joints as assumed in " + pipeline::ShortHash(best->hash) +
+                            (best_named ? ", by name" : ""));
       return best;
     }
     HANDHOLD_ASSIGN(ArtefactInfo info, pipeline::FindArtefact(context_.library, key, kind));
@@ -141,7 +168,7 @@ class Loader {
     std::reverse(out_.steps.begin(), out_.steps.end());
     for (const ReportSources::Step& step : out_.steps) {
       const std::string command =
-          CommandOf(step.provenance.step, clip_.row.name, context_.library.path());
+          CommandOf(step.provenance, clip_.row.name, context_.library.path());
       if (!command.empty()) out_.commands.push_back(command);
     }
     return {};

@@ -552,7 +552,9 @@ class Page {
       TableEnd();
     }
     if (!d_.commands.empty()) {
-      P("The commands that made it:");
+      P("The verbs that made it; options that only repeat what the clip or the defaults say are "
+        "left "
+        "out, every parameter stands above:");
       std::string all;
       for (const std::string& command : d_.commands) all += command + "\n";
       h_.Element("pre", all);

@@ -298,11 +298,13 @@ TEST(PropFromMesh, AMeshInAnotherUnitIsRefused) {
   std::ofstream(path)
       << "v 0 0 0\nv 50 0 0\nv 0 50 0\nv 0 0 50\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
   const auto in_metres = PropFromMesh(path, 1.0);
-  const auto in_mm = PropFromMesh(path, 1e-3);
+  const auto in_mm = PropFromMesh(path, 1e-3), in_um = PropFromMesh(path, 1e-6);
   std::filesystem::remove(path);
   EXPECT_TRUE(in_mm);
   ASSERT_FALSE(in_metres);
   EXPECT_THAT(in_metres.error().message, HasSubstr("shape 'mesh' is 50 m long, more than 5 m"));
+  ASSERT_FALSE(in_um);
+  EXPECT_THAT(in_um.error().message, HasSubstr("less than 1 mm"));
 }
 
 TEST(PropLibrary, HasWhatItPromises) {

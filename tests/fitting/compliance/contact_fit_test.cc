@@ -128,5 +128,30 @@ TEST(ContactFitTest, WrongInputsAreNamed) {
             ErrorCode::kInvalid);
 }
 
+// A surface that the wrench never meets: every touch would be listed, and no point checked.
+TEST(ContactFitTest, ASurfaceThatStandsElsewhereIsRefused) {
+  const FingerTake take = MakeTake(Small(1));
+  const artefact::PoseTrack pose = PoseOf(take);
+  geometry::RigidTransform in_mm = take.X_WPlate;
+  in_mm.p *= 1000;
+  const auto fit = FitContact(take.clip, take.skeleton, pose, take.plate, in_mm);
+  ASSERT_FALSE(fit);
+  EXPECT_EQ(fit.error().code, ErrorCode::kInvalid);
+  EXPECT_NE(fit.error().message.find("--surface-pose"), std::string::npos) << fit.error().message;
+}
+
+TEST(ContactFitTest, WithoutATouchNothingIsClaimedOfThePoint) {
+  const FingerTake take = MakeTake(Small(1));
+  ContactFitOptions deaf;
+  deaf.touch.enter_N = 1e3, deaf.touch.leave_N = 9e2;
+  const auto fit =
+      FitContact(take.clip, take.skeleton, PoseOf(take), take.plate, take.X_WPlate, deaf);
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_EQ(fit->summary.touches, 0);
+  EXPECT_TRUE(std::isnan(fit->summary.point_offset_p95_m));
+  EXPECT_EQ(fit->track.inertia_share.size(), 0);
+  EXPECT_NE(fit->summary.Brief().find("no touch"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace handhold::fitting

@@ -122,14 +122,14 @@ TEST_F(LoadReportTest, OfAssumedTrajectoriesTheOneWithTheFactorOneIsTaken) {
   fitted.assumed = {0};
   fitted.provenance = Made("fit.compliance", {ClipInput()});
   const std::string fit = library_->Save(fitted).value();
-  const auto assume = [&](const std::string& factor) {
+  const auto assume = [&](const std::string& factor, const std::string& by_name = "\"a\":1") {
     artefact::InteractionTrajectory t = fitted;
     t.assumed = {1};
-    t.provenance =
-        Made("fit.assume", {{"trajectory", fit, ""}},
-             R"({"reference":{"assume_compliance_rad_per_Nm":{"a":1},"assumed_factor":)" + factor +
-                 R"(,"compliance_factor":1,"estimator":"dynamic","extrapolation_ns":1,)"
-                 R"("extrapolation_from_ns":1,"settle_ns":1}})");
+    t.provenance = Made("fit.assume", {{"trajectory", fit, ""}},
+                        R"({"reference":{"assume_compliance_rad_per_Nm":{)" + by_name +
+                            R"(},"assumed_factor":)" + factor +
+                            R"(,"compliance_factor":1,"estimator":"dynamic","extrapolation_ns":1,)"
+                            R"("extrapolation_from_ns":1,"settle_ns":1}})");
     return library_->Save(t).value();
   };
   assume("0.5"), assume("12");
@@ -140,6 +140,13 @@ TEST_F(LoadReportTest, OfAssumedTrajectoriesTheOneWithTheFactorOneIsTaken) {
   EXPECT_EQ(loaded->trajectory->assumed[0], 1);
   EXPECT_EQ(loaded->steps.back().provenance.step, "fit.assume");
   EXPECT_THAT(loaded->steps.back().provenance.parameters_json, HasSubstr("\"assumed_factor\":1"));
+  // What somebody tries by name, later too, does not take the place of the default.
+  const std::string tried = assume("1", "\"a\":1000"), tried_first = loaded->steps.back().hash;
+  EXPECT_EQ(Load().value().steps.back().hash, tried) << "the newest of those by name";
+  const std::string by_default = assume("1", "");
+  assume("1", "\"a\":7");
+  EXPECT_EQ(Load().value().steps.back().hash, by_default);
+  EXPECT_NE(tried, tried_first);
   assume("\"one\"");
   EXPECT_FALSE(Load()) << "a result that is there and cannot be read is an error";
 }
