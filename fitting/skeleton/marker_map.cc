@@ -1,5 +1,7 @@
 #include "fitting/skeleton/marker_map.h"
 
+#include <algorithm>
+
 namespace handhold::fitting {
 
 MarkerMap MapMarkers(const recording::StreamInfo& stream, const model::Skeleton& skeleton) {
@@ -19,29 +21,34 @@ MarkerMap MapMarkers(const recording::StreamInfo& stream, const model::Skeleton&
   return map;
 }
 
+std::vector<std::string> MissingMarkers(const std::vector<const recording::StreamInfo*>& streams,
+                                        const model::Skeleton& skeleton) {
+  std::vector<char> there(skeleton.markers().size(), 0);
+  for (const recording::StreamInfo* stream : streams) {
+    const MarkerMap map = MapMarkers(*stream, skeleton);
+    for (size_t m = 0; m < there.size(); ++m)
+      there[m] = static_cast<char>(there[m] | (map.channel[m] >= 0));
+  }
+  std::vector<std::string> missing;
+  for (size_t m = 0; m < there.size(); ++m) {
+    if (there[m] == 0) missing.push_back(skeleton.markers()[m].name);
+  }
+  return missing;
+}
+
 Status CheckWorn(const std::vector<const recording::StreamInfo*>& streams,
                  const model::Skeleton& skeleton) {
   const size_t all = skeleton.markers().size();
-  std::vector<char> there(all, 0);
-  for (const recording::StreamInfo* stream : streams) {
-    const MarkerMap map = MapMarkers(*stream, skeleton);
-    for (size_t m = 0; m < all; ++m) there[m] |= static_cast<char>(map.channel[m] >= 0);
-  }
-  size_t worn = 0, told = 0;
-  std::string missing;
-  for (size_t m = 0; m < all; ++m) {
-    if (there[m] != 0) {
-      ++worn;
-    } else if (++told <= 3) {
-      missing += (told > 1 ? ", " : "") + skeleton.markers()[m].name;
-    } else if (told == 4) {
-      missing += ", ...";
-    }
-  }
+  const std::vector<std::string> missing = MissingMarkers(streams, skeleton);
+  const size_t worn = all - missing.size();
   if (2 * worn >= all) return {};
+  std::string named;
+  for (size_t i = 0; i < std::min<size_t>(3, missing.size()); ++i)
+    named += (i > 0 ? ", " : "") + missing[i];
+  if (missing.size() > 3) named += ", ...";
   return Error{ErrorCode::kNotFound, "stream '" + streams.front()->name + "' has " +
                                          std::to_string(worn) + " of the " + std::to_string(all) +
-                                         " markers of '" + skeleton.name() + "' (not " + missing +
+                                         " markers of '" + skeleton.name() + "' (not " + named +
                                          "): choose the hand that wore them"};
 }
 

@@ -19,6 +19,10 @@ struct MarkerMap {
 /// By name; "subject:marker" also by what stands after the colon.
 MarkerMap MapMarkers(const recording::StreamInfo& stream, const model::Skeleton& skeleton);
 
+/// Those of the skeleton that none of `streams` has.
+std::vector<std::string> MissingMarkers(const std::vector<const recording::StreamInfo*>& streams,
+                                        const model::Skeleton& skeleton);
+
 /// kNotFound, naming what is missing, when `streams` have fewer than half of the skeleton's
 /// markers between them: that is another hand's recording, and its joints would be guesses.
 Status CheckWorn(const std::vector<const recording::StreamInfo*>& streams,

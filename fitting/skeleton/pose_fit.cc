@@ -184,8 +184,9 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
   const auto frames = static_cast<Eigen::Index>(poses_.size());
   summary.fitted = static_cast<int>(frames);
   if (frames == 0 || summary.frames_underdetermined == summary.fitted) {
-    std::string why = summary.issues.empty() ? "no frame has a marker of this skeleton"
-                                             : summary.issues.front().what;
+    std::string why = summary.frames == 0      ? "the range holds no frame of the clip"
+                      : summary.issues.empty() ? "no frame has a marker of this skeleton"
+                                               : summary.issues.front().what;
     return Error{ErrorCode::kUnidentifiable,
                  "no frame determines the pose of '" + skeleton_.name() + "': " + why};
   }

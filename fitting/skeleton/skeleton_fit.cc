@@ -345,9 +345,15 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
                   ReadCalibrationFrames(clip, streams, template_skeleton,
                                         {options.range.value_or(all)}, options.frames));
   if (static_cast<int>(frames.size()) < 10) {
+    std::string why = "; each is in the clip, never all at once";
+    if (const auto missing = MissingMarkers(streams, template_skeleton); !missing.empty()) {
+      why = "; not in the clip:";
+      for (const std::string& marker : missing) why += " " + marker;
+    }
     return Error{ErrorCode::kUnidentifiable, "skeleton fit: only " + std::to_string(frames.size()) +
-                                                 " frames show all markers of '" +
-                                                 template_skeleton.name() + "'"};
+                                                 " frames in the range show all markers of '" +
+                                                 template_skeleton.name() + "'" + why +
+                                                 ": label them, or give a --template without them"};
   }
   frames = PoseAndSpread(template_skeleton, std::move(frames), options.frames);
 

@@ -34,7 +34,10 @@ Result<std::string> Print(Printer& out, const std::string& path) {
     HANDHOLD_ASSIGN(const auto lengths, summary.GetItems("lengths"));
     for (const text::JsonView& l : lengths) {
       const auto cell = [&l](const char* key) { return Cell(*l.value().Find(key)); };
-      table.Row({cell("name"), cell("length_m"), cell("sd_m"), cell("template_m"), cell("source")});
+      HANDHOLD_ASSIGN(const std::string source, l.Get<std::string>("source"));
+      // The template's own length has no sd that anybody knows.
+      const Cell sd_m = source == "template" ? Cell(text::Json()) : cell("sd_m");
+      table.Row({cell("name"), cell("length_m"), sd_m, cell("template_m"), source});
     }
   }
   Table table = out.BeginTable("not_determined", {{.name = "direction"}});

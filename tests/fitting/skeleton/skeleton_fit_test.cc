@@ -105,6 +105,7 @@ TEST(SkeletonFitTest, WhatIsMissingIsSaid) {
   const auto blind = MarkerClip(
       hand, [&](double t) { return motion.At(t); }, 50, 5e-5, 2, [](int, int m) { return m == 0; });
   EXPECT_EQ(FitSkeleton(blind, hand).error().code, ErrorCode::kUnidentifiable);
+  EXPECT_NE(FitSkeleton(blind, hand).error().message.find("never all at once"), std::string::npos);
   SkeletonFitOptions options;
   options.frames = 2;
   EXPECT_EQ(FitSkeleton(blind, hand, options).error().code, ErrorCode::kInvalid);
