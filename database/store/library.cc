@@ -120,6 +120,7 @@ class FolderLibrary final : public Library {
     if (file.name.empty()) return row.error();
     return ClipReader::Open(path_ + "/clips/" + file.name, options);
   }
+  Result<Issues> Problems() const override;
   Result<std::vector<std::string>> Say(const std::vector<LedgerEntry>& entries) override;
   std::string ArtefactPath(const std::string& hash) const override {
     return derived_folder() + "/" + hash + ".art";
@@ -490,6 +491,20 @@ Error FolderLibrary::NotCatalogued(const std::string& key, const std::string& fi
                    "`handhold library rebuild --finish` brings it in"};
 }
 
+Result<Issues> FolderLibrary::Problems() const {
+  Issues problems;
+  HANDHOLD_ASSIGN(Statement list,
+                  catalogue_.Prepare("SELECT path, what, path IN (SELECT 'clips/'||path FROM clip) "
+                                     "FROM problem ORDER BY path"));
+  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
+    const bool whole = row.Integer(2) != 0 || ClipOwners::IsCopy(row.String(1));
+    problems.push_back(
+        {row.String(0), whole ? Severity::kWarning : Severity::kLoss, row.String(1)});
+    return {};
+  }));
+  return problems;
+}
+
 Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntry>& entries) {
   HANDHOLD_TRY(MayWrite());
   HANDHOLD_ASSIGN(std::vector<std::string> uids, ledger_->Append(entries));
@@ -511,15 +526,17 @@ Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntr
 }
 
 Status FolderLibrary::CopyEntries(const std::string& clip_id) {
-  if (const Status readable = ledger_->readable(); !readable) {
-    HANDHOLD_ASSIGN(Statement put,
-                    catalogue_.Prepare("INSERT OR REPLACE INTO problem VALUES('ledger.db', ?1)"));
-    return put.Bind(1, readable.error().message).Run();
-  }
+  HANDHOLD_ASSIGN(Statement put,
+                  catalogue_.Prepare("INSERT OR REPLACE INTO problem VALUES(?1, ?2)"));
+  if (const Status readable = ledger_->readable(); !readable)
+    return put.Bind(1, "ledger.db").Bind(2, readable.error().message).Run();
   Issues damage;
   HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_->Held(clip_id, damage));
-  for (const Issue& issue : damage)
+  for (const Issue& issue : damage) {
     Log(LogLevel::kWarning, "ledger.damaged", {{"where", issue.where}, {"what", issue.what}});
+    // What the copy lacks from now on, queries say.
+    HANDHOLD_TRY(put.Bind(1, issue.where).Bind(2, issue.what).Run());
+  }
   return CopyLedger(catalogue_, entries, clip_id);
 }
 
