@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "database/exchange/c3d_contents.h"
 #include "database/exchange/csv_source.h"
@@ -141,7 +142,8 @@ class ForeignCsv final : public CsvSource {
     int64_t row = 0, last = -1;
     const double hz = head_.streams[0].rate.hz(), rounding = kRoundingSteps * rounding_s_ * hz;
     double most_off = 0;
-    int64_t most_off_line = 0;
+    int64_t most_off_line = 0, inexact = 0;
+    std::string first_inexact;
     while (true) {
       HANDHOLD_ASSIGN(more, NextLine());
       if (!more) break;
@@ -170,6 +172,9 @@ class ForeignCsv final : public CsvSource {
       for (const size_t c : columns_) {
         double value = 0;
         if (!ParseNumber(Bare(cells_[c]), value)) return NoNumber(cells_[c]);
+        if (std::fabs(value) >= 0x1p53 && !IsExact(Bare(cells_[c]), value) && inexact++ == 0)
+          first_inexact = "line " + std::to_string(lines_.number()) + ": " +
+                          std::string(Bare(cells_[c]).substr(0, 40));
         rows.by_row.push_back(value);
       }
       ++rows.block.count;
@@ -177,6 +182,12 @@ class ForeignCsv final : public CsvSource {
     }
     HANDHOLD_TRY(rows.Flush(visit));
     TellOfDeviation(most_off, rounding, most_off_line);
+    if (inexact > 0 && !std::exchange(told_inexact_, true)) {
+      issues_.push_back(
+          {"values", Severity::kWarning,
+           std::to_string(inexact) + (inexact == 1 ? " integer is" : " integers are") +
+               " above 2^53 and rounded to what a double holds (first in " + first_inexact + ")"});
+    }
     return {};
   }
 
@@ -185,6 +196,17 @@ class ForeignCsv final : public CsvSource {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", number);
     return text;
+  }
+
+  /// Whether an integer is kept whole; what is written with decimals or an exponent is rounded as
+  /// such numbers are.
+  static bool IsExact(std::string_view cell, double value) {
+    if (!cell.empty() && (cell.front() == '-' || cell.front() == '+')) cell.remove_prefix(1);
+    if (cell.find_first_not_of("0123456789") != std::string_view::npos) return true;
+    cell.remove_prefix(std::min(cell.find_first_not_of('0'), cell.size()));
+    char held[400];
+    std::snprintf(held, sizeof held, "%.0f", std::fabs(value));
+    return cell == held;
   }
 
   /// A clip's even stream has no times of its own but those of its rate.
@@ -357,6 +379,11 @@ class ForeignCsv final : public CsvSource {
       return At(ErrorCode::kUnsupported, "its times do not increase");
     rate_ = SimplestRate(period_s, fit.last_n(), std::max(0.5 * rounding_s_, fit.scatter_s()));
     begin_s_ = fit.begin_s(1.0 / rate_.hz());
+    if (options_.rate_Hz > 0) {
+      issues_.push_back({"time", Severity::kWarning,
+                         "says the rate, " + Short(rate_.hz()) + " Hz: --rate " +
+                             Short(options_.rate_Hz) + " is not used"});
+    }
     return {};
   }
 
@@ -459,7 +486,7 @@ class ForeignCsv final : public CsvSource {
   double seconds_per_unit_ = 1.0, first_s_ = 0.0;
   double begin_s_ = 0.0;     ///< of sample 0, from first_s_ on: the line through all rows
   double rounding_s_ = 0.0;  ///< one step of the last decimal place that times are printed with
-  bool no_gaps_ = false, told_ = false;
+  bool no_gaps_ = false, told_ = false, told_inexact_ = false;
   recording::Rate rate_;
   std::vector<size_t> columns_;
 };

@@ -349,6 +349,8 @@ Status PutClipRows(Database& db, const ClipRows& rows) {
   const std::string other_id = other ? same.String(0) : "";
   same.Reset();
   if (other) HANDHOLD_TRY(DropClip(db, other_id));
+  HANDHOLD_ASSIGN(Statement mended, db.Prepare("DELETE FROM problem WHERE path='clips/'||?1"));
+  HANDHOLD_TRY(mended.Bind(1, rows.file).Run());
   int64_t row = 0;
   HANDHOLD_TRY(PutClipRow(db, rows, row));
   HANDHOLD_TRY(PutDetails(db, clip, row));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "database/base/log.h"
@@ -91,6 +92,12 @@ Status MakeLedger(const std::string& file, const IndexerOptions& indexer) {
   return {};
 }
 
+Error SeveralClips(const std::string& key, const std::vector<std::string>& ids) {
+  std::string text = "'" + key + "' is several clips:";
+  for (size_t i = 0; i < std::min<size_t>(ids.size(), 5); ++i) text += " " + ids[i];
+  return Error{ErrorCode::kInvalid, text + "; give the id"};
+}
+
 class FolderLibrary final : public Library {
  public:
   explicit FolderLibrary(std::string path) : path_(std::move(path)) {}
@@ -114,12 +121,26 @@ class FolderLibrary final : public Library {
   Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key,
                                                const ClipReaderOptions& options) const override {
     Result<ClipRow> row = FindClip(key);
+    if (options.damage == nullptr) {
+      if (!row) return row.error();
+      return OpenRow(path_, *row, options);
+    }
+    if (!row && row.error().code != ErrorCode::kNotFound) return row.error();
+    // A file that no row knows may be meant as well as the clip that one does.
+    HANDHOLD_ASSIGN(const Uncatalogued others, FindUncatalogued(key));
+    std::map<std::string, std::string> files = others.files;
+    if (row) files.erase(row->id);  // a copy of it
+    if (files.size() + (row ? 1 : 0) > 1) {
+      std::vector<std::string> ids;
+      if (row) ids.push_back(row->id);
+      for (const auto& [id, file] : files) ids.push_back(id);
+      return SeveralClips(key, ids);
+    }
     if (row) return OpenRow(path_, *row, options);
-    if (options.damage == nullptr || row.error().code != ErrorCode::kNotFound) return row.error();
-    HANDHOLD_ASSIGN(const Uncatalogued file, FindUncatalogued(key));
-    if (file.name.empty()) return row.error();
-    return ClipReader::Open(path_ + "/clips/" + file.name, options);
+    if (files.empty()) return row.error();
+    return ClipReader::Open(path_ + "/clips/" + files.begin()->second, options);
   }
+  Result<Issues> Problems() const override;
   Result<std::vector<std::string>> Say(const std::vector<LedgerEntry>& entries) override;
   std::string ArtefactPath(const std::string& hash) const override {
     return derived_folder() + "/" + hash + ".art";
@@ -153,8 +174,9 @@ class FolderLibrary final : public Library {
   /// Files of clips/ that no row knows: being recorded, or left by a recorder that died.
   Result<std::vector<std::string>> UncataloguedFiles() const;
   struct Uncatalogued {
-    std::string name;  ///< of the file that holds the clip; empty: none is known to
-    int nameless = 0;  ///< files that do not say which clip they hold
+    std::map<std::string, std::string> files;  ///< that the key names: by the id of their clip
+    std::vector<std::string> nameless;  ///< ids of clips that can be read, but for their name
+    int unreadable = 0;                 ///< files that do not say which clip they hold
   };
   Result<Uncatalogued> FindUncatalogued(const std::string& key) const;
   /// Why a clip that is in this file of clips/ is not in the catalogue.
@@ -237,15 +259,19 @@ Status FolderLibrary::OpenTheLedger() {
     ledger_ = *std::move(ledger);
     return {};
   }
+  // A newer program's is whole, and says itself what helps.
+  const bool newer = ledger.error().message.ends_with("update Handhold");
   const std::string fix =
-      "put a copy of ledger.db in its place; without one, move away what is there, and 'handhold "
-      "library create " +
-      path_ + "' begins another, which says nothing yet";
+      newer ? "update Handhold"
+            : "put a copy of ledger.db in its place; without one, move away what is there, and "
+              "'handhold library create " +
+                  path_ + "' begins another, which says nothing yet";
   Log(LogLevel::kWarning, "ledger.unreadable",
       {{"why", ledger.error().message},
        {"unknown", "tags, ratings, labels, notes and consent; nothing can be said"},
        {"fix", fix}});
-  ledger_ = Ledger::Unreadable({ledger.error().code, ledger.error().message + "; " + fix});
+  ledger_ =
+      Ledger::Unreadable({ledger.error().code, ledger.error().message + (newer ? "" : "; " + fix)});
   return {};
 }
 
@@ -431,9 +457,9 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
   }));
   if (rows.size() == 1) return rows.front();
   if (rows.size() > 1) {
-    std::string text = "'" + key + "' is several clips:";
-    for (size_t i = 0; i < std::min<size_t>(rows.size(), 5); ++i) text += " " + rows[i].id;
-    return Error{ErrorCode::kInvalid, text + "; give the id"};
+    std::vector<std::string> ids;
+    for (const ClipRow& row : rows) ids.push_back(row.id);
+    return SeveralClips(key, ids);
   }
   std::vector<std::string> names;
   HANDHOLD_ASSIGN(Statement list, catalogue_.Prepare("SELECT DISTINCT name FROM clip LIMIT 10000"));
@@ -442,12 +468,24 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
     return {};
   }));
   // A take whose recorder died is a file that no row knows, and so is one that is damaged.
-  HANDHOLD_ASSIGN(const Uncatalogued file, FindUncatalogued(key));
-  if (!file.name.empty()) return NotCatalogued(key, file.name);
+  HANDHOLD_ASSIGN(const Uncatalogued others, FindUncatalogued(key));
+  if (others.files.size() > 1) {
+    std::vector<std::string> ids;
+    for (const auto& [id, file] : others.files) ids.push_back(id);
+    return SeveralClips(key, ids);
+  }
+  if (!others.files.empty()) return NotCatalogued(key, others.files.begin()->second);
   std::string text = "no clip '" + key + "' in " + path_ + DidYouMean(key, names);
-  if (file.nameless > 0) {
-    text += "; it may be in one of " + std::to_string(file.nameless) +
-            (file.nameless == 1 ? " file" : " files") +
+  if (!others.nameless.empty()) {
+    text += "; it may be one of those whose name is damaged:";
+    for (size_t i = 0; i < std::min<size_t>(others.nameless.size(), 5); ++i)
+      text += " " + others.nameless[i];
+    text += "; what is left of one writes 'handhold clip export " + others.nameless.front() +
+            " --library " + path_ + " --to FILE.csv --damaged'";
+  }
+  if (others.unreadable > 0) {
+    text += "; it may be in one of " + std::to_string(others.unreadable) +
+            (others.unreadable == 1 ? " file" : " files") +
             " of clips/ that cannot be read: 'handhold library check' names them";
   }
   return Error{ErrorCode::kNotFound, std::move(text)};
@@ -457,15 +495,25 @@ Result<FolderLibrary::Uncatalogued> FolderLibrary::FindUncatalogued(const std::s
   HANDHOLD_ASSIGN(const std::vector<std::string> files, UncataloguedFiles());
   Uncatalogued found;
   for (const std::string& file : files) {
+    const std::string stem = fs::path(file).stem().string();
     Issues damage;
     ClipReaderOptions options;
     options.damage = &damage;
     const auto clip = ClipReader::Open(path_ + "/clips/" + file, options);
-    const bool by_id = key.size() >= 4 && file.starts_with(key);
-    found.nameless += clip ? 0 : 1;
-    if (!by_id && !(clip && (*clip)->info().name == key)) continue;
-    found.name = file;
-    break;
+    const std::string name = clip ? (*clip)->info().name : "";
+    // A file that does not say whose it is goes by its own name.
+    const bool known = clip && !(*clip)->info().id.is_nil();
+    const std::string id = known ? (*clip)->info().id.ToString() : stem;
+    const bool by_id = key.size() >= 4 && (stem.starts_with(key) || id.starts_with(key));
+    if (by_id || (clip && name == key)) {
+      // Of a file and its copies the one that is named by the clip.
+      std::string& taken = found.files[id];
+      if (taken.empty() || stem == id) taken = file;
+    } else if (!clip) {
+      ++found.unreadable;
+    } else if (name.empty()) {
+      found.nameless.push_back(stem);
+    }
   }
   return found;
 }
@@ -490,6 +538,20 @@ Error FolderLibrary::NotCatalogued(const std::string& key, const std::string& fi
                    "`handhold library rebuild --finish` brings it in"};
 }
 
+Result<Issues> FolderLibrary::Problems() const {
+  Issues problems;
+  HANDHOLD_ASSIGN(Statement list,
+                  catalogue_.Prepare("SELECT path, what, path IN (SELECT 'clips/'||path FROM clip) "
+                                     "FROM problem ORDER BY path"));
+  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
+    const bool whole = row.Integer(2) != 0 || ClipOwners::IsCopy(row.String(1));
+    problems.push_back(
+        {row.String(0), whole ? Severity::kWarning : Severity::kLoss, row.String(1)});
+    return {};
+  }));
+  return problems;
+}
+
 Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntry>& entries) {
   HANDHOLD_TRY(MayWrite());
   HANDHOLD_ASSIGN(std::vector<std::string> uids, ledger_->Append(entries));
@@ -511,15 +573,17 @@ Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntr
 }
 
 Status FolderLibrary::CopyEntries(const std::string& clip_id) {
-  if (const Status readable = ledger_->readable(); !readable) {
-    HANDHOLD_ASSIGN(Statement put,
-                    catalogue_.Prepare("INSERT OR REPLACE INTO problem VALUES('ledger.db', ?1)"));
-    return put.Bind(1, readable.error().message).Run();
-  }
+  HANDHOLD_ASSIGN(Statement put,
+                  catalogue_.Prepare("INSERT OR REPLACE INTO problem VALUES(?1, ?2)"));
+  if (const Status readable = ledger_->readable(); !readable)
+    return put.Bind(1, "ledger.db").Bind(2, readable.error().message).Run();
   Issues damage;
   HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_->Held(clip_id, damage));
-  for (const Issue& issue : damage)
+  for (const Issue& issue : damage) {
     Log(LogLevel::kWarning, "ledger.damaged", {{"where", issue.where}, {"what", issue.what}});
+    // What the copy lacks from now on, queries say.
+    HANDHOLD_TRY(put.Bind(1, issue.where).Bind(2, issue.what).Run());
+  }
   return CopyLedger(catalogue_, entries, clip_id);
 }
 

@@ -115,6 +115,11 @@ class Library {
   virtual Result<std::unique_ptr<ClipReader>> OpenClip(
       const std::string& key, const ClipReaderOptions& options = {}) const = 0;
 
+  /// What could not be catalogued, as it was when the catalogue was made or written: a loss where
+  /// answers lack it (a clip, a result, entries of the ledger), a warning where they do not (a copy
+  /// of a clip, one that cannot be closed).
+  virtual Result<Issues> Problems() const = 0;
+
   /// Appends to the ledger, all of them or none. Then the catalogue's copy follows; where it cannot
   /// (it is missing, broken or held by another program), that is logged, and Rebuild makes it good.
   virtual Result<std::vector<std::string>> Say(const std::vector<LedgerEntry>& entries) = 0;

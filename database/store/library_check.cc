@@ -304,8 +304,13 @@ class Checker {
     } else if (!expected) {
       absent_.insert(id);
       std::error_code error;
-      if (!fs::exists(path_ + "/" + file, error))
+      if (!fs::exists(path_ + "/" + file, error)) {
         Add(file, Severity::kLoss, "is in the catalogue, but its file is gone");
+      } else {
+        Add(file, Severity::kLoss,
+            "holds another clip, and the clip " + id +
+                " of the catalogue is in no file: put a copy of it in its place");
+      }
     } else if (!there) {
       absent_.insert(id);
       Add(file, Severity::kWarning, std::string("is not in the catalogue: ") + kRebuild);

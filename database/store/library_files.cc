@@ -88,9 +88,14 @@ std::string ClipOwners::Claim(const std::string& id, const std::string& file) {
   return file == id + ".clip" ? std::exchange(owner, file) : file;
 }
 
+namespace {
+constexpr char kCopyOf[] = "holds the clip ";
+}
+
+bool ClipOwners::IsCopy(const std::string& what) { return what.starts_with(kCopyOf); }
+
 std::string ClipOwners::CopyOf(const std::string& id) const {
-  return "holds the clip " + id + ", which is taken from clips/" + owners_.at(id) +
-         ": move the copy away";
+  return kCopyOf + id + ", which is taken from clips/" + owners_.at(id) + ": move the copy away";
 }
 
 Issues Leftovers(const std::string& path) {

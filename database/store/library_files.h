@@ -49,6 +49,8 @@ class ClipOwners {
   std::string Claim(const std::string& id, const std::string& file);
   /// What is said of a file that is not taken.
   std::string CopyOf(const std::string& id) const;
+  /// Whether `what` is from CopyOf.
+  static bool IsCopy(const std::string& what);
 
  private:
   std::map<std::string, std::string> owners_;

@@ -119,7 +119,7 @@ Window Around(Timestamp t, const PlanNode& within) {
 /// What all clips of a run share.
 struct RunContext {
   std::map<std::string, std::set<int64_t>> text_hits;  ///< words -> clips
-  bool said_known = true;       ///< false: nobody knows what tags and labels a clip has
+  bool said_known = true;       ///< false: a clip may have tags and labels that nobody knows
   std::function<bool()> go_on;  ///< asked again and again; false cancels
 };
 
@@ -331,8 +331,10 @@ class ClipEvaluation {
       case Field::kStream:
       case Field::kProperty: {
         const bool said = node.field == Field::kTag || node.field == Field::kLabel;
-        if (said && !run_.said_known) return Truth::kUnknown;
         HANDHOLD_ASSIGN(const std::vector<std::string> texts, clip_.Texts(node.field, node.key));
+        const Operator has = node.op == Operator::kNotEqual ? Operator::kEqual : node.op;
+        if (said && !run_.said_known && !CompareTexts(has, texts, node.texts))
+          return Truth::kUnknown;
         if (node.field == Field::kProperty && texts.empty()) return Truth::kUnknown;
         return Of(CompareTexts(node.op, texts, node.texts));
       }
@@ -340,7 +342,7 @@ class ClipEvaluation {
         bool any = false;
         for (const std::string& words : node.texts)
           any = any || run_.text_hits.at(words).contains(row.row);
-        return Of(any);
+        return any || run_.said_known ? Of(any) : Truth::kUnknown;
       }
       case Field::kDate:
         return Of(CompareDate(node.op, row.utc_start, node));
@@ -494,7 +496,7 @@ class QueryRun {
     for (const QueryPlan::Column& column : plan_.measures)
       result_.columns.push_back({column.key, std::string(SiUnit(column.measure.dimension))});
     HANDHOLD_TRY(FindTexts(plan_.root));
-    if (AsksWhatWasSaid(plan_.root)) HANDHOLD_TRY(LookAtLedger());
+    HANDHOLD_TRY(LookAtProblems());
     HANDHOLD_ASSIGN(std::vector<ClipRow> clips, Candidates());
     size_t done = 0;
     for (ClipRow& row : clips) {
@@ -546,25 +548,46 @@ class QueryRun {
 
   static bool AsksWhatWasSaid(const PlanNode& node) {
     if (node.kind == PlanNode::Kind::kField &&
-        (node.field == Field::kTag || node.field == Field::kLabel || node.field == Field::kRating))
+        (node.field == Field::kTag || node.field == Field::kLabel || node.field == Field::kRating ||
+         node.field == Field::kText))
       return true;
     return std::ranges::any_of(node.children, AsksWhatWasSaid);
   }
 
-  /// Tags, labels and ratings come from the ledger, by way of the catalogue.
-  Status LookAtLedger() {
-    HANDHOLD_ASSIGN(
-        const int64_t without,
-        library_.catalogue().QueryInteger("SELECT count(*) FROM problem WHERE path='ledger.db'"));
-    run_.said_known = without == 0;
-    if (!run_.said_known) {
+  /// What the catalogue lacks, no answer has. Tags, labels, ratings and notes come from the ledger,
+  /// by way of the catalogue.
+  Status LookAtProblems() {
+    constexpr int kNamed = 20;
+    const bool said = AsksWhatWasSaid(plan_.root);
+    int unnamed = 0;
+    HANDHOLD_ASSIGN(const Issues problems, library_.Problems());
+    for (const Issue& problem : problems) {
+      const bool ledger = problem.where.starts_with("ledger.db");
+      if (problem.severity < Severity::kLoss || (ledger && !said)) continue;
+      if (ledger) run_.said_known = false;
+      if (std::ssize(result_.issues) >= kNamed) {
+        ++unnamed;
+      } else if (problem.where == "ledger.db") {
+        result_.issues.push_back({problem.where, Severity::kLoss,
+                                  "tags, labels, ratings and notes are unknown: the catalogue was "
+                                  "written while it could not be read"});
+      } else {
+        result_.issues.push_back(
+            {problem.where, Severity::kLoss,
+             (ledger ? "is not known to the catalogue, what it said of a clip is missing here: "
+                     : "is not in the catalogue, and was not asked: ") +
+                 problem.what});
+      }
+    }
+    if (unnamed > 0) {
+      result_.issues.push_back(
+          {"catalogue.db", Severity::kLoss,
+           "lacks " + std::to_string(unnamed) + " more: 'handhold library check' names them"});
+    }
+    if (said && run_.said_known && !library_.ledger().readable()) {
       result_.issues.push_back({"ledger.db", Severity::kLoss,
-                                "tags, labels and ratings are unknown: the catalogue was written "
-                                "while it could not be read"});
-    } else if (!library_.ledger().readable()) {
-      result_.issues.push_back({"ledger.db", Severity::kLoss,
-                                "cannot be read: tags, labels and ratings are those that the "
-                                "catalogue copied when it could"});
+                                "cannot be read: tags, labels, ratings and notes are those that "
+                                "the catalogue copied when it could"});
     }
     return {};
   }

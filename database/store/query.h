@@ -54,9 +54,10 @@ struct QueryResult {
   std::vector<QueryRow> rows;  ///< by start of the clip, id, time of the event: pages do not shift
                                ///< when later takes are added
   bool more = false;           ///< there are rows beyond the limit
-  Issues issues;             ///< clips that could not be read: they are in no row; and whether tags
-                             ///< and ratings are known, where the query asks for them
-  int64_t clips_asked = 0;   ///< that the catalogue could not rule out as a whole
+  Issues issues;            ///< clips that could not be read, or not be catalogued: they are in no
+                            ///< row; and whether tags, ratings and notes are known, where the query
+                            ///< asks for them
+  int64_t clips_asked = 0;  ///< that the catalogue could not rule out as a whole
   int64_t clips_opened = 0;  ///< whose samples had to be looked at
 };
 

@@ -82,9 +82,14 @@ class FaultVfs {
       files.push_back({bytes, {}});
     }
     std::vector<const DiskEvent*> waiting_names;
-    const auto sync_names = [&] {
-      for (const DiskEvent* w : waiting_names) ApplyName(durable, *w);
-      waiting_names.clear();
+    // Only what was done to names of that folder.
+    const auto sync_names = [&](const std::string& folder) {
+      std::erase_if(waiting_names, [&](const DiskEvent* w) {
+        if (FolderOf(w->file) != folder && (w->to.empty() || FolderOf(w->to) != folder))
+          return false;
+        ApplyName(durable, *w);
+        return true;
+      });
     };
     for (size_t i = 0; i < events; ++i) {
       const DiskEvent& e = log[i];
@@ -93,7 +98,7 @@ class FaultVfs {
         case Kind::kAcknowledged:
           break;
         case Kind::kSyncFolder:
-          sync_names();
+          sync_names(e.file);
           break;
         case Kind::kDelete:
         case Kind::kRename:
@@ -101,7 +106,7 @@ class FaultVfs {
           if (!seen.contains(e.file)) break;  // not of SQLite's files
           waiting_names.push_back(&e);
           ApplyName(seen, e);
-          if (e.kind == Kind::kDelete && e.offset != 0) sync_names();
+          if (e.kind == Kind::kDelete && e.offset != 0) sync_names(FolderOf(e.file));
           break;
         case Kind::kSync: {
           const auto at = seen.find(e.file);
@@ -183,6 +188,10 @@ class FaultVfs {
                 content.begin() + static_cast<std::ptrdiff_t>(begin));
   }
 
+  static std::string FolderOf(const std::string& file) {
+    return file.substr(0, std::min(file.rfind('/'), file.size()));
+  }
+
   static void ApplyName(std::map<std::string, size_t>& names, const DiskEvent& e) {
     const auto from = names.find(e.file);
     if (from == names.end()) return;
@@ -222,8 +231,7 @@ class FaultVfs {
   static int Sync(sqlite3_file* file, int) {  // the real disk need not be waited for
     Of(file)->vfs->Note({DiskEvent::Kind::kSync, *Of(file)->name, 0, {}});
     if (std::exchange(Of(file)->new_log, false)) {
-      const std::string& name = *Of(file)->name;
-      Of(file)->vfs->Note({DiskEvent::Kind::kSyncFolder, name.substr(0, name.rfind('/')), 0, {}});
+      Of(file)->vfs->Note({DiskEvent::Kind::kSyncFolder, FolderOf(*Of(file)->name), 0, {}});
     }
     return SQLITE_OK;
   }

@@ -106,6 +106,22 @@ std::vector<DiskEvent> LogOfRecordAndClose(const std::string& path, bool watched
   return vfs.TakeLog();
 }
 
+// Of the made disk itself: a folder's sync says nothing of another folder's names.
+TEST(PowerCut, NamesAreDurableOnceTheirOwnFolderIsSynced) {
+  using Kind = DiskEvent::Kind;
+  const FaultVfs::Disk base = {{"/l/clips/a.part", {1}}, {"/l/b.new", {2}}};
+  const std::vector<DiskEvent> log = {{Kind::kRename, "/l/clips/a.part", 0, {}, "/l/clips/a"},
+                                      {Kind::kRename, "/l/b.new", 0, {}, "/l/b"},
+                                      {Kind::kSyncFolder, "/l", 0, {}},
+                                      {Kind::kSyncFolder, "/l/clips", 0, {}}};
+  std::mt19937_64 rng(1);
+  const FaultVfs::Disk half = FaultVfs::DiskAfter(log, 3, Survival::kNone, rng, base);
+  EXPECT_TRUE(half.contains("/l/b"));
+  EXPECT_TRUE(half.contains("/l/clips/a.part"));
+  EXPECT_FALSE(half.contains("/l/clips/a"));
+  EXPECT_TRUE(FaultVfs::DiskAfter(log, 4, Survival::kNone, rng, base).contains("/l/clips/a"));
+}
+
 TEST(PowerCut, WhileClosingTheRecordingIsWholeAsItWasOrAsClosed) {
   std::mt19937_64 rng(7);
   const int images = Count(150, 5000);

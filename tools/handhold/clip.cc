@@ -62,6 +62,7 @@ Verb ClipListVerb() {
             store::ClipFilter filter{given.Text("--subject"),  given.Text("--task"),
                                      given.Text("--prop"),     given.Text("--tag"),
                                      given.Integer("--limit"), given.Integer("--offset")};
+            HANDHOLD_TRY(WarnOfProblems(*library));
             HANDHOLD_ASSIGN(const std::vector<store::ClipRow> clips, library->Clips(filter));
             Table table = context.printer.BeginTable({{.name = "name"},
                                                       {.name = "id"},

@@ -4,11 +4,38 @@
 namespace handhold::cli {
 namespace {
 
-/// A damaged clip is not exported as if it were whole; how it is, says the refusal.
-Error WithAdvice(Error error, const std::string& clip, const std::string& path) {
-  if (error.code == ErrorCode::kCorrupt) {
-    error.message += "; what can be read of it writes 'handhold clip export " + clip + " --to " +
-                     path + " --damaged'";
+/// A word as a shell takes it.
+std::string Quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+@%=";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// A damaged clip is not exported as if it were whole; how it is, says the refusal, where it helps.
+Error WithAdvice(Error error, const store::Library& library, const Arguments& given) {
+  if (given.Flag("--damaged")) return error;
+  if (error.code != ErrorCode::kCorrupt && error.code != ErrorCode::kNotFound) return error;
+  std::vector<std::string> keys = {given.Text("CLIP")};
+  // Its name may be that of a damaged clip, too.
+  if (const auto row = library.FindClip(keys.front())) keys.push_back(row->id);
+  for (const std::string& key : keys) {
+    Issues damage;
+    store::ClipReaderOptions rest;
+    rest.damage = &damage;
+    const auto clip = library.OpenClip(key, rest);
+    if (!clip) continue;
+    // One that is being recorded, or was when its recorder died, is not damaged.
+    if (error.code == ErrorCode::kNotFound && damage.empty() && !(*clip)->closed()) return error;
+    error.message += "; what can be read of it writes: handhold clip export " + Quoted(key);
+    for (const char* option : {"--library", "--to"})
+      error.message += " " + std::string(option) + " " + Quoted(given.Text(option));
+    for (const std::string& stream : given.All("--streams"))
+      error.message += " --streams " + Quoted(stream);
+    error.message += given.Flag("--integers") ? " --integers --damaged" : " --damaged";
+    return error;
   }
   return error;
 }
@@ -55,14 +82,18 @@ Verb ClipExportVerb() {
               return Outcome::Usage(known.error().message);
             HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
             const bool damaged = given.Flag("--damaged");
+            std::string id;
             {
               Issues damage;  // ExportClip tells it
               store::ClipReaderOptions reading;
               reading.damage = damaged ? &damage : nullptr;
               const auto clip = library->OpenClip(given.Text("CLIP"), reading);
-              if (!clip) return WithAdvice(clip.error(), given.Text("CLIP"), path);
+              if (!clip) return WithAdvice(clip.error(), *library, given);
               const Status known = exchange::CheckStreamNames(**clip, given.All("--streams"));
               if (!known) return Outcome::Usage(known.error().message);
+              // Damage may have taken it; then the clip was found by its file.
+              const ClipId of = (*clip)->info().id;
+              id = of.is_nil() ? given.Text("CLIP") : of.ToString();
             }
             const Result<exchange::ExportReport> exported =
                 pipeline::ExportClip(*library, given.Text("CLIP"), path,
@@ -71,11 +102,12 @@ Verb ClipExportVerb() {
                                       .damaged = damaged,
                                       .dry_run = context.dry_run,
                                       .proceed = [&] { return !context.interrupted(); }});
-            if (!exported) return WithAdvice(exported.error(), given.Text("CLIP"), path);
+            if (!exported) return WithAdvice(exported.error(), *library, given);
             const exchange::ExportReport& report = *exported;
             Printer& out = context.printer;
             out.BeginDocument();
             out.PrintRecord("file", {{{.name = "file"}, path},
+                                     {{.name = "clip"}, id},
                                      {{.name = "streams"}, report.streams},
                                      {{.name = "frames"}, report.frames},
                                      {{.name = "bytes"}, report.bytes},

@@ -99,6 +99,7 @@ Verb SqlVerb() {
           options.parameters[parameter.substr(0, equals)] = parameter.substr(equals + 1);
         }
         HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+        HANDHOLD_TRY(WarnOfProblems(*library));
         HANDHOLD_ASSIGN(const auto session, store::SqlSession::Open(*library));
         std::optional<Table> table;
         std::vector<bool> times;

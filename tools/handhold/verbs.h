@@ -1,6 +1,7 @@
 /// Every verb of the program. To add one, see verb.h; here and in verbs.cc it is one line each.
 #pragma once
 
+#include "database/store/library.h"
 #include "tools/handhold/frame/run.h"
 #include "tools/handhold/verb.h"
 
@@ -37,6 +38,9 @@ Verb ReferenceVerb();         // reference.cc
 Verb SqlVerb();               // sql.cc
 Verb ReportVerb();            // report.cc
 Verb VersionVerb();           // version.cc
+
+/// Warns of what could not be catalogued, so that no list without it passes for the whole.
+Status WarnOfProblems(const store::Library& library);
 
 /// The verbs in the order in which help shows them, the version, and the start checks.
 Program HandholdProgram();

@@ -366,6 +366,32 @@ TEST_F(Csv, JitterIsReportedWithItsLargestOrRefused) {
   EXPECT_THAT(Message(table(2)), HasSubstr("made.csv:2347: is not evenly sampled"));
 }
 
+TEST_F(Csv, IntegersThatADoubleCannotHoldAreCounted) {
+  Issues issues;
+  const auto clip = ReadText(
+      "time,a,b\n0,9007199254740992,1e300\n0.1,9007199254740993,0.1\n"
+      "0.2,-9007199254740995,00018014398509481984\n0.3,1,123456789012345678901234567890\n",
+      &issues);
+  ASSERT_TRUE(clip) << clip.error().message;
+  ASSERT_EQ(issues.size(), 1u);
+  EXPECT_EQ(issues[0].severity, Severity::kWarning);
+  EXPECT_THAT(issues[0].what, HasSubstr("3 integers are above 2^53"));
+  EXPECT_THAT(issues[0].what, HasSubstr("line 3: 9007199254740993"));
+  ReadText("time,a\n0,9007199254740992\n0.1,-36028797018963968\n", &issues).value();
+  EXPECT_TRUE(issues.empty()) << "even ones that a double holds";
+}
+
+TEST_F(Csv, ARateForATableWithTimesIsSaidNotToBeUsed) {
+  const std::string text = "time,a\n0,1\n0.1,2\n0.2,3\n";
+  const auto source = OpenCsv(Bytes(text), "made.csv", {.rate_Hz = 500}).value();
+  EXPECT_EQ(ReadWhole(*source).value().streams()[0].rate.hz(), 10);
+  ASSERT_EQ(source->issues().size(), 1u);
+  EXPECT_THAT(source->issues()[0].what, HasSubstr("10 Hz: --rate 500 is not used"));
+  Issues issues;
+  ReadText(text, &issues).value();
+  EXPECT_TRUE(issues.empty());
+}
+
 TEST_F(Csv, ForeignTablesThatAreRefused) {
   EXPECT_THAT(Message("1,2\n3,4\n"), HasSubstr("begins with numbers"));
   EXPECT_THAT(Message("a,b\n3,4\n"), HasSubstr("no column called time"));

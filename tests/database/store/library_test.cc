@@ -1186,6 +1186,71 @@ TEST(Library, OfTwoFilesOfOneClipTheOneThatHasItsNameIsTaken) {
   EXPECT_EQ(library->Info().value().problems, 2);
 }
 
+TEST(Library, AClipWhoseFileAnotherOneOverwroteIsNamed) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string a = AddTake(*library, "a", "S01"), c = AddTake(*library, "c", "S01");
+  std::filesystem::copy_file(dir / ("lab/clips/" + c + ".clip"), dir / ("lab/clips/" + a + ".clip"),
+                             std::filesystem::copy_options::overwrite_existing);
+  const std::string found = Found(*library);
+  EXPECT_THAT(found, HasSubstr("loss clips/" + a + ".clip: holds another clip, and the clip " + a));
+  EXPECT_THAT(found, Not(HasSubstr("the clip " + c + " of the catalogue is in no file")));
+  library->Rebuild(false).value();
+  std::filesystem::remove(dir / ("lab/clips/" + a + ".clip"));
+  library->Rebuild(false).value();
+  EXPECT_EQ(Found(*library), "");
+}
+
+TEST(Library, OfClipsOfOneNameNoneIsTakenForTheOther) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const auto add = [&] {
+    recording::ClipInfo info;
+    info.name = "a_001";
+    info.host_start_ns = 1'000'000'000'000;
+    info = library->NewTake(info).value();
+    EXPECT_TRUE(WriteClip(Presses(info), library->ClipPath(info.id), {}));
+    EXPECT_TRUE(library->Index(info.id));
+    return info.id.ToString();
+  };
+  const std::string a = add(), b = add();
+  const auto change = [&](const std::string& id, const char* sql) {
+    ChangeLedger(dir / ("lab/clips/" + id + ".clip"), sql);
+  };
+  Issues damage;
+  ClipReaderOptions rest;
+  rest.damage = &damage;
+  const auto of = [&](const std::string& key) {
+    const auto clip = library->OpenClip(key, rest);
+    return clip ? (*clip)->info().id.ToString() : clip.error().message;
+  };
+  change(a, "UPDATE chunk SET data=zeroblob(length(data))");
+  library->Rebuild(false).value();
+  ASSERT_EQ(library->Clips().value().size(), 1u);
+  // One in the catalogue, one that is not.
+  EXPECT_THAT(of("a_001"), ::testing::AllOf(HasSubstr("is several clips"), HasSubstr(a),
+                                            HasSubstr(b), HasSubstr("give the id")));
+  EXPECT_EQ(of(a), a);
+  EXPECT_EQ(of(b), b);
+  std::filesystem::copy_file(dir / ("lab/clips/" + b + ".clip"), dir / "lab/clips/copy.clip");
+  EXPECT_EQ(of(b), b) << "its copy is no other clip";
+  std::filesystem::remove(dir / "lab/clips/copy.clip");
+  // Neither is in it.
+  change(b, "UPDATE chunk SET data=zeroblob(length(data))");
+  library->Rebuild(false).value();
+  ASSERT_TRUE(library->Clips().value().empty());
+  for (const std::string& said : {of("a_001"), library->FindClip("a_001").error().message})
+    EXPECT_THAT(said, ::testing::AllOf(HasSubstr("is several clips"), HasSubstr(a), HasSubstr(b)));
+  EXPECT_EQ(of(a), a);
+  // One that does not say its name any more.
+  change(a, "DELETE FROM info WHERE key='name'");
+  const std::string none = library->FindClip("walk_007").error().message;
+  EXPECT_THAT(none, ::testing::AllOf(HasSubstr("name is damaged: " + a),
+                                     HasSubstr("handhold clip export " + a + " --library ")));
+  EXPECT_THAT(none, Not(HasSubstr(b)));
+  EXPECT_TRUE(library->OpenClip(a, rest));
+}
+
 TEST(Library, WhatAKilledProgramLeftIsNamed) {
   const TempDir dir;
   auto library = Library::Create(dir / "lab").value();
@@ -1295,8 +1360,11 @@ TEST(Library, ClipsAreReadWithoutTheLedgerAndNothingIsWrittenToIt) {
       });
       ASSERT_TRUE(opened);
       Library& library = *opened;
-      EXPECT_THAT(said, ::testing::AllOf(HasSubstr("ledger.db"), HasSubstr("consent"),
-                                         HasSubstr("handhold library create")));
+      // A newer program's ledger is whole: nothing is to be moved away.
+      const std::string way_out = how == 3 ? "update Handhold" : "handhold library create";
+      EXPECT_THAT(
+          said, ::testing::AllOf(HasSubstr("ledger.db"), HasSubstr("consent"), HasSubstr(way_out)));
+      EXPECT_EQ(said.find("move away") == std::string::npos, how == 3) << said;
       EXPECT_EQ(library.OpenClip("a_001").value()->sample_count(1), 7000);
       EXPECT_EQ(library.Clips().value().size(), 1u);
       const std::optional<int64_t> entries = library.Info().value().ledger_entries;
@@ -1305,7 +1373,8 @@ TEST(Library, ClipsAreReadWithoutTheLedgerAndNothingIsWrittenToIt) {
       EXPECT_FALSE(library.ledger().History("S01"));
       const auto tag = library.Say(Tag(id, "x"));
       ASSERT_FALSE(tag);
-      EXPECT_THAT(tag.error().message, HasSubstr("handhold library create"));
+      EXPECT_THAT(tag.error().message, HasSubstr(way_out));
+      EXPECT_EQ(tag.error().message.find("move away") == std::string::npos, how == 3);
       EXPECT_THAT(Found(library), HasSubstr("loss ledger.db: "));
       EXPECT_FALSE(library.Rebuild(false)) << "the catalogue may be the last copy of what was said";
       EXPECT_TRUE(SqlSession::Open(library));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -194,12 +195,13 @@ TEST_F(ExchangeVerbs, ADamagedClipIsRefusedAndItsRestExportedWhenAskedFor) {
   DamageChunk(file, 3, 92);  // analog: its one frame
   const RunResult refused = Ask({"clip", "export", "walk", "--to", Path("cut.csv")});
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err,
-              HasSubstr("'handhold clip export walk --to " + Path("cut.csv") + " --damaged'"));
+  EXPECT_THAT(refused.err, HasSubstr("handhold clip export walk --library " + Path("lab") +
+                                     " --to " + Path("cut.csv") + " --damaged"));
   EXPECT_FALSE(fs::exists(Path("cut.csv")));
 
   const RunResult rest = Ask({"clip", "export", "walk", "--to", Path("cut.csv"), "--damaged"});
   EXPECT_EQ(rest.exit_code, 3) << rest.err;
+  EXPECT_EQ(*Parsed(rest).Find("file")->Find("clip")->string(), id);
   const auto findings = Rows(rest, "findings");
   EXPECT_EQ(of_damage(findings), 2) << rest.out;
   const auto has = [](const std::vector<std::string>& rows, const std::string& what) {
@@ -236,6 +238,64 @@ TEST_F(ExchangeVerbs, ADamagedClipIsRefusedAndItsRestExportedWhenAskedFor) {
   const RunResult as_c3d = Ask({"clip", "export", id, "--to", Path("cut.c3d"), "--damaged"});
   EXPECT_EQ(as_c3d.exit_code, 3) << as_c3d.err;
   EXPECT_EQ(of_damage(Rows(as_c3d, "findings")), 2);
+}
+
+/// The command that an error advises, as a shell runs it.
+int RunAdvised(const std::string& err) {
+  const size_t at = err.find("handhold clip export");
+  EXPECT_NE(at, std::string::npos) << err;
+  if (at == std::string::npos) return -1;
+  const std::string line = err.substr(at, err.find('\n', at) - at);
+  const int status = std::system(
+      ("handhold() { '" HANDHOLD_BINARY "' \"$@\"; }\n" + line + " >/dev/null 2>&1").c_str());
+  return WEXITSTATUS(status);
+}
+
+TEST_F(ExchangeVerbs, TheAdviceForADamagedClipRunsAsTypedAndIsGivenWhereItHelps) {
+  const std::string file = PutFile("walk.c3d", C3dBytes().Build());
+  const std::string name = "slow walk's end";
+  const RunResult imported = Ask({"clip", "import", file, "--name", name, "--subject", "Quux07"});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  const std::string clip =
+      Path("lab") + "/clips/" +
+      *Parsed(imported).Find("files")->elements().front().Find("clip")->string() + ".clip";
+  fs::copy_file(clip, Path("whole.clip"));
+  DamageChunk(clip, 1, 30);
+  const auto refused = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"clip", "export", name, "--to"});
+    const RunResult run = Ask(words);
+    EXPECT_EQ(run.exit_code, 1) << run.out;
+    return run.err;
+  };
+  EXPECT_EQ(RunAdvised(refused({Path("one cut.csv"), "--streams", "c3d/markers"})), 3);
+  std::ifstream table(Path("one cut.csv"));
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(table), {}), Not(HasSubstr("c3d/analog")));
+  std::string bytes;
+  {
+    std::ifstream in(clip, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  for (size_t at = bytes.find("Quux07"); at != std::string::npos; at = bytes.find("Quux07", at))
+    bytes[at] ^= 1;
+  std::ofstream(clip, std::ios::binary | std::ios::trunc) << bytes;
+  EXPECT_EQ(Ask({"library", "rebuild"}).exit_code, 3);
+  ASSERT_EQ(Clips(), 0);
+  EXPECT_EQ(RunAdvised(refused({Path("two.c3d"), "--integers"})), 3) << "when not catalogued, too";
+  EXPECT_TRUE(fs::exists(Path("two.c3d")));
+
+  // Where nothing is left of it, or it is another clip's file, --damaged does not help.
+  fs::resize_file(clip, 60);
+  EXPECT_THAT(refused({Path("no.csv")}), Not(HasSubstr("--damaged")));
+  EXPECT_THAT(refused({Path("no.csv"), "--damaged"}), Not(HasSubstr("--damaged")));
+  fs::copy_file(Path("whole.clip"), clip, fs::copy_options::overwrite_existing);
+  EXPECT_EQ(Ask({"clip", "import", file, "--name", "other"}).exit_code, 0);
+  EXPECT_EQ(Ask({"library", "rebuild"}).exit_code, 0);
+  for (const auto& entry : fs::directory_iterator(Path("lab") + "/clips"))
+    fs::copy_file(Path("whole.clip"), entry.path(), fs::copy_options::overwrite_existing);
+  const RunResult exchanged = Ask({"clip", "export", "other", "--to", Path("no.csv")});
+  EXPECT_EQ(exchanged.exit_code, 1);
+  EXPECT_THAT(exchanged.err, HasSubstr("files were exchanged"));
+  EXPECT_THAT(exchanged.err, Not(HasSubstr("--damaged")));
 }
 
 TEST_F(ExchangeVerbs, CrossCheckListsWhereEzc3dDiffers) {

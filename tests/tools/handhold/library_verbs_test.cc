@@ -239,6 +239,82 @@ TEST(LibraryVerbs, CheckAndRebuildFindWhatIsDamagedAndExitWithLoss) {
   EXPECT_EQ(Text(Json(Ask({"library", "info", "--json"}, lab.path)), "problems"), "1");
 }
 
+// A damaged clip is a loss before a rebuild, and no less after it.
+TEST(LibraryVerbs, WhatARebuildCouldNotCatalogueIsSaidByEveryAnswer) {
+  Lab lab(3);
+  const std::string victim = lab.world.takes[1].clip.info().id.ToString();
+  const std::string file = lab.path + "/clips/" + victim + ".clip";
+  const std::vector<std::vector<std::string>> questions = {
+      {"query", "clips where peak(normal_force) > 0 N"},
+      {"clip", "list"},
+      {"sql", "SELECT count(*) FROM clip"}};
+  for (const auto& words : questions) {
+    const RunResult run = Ask(words, lab.path);
+    EXPECT_EQ(run.exit_code, 0) << words[0];
+    EXPECT_EQ(run.err, "") << words[0];
+  }
+  const std::string whole = [&] {
+    std::ifstream in(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }();
+  std::string spoilt = whole;
+  for (size_t at = 4096; at + 6 < spoilt.size(); at += 512) spoilt.replace(at, 6, "damage");
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << spoilt;
+  EXPECT_EQ(Ask({"library", "rebuild"}, lab.path).exit_code, 3);
+  for (const auto& words : questions) {
+    const RunResult run = Ask(words, lab.path);
+    EXPECT_EQ(run.exit_code, words[0] == "query" ? 3 : 0) << words[0];
+    EXPECT_THAT(run.err, HasSubstr("clips/" + victim + ".clip")) << words[0];
+  }
+  EXPECT_THAT(Ask({"query", "tag = nobody_said_this"}, lab.path).err, Not(HasSubstr("ledger.db")));
+  // A copy takes nothing from an answer.
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << whole;
+  fs::copy_file(file, lab.path + "/clips/copy.clip");
+  EXPECT_EQ(Ask({"library", "rebuild"}, lab.path).exit_code, 3);
+  for (const auto& words : questions) {
+    const RunResult run = Ask(words, lab.path);
+    EXPECT_EQ(run.exit_code, 0) << words[0];
+    EXPECT_EQ(run.err, "") << words[0];
+  }
+}
+
+TEST(LibraryVerbs, WhatADamagedEntryOfTheLedgerSaidIsUnknownAfterARebuild) {
+  Lab lab(3);
+  EXPECT_EQ(Ask({"clip", "rate", "stroke_001", "4", "--author", "zora"}, lab.path).exit_code, 0);
+  EXPECT_EQ(Ask({"clip", "tag", "stroke_002", "mine", "--author", "ben"}, lab.path).exit_code, 0);
+  const auto rows_of = [&](const std::string& text) {
+    const RunResult run = Ask({"query", text, "--format", "ndjson"}, lab.path);
+    EXPECT_EQ(run.exit_code, 0) << text;
+    return Lines(run.out);
+  };
+  const size_t good = rows_of("rating >= 4");
+  ASSERT_GT(good, 0u);
+  ASSERT_GT(rows_of("not tag = pilot"), 0u);
+  std::string bytes;
+  {
+    std::ifstream in(lab.path + "/ledger.db", std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const size_t at = bytes.find("zora");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] ^= 1;
+  std::ofstream(lab.path + "/ledger.db", std::ios::binary | std::ios::trunc) << bytes;
+  EXPECT_EQ(Ask({"library", "rebuild"}, lab.path).exit_code, 3);
+  const auto ask = [&](const std::string& text, size_t rows) {
+    const RunResult run = Ask({"query", text, "--format", "ndjson"}, lab.path);
+    EXPECT_EQ(run.exit_code, 3) << text;
+    EXPECT_EQ(Lines(run.out), rows) << text;
+    EXPECT_THAT(run.err, HasSubstr("ledger.db, entry")) << text;
+  };
+  ask("rating >= 4", good - 1);
+  EXPECT_EQ(Ask({"query", "not rating >= 4"}, lab.path).exit_code, 3);
+  ask("tag = mine", 1);
+  ask("not tag = pilot", 0);
+  ask("tag != mine", 0);
+  ask("not text ~ \"slow\"", 0);
+  EXPECT_EQ(Ask({"query", "clips where keep or not keep"}, lab.path).exit_code, 0);
+}
+
 TEST(LibraryVerbs, QueryAnswersInEveryFormatPageByPage) {
   const std::string text = "peak(normal_force) > 1 N within 0.2 s of contact_on";
   const text::Json all = Json(Ask({"query", text, "--json"}));
