@@ -251,6 +251,8 @@ std::string Screen(const HealthSnapshot& h, const ScreenOptions& options) {
     paint.Line(Format("%s   %.1f MB on disk, %.0f ms behind", h.take.c_str(),
                       1e-6 * static_cast<double>(h.bytes), 1e3 * h.durable_age.seconds()));
   }
+  if (!options.last.empty() && !recording)
+    paint.Line("last: " + std::string(options.last), options.last_is_good ? "1;32" : "1;31");
   size_t widest = 4;
   for (const capture::SourceStatus& source : h.sources)
     widest = std::max(widest, source.name.size());
