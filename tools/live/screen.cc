@@ -94,8 +94,13 @@ std::vector<capture::RedFigure> Unseen(const HealthSnapshot& h) {
 /// Why the bar is red, in few words; empty: it is green.
 std::string Trouble(const HealthSnapshot& h) {
   if (!h.trouble.empty()) return h.trouble;
-  for (const capture::SourceStatus& source : h.sources)
-    if (source.required && !source.connected) return source.name + " IS GONE";
+  std::string gone;
+  int count = 0;
+  for (const capture::SourceStatus& source : h.sources) {
+    if (!source.required || source.connected) continue;
+    gone += (count++ > 0 ? ", " : "") + source.name;
+  }
+  if (count > 0) return gone + (count > 1 ? " ARE GONE" : " IS GONE");
   const auto red = Unseen(h);
   if (red.empty()) return "";
   std::string text =

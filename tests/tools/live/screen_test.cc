@@ -61,6 +61,16 @@ TEST(Screen, SaysWhatBecameOfTheLastTakeUntilTheNext) {
   EXPECT_THAT(Screen(Recording(), options), Not(HasSubstr("last:")));
 }
 
+TEST(Screen, NamesEveryDeviceThatIsGone) {
+  HealthSnapshot h = Recording();
+  h.sources.push_back({"camera", false, false, "not asked for"});
+  h.sources[0].connected = false;
+  EXPECT_THAT(Screen(h, {.columns = 80, .colour = false}), HasSubstr("\n  vicon IS GONE"));
+  h.sources[1].connected = false;
+  EXPECT_THAT(Screen(h, {.columns = 80, .colour = false}), HasSubstr("\n  vicon, plate ARE GONE"));
+  EXPECT_THAT(ScreenLine(h), HasSubstr("vicon, plate ARE GONE"));
+}
+
 TEST(BigText, IsFiveRowsOfLetters) {
   EXPECT_EQ(BigText("1:", 80),
             "  #\n"
