@@ -180,15 +180,19 @@ double Quantile(std::vector<double>* values, double share) {
 }
 
 // Takes back the breaks that were lateness: a segment that goes on where an earlier one left off,
-// with nothing but late packets between them.
+// with nothing but late packets between them; and one that begins earlier than the one before
+// ended, by more device time than is missing there. A device's clock gains time by leaving out some
+// of it; lateness that ends leaves out none.
 //
 // Cost: at most kLooksPerPair looks at a packet or a stretch for each packet, also where every
 // packet is a break; when they are spent, the breaks that are left stay (more segments, each known
 // by its own packets). What is merged is measured anew when it has doubled. Memory: the stretches.
 class LatenessMerger {
  public:
-  LatenessMerger(std::span<const ClockPair> pairs, const ClockFitOptions& options)
+  LatenessMerger(std::span<const ClockPair> pairs, std::span<const int64_t> steps_ns,
+                 const ClockFitOptions& options)
       : pairs_(pairs),
+        steps_ns_(steps_ns),
         options_(options),
         looks_left_(kLooksPerPair * static_cast<int64_t>(pairs.size())) {}
 
@@ -217,6 +221,12 @@ class LatenessMerger {
         if (s > 0) kept_breaks.push_back((*breaks)[s - 1]);
         kept.push_back(next);
       }
+      while (kept.size() > 1 && looks_left_ > 0 && !kept_breaks.back().told &&
+             WasLate(kept[kept.size() - 2], kept.back())) {
+        kept.back().first = kept[kept.size() - 2].first;
+        kept.erase(kept.end() - 2);
+        kept_breaks.pop_back();
+      }
     }
     starts->clear();
     for (const Stretch& stretch : kept) starts->push_back(stretch.first);
@@ -226,17 +236,25 @@ class LatenessMerger {
  private:
   struct Stretch {
     size_t first = 0, last = 0;  // [first, last)
-    Line line;                   // of [first, measured), that lasted span_ns
+    Line line;                   // of [line_from, measured), that lasted span_ns
     int64_t span_ns = 0;
     size_t measured = 0;
+    size_t line_from = 0;  // from `first` to here packets were late
   };
 
   Stretch Measure(size_t first, size_t last) const {
-    Stretch out{first, last, {PointOf(pairs_[first]), 0.0}, 0, last};
+    Stretch out{first, last, {PointOf(pairs_[first]), 0.0}, 0, last, first};
     if (pairs_[first].device_ns == pairs_[last - 1].device_ns) return out;
     out.line = EdgeOf(pairs_.subspan(first, last - first), options_);
     out.span_ns = pairs_[last - 1].device_ns - pairs_[first].device_ns;
     return out;
+  }
+
+  // How far off the line of a stretch may be for each nanosecond it is extrapolated.
+  double RateSlack(const Stretch& known) const {
+    const auto span = static_cast<double>(std::max<int64_t>(1, known.span_ns));
+    return std::min(options_.largest_rate_error,
+                    static_cast<double>(options_.least_step.ns()) / span);
   }
 
   double LeastResidual(const Line& line, size_t first, size_t last) {
@@ -253,11 +271,8 @@ class LatenessMerger {
     const Stretch& known = forward ? before : after;
     if (known.span_ns == 0) return false;
     const int64_t end = pairs_[before.last - 1].device_ns, begin = pairs_[after.first].device_ns;
-    const double slack =
-        std::min(options_.largest_rate_error, static_cast<double>(options_.least_step.ns()) /
-                                                  static_cast<double>(known.span_ns));
-    const double tolerance =
-        static_cast<double>(options_.least_step.ns()) + slack * static_cast<double>(begin - end);
+    const double tolerance = static_cast<double>(options_.least_step.ns()) +
+                             RateSlack(known) * static_cast<double>(begin - end);
     // The edge of the shorter one, where it is nearest.
     size_t from = after.first, to = after.first;
     if (forward) {
@@ -271,8 +286,38 @@ class LatenessMerger {
            LeastResidual(known.line, before.last, after.first) >= -tolerance;
   }
 
+  // Whether the end of `before` lies so far above the line of `after` that times would run
+  // backwards from one sample to the next.
+  bool WasLate(const Stretch& before, const Stretch& after) {
+    int64_t most_step = 0;
+    looks_left_ -= static_cast<int64_t>(after.line_from - before.last) + 1;
+    for (size_t i = before.last; i <= after.line_from; ++i) {
+      const int64_t step =
+          steps_ns_.empty() ? pairs_[i].device_ns - pairs_[i - 1].device_ns : steps_ns_[i];
+      most_step = std::max(most_step, step);
+    }
+    const int64_t end = pairs_[before.last - 1].device_ns;
+    size_t from = before.last;
+    while (from > before.first && end - pairs_[from - 1].device_ns <= options_.confirm.ns()) --from;
+    const auto away =
+        static_cast<double>(pairs_[after.line_from].device_ns - pairs_[from].device_ns);
+    const double tolerance =
+        0.25 * static_cast<double>(options_.least_step.ns()) + RateSlack(after) * away;
+    // A few packets may be nearly on time: the last of a backlog.
+    std::vector<double> residuals;
+    for (size_t i = from; i < before.last; ++i)
+      residuals.push_back(after.line.Residual(PointOf(pairs_[i])));
+    looks_left_ -= static_cast<int64_t>(residuals.size());
+    double late = Quantile(&residuals, 0.1);
+    // A line held at the largest rate error need not touch its packets where it begins.
+    if (std::abs(after.line.rate_error) >= options_.largest_rate_error)
+      late -= after.line.Residual(PointOf(pairs_[after.line_from]));
+    return late > static_cast<double>(most_step) + tolerance;
+  }
+
   static constexpr int64_t kLooksPerPair = 256;
   std::span<const ClockPair> pairs_;
+  std::span<const int64_t> steps_ns_;
   const ClockFitOptions& options_;
   int64_t looks_left_;
 };
@@ -281,8 +326,9 @@ class LatenessMerger {
 // densely packets of least delay lie; an edge rests on such packets, so it is uncertain by about
 // one such gap. A block in which every packet is late by more than a break would be (a backlog, a
 // starved machine) is no evidence: it neither widens the gaps nor lengthens the span. When most
-// blocks are so under a line that was held at the largest rate error, they are evidence: of a clock
-// at the wrong rate, where the line passes the packets by as much as the worst block says.
+// blocks are so, they are evidence that the line rests on too little; of one that was held at the
+// largest rate error, that the clock is at the wrong rate: it passes the packets by as much as the
+// worst block says.
 void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
                     const ClockFitOptions& options, ClockSegment* segment) {
   constexpr size_t kBlocks = 16;
@@ -304,12 +350,12 @@ void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
     late += block.least > least_step;
     blocks.push_back(block);
   }
-  const bool wrong_rate = bounded && 2 * late > blocks.size();
+  const bool mostly_late = 2 * late > blocks.size();
   double gaps = 0.0, largest = 0.0;
   int on_time = 0;
   int64_t begin = pairs.back().device_ns, end = pairs.front().device_ns;
   for (const Block& block : blocks) {
-    if (block.least > least_step && !wrong_rate) continue;
+    if (block.least > least_step && !mostly_late) continue;
     largest = std::max(largest, block.least);
     gaps += block.least;
     ++on_time;
@@ -424,10 +470,10 @@ void JoinPieces(int64_t touch_ns, std::vector<ClockSegment>* pieces) {
   *pieces = std::move(joined);
 }
 
-}  // namespace
-
-Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOptions& options,
-                          std::span<const ToldBreak> told_breaks) {
+// `steps_ns[i]`: the most device time between consecutive samples after pair i - 1, up to pair i;
+// empty: pairs are all there were.
+Result<ClockFit> Fit(std::span<const ClockPair> pairs, std::span<const int64_t> steps_ns,
+                     const ClockFitOptions& options, std::span<const ToldBreak> told_breaks) {
   for (size_t i = 1; i < pairs.size(); ++i) {
     if (pairs[i].device_ns < pairs[i - 1].device_ns) {
       return Error{ErrorCode::kInvalid, "device times go back at counter " +
@@ -441,7 +487,7 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
   }
   ClockFit fit;
   std::vector<size_t> starts = BreakFinder(pairs, options, told_breaks).Run(&fit.breaks);
-  LatenessMerger(pairs, options).Run(&starts, &fit.breaks);
+  LatenessMerger(pairs, steps_ns, options).Run(&starts, &fit.breaks);
   for (size_t s = 0; s < starts.size(); ++s) {
     const size_t first = starts[s], last = s + 1 < starts.size() ? starts[s + 1] : pairs.size();
     std::span<const ClockPair> stretch = pairs.subspan(first, last - first);
@@ -488,6 +534,18 @@ Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOption
     fit.map.segments[i].device_end_ns = fit.map.segments[i + 1].device_begin_ns;
   }
   return fit;
+}
+
+}  // namespace
+
+Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOptions& options,
+                          std::span<const ToldBreak> told_breaks) {
+  return Fit(pairs, {}, options, told_breaks);
+}
+
+Result<ClockFit> FitClock(const ClockPairThinner& thinner, const ClockFitOptions& options,
+                          std::span<const ToldBreak> told_breaks) {
+  return Fit(thinner.pairs(), thinner.steps_ns(), options, told_breaks);
 }
 
 void LocateBreak(std::span<const ClockPair> between, size_t which, ClockFit* fit) {

@@ -28,7 +28,9 @@ struct ClockFitOptions {
   /// moves nothing. Earliness is a break at once: nothing arrives before it was sent. Lateness that
   /// lasts longer and then ends on the line from before it was a delay all the same (a starved
   /// machine, a reader that fell behind), unless a source told of a break: a clock that steps
-  /// forward and back by the same amount within least_step is not told from that.
+  /// forward and back by the same amount within least_step is not told from that. Neither is
+  /// earliness a break by which times would run backwards from one sample to the next: then what
+  /// was before it was late, from the beginning.
   Duration confirm = Duration::Seconds(2);
   /// No crystal is further off than this: bounds the tolerance while a segment is young, and every
   /// fitted rate.
@@ -66,6 +68,11 @@ Result<ClockFit> FitClock(std::span<const recording::ClockPair> pairs,
                           const ClockFitOptions& options = {},
                           std::span<const ToldBreak> told_breaks = {});
 
+class ClockPairThinner;
+/// Of thinned pairs: what was missing between those that were not kept is known to it.
+Result<ClockFit> FitClock(const ClockPairThinner& thinner, const ClockFitOptions& options = {},
+                          std::span<const ToldBreak> told_breaks = {});
+
 /// Places a found break of a fit to thinned pairs to the packet: with those alone, all that came in
 /// its slice of time may be on the wrong side of it. `between`: every pair with a counter in
 /// (counter_before, counter] of break `which`, in order. The new segment begins at the first of
@@ -87,7 +94,8 @@ class ClockPairThinner {
   enum class WhenFull { kDropOldest, kCoarsen };
   explicit ClockPairThinner(Duration slice = Duration::Milliseconds(20), size_t capacity = 32768,
                             WhenFull when_full = WhenFull::kDropOldest);
-  void Add(const recording::ClockPair& pair) noexcept;
+  /// `covers`: device time from the packet's first sample to its last.
+  void Add(const recording::ClockPair& pair, Duration covers = Duration()) noexcept;
   /// The clock starts anew at `counter`: pairs from there on share no slice with those before, so
   /// that every told break with a packet between it and the next has one here. Ascending; of more
   /// than kMostBreaks, the first.
@@ -95,6 +103,8 @@ class ClockPairThinner {
   static constexpr size_t kMostBreaks = 256;
   /// Kept pairs in order, the open slice's included. Valid until the next Add.
   std::span<const recording::ClockPair> pairs() const;
+  /// Of each kept pair: the most device time from one sample to the next since the kept one before.
+  std::span<const int64_t> steps_ns() const { return steps_ns_; }
   int64_t added() const { return added_; }
 
  private:
@@ -106,7 +116,10 @@ class ClockPairThinner {
   size_t capacity_;
   WhenFull when_full_;
   std::vector<recording::ClockPair> kept_;  ///< at most 2 x capacity
+  std::vector<int64_t> steps_ns_;           ///< as many
   std::vector<int64_t> breaks_;             ///< counters, ascending
+  int64_t waiting_step_ns_ = 0;             ///< since kept_.back()
+  int64_t newest_ns_ = 0;                   ///< of the last sample added
   int64_t added_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <string_view>
 
+#include "database/recording/clip.h"
 #include "database/recording/clock_map.h"
 #include "database/recording/stream.h"
 
@@ -44,6 +45,11 @@ struct RingRecord {
   uint32_t tail_count = 0;  ///< point counts, or bytes of text
   int32_t saturated = 0;    ///< samples of which the device said so
 
+  /// Device time from its first sample to its last.
+  Duration Covers(recording::Rate rate) const {
+    if (count <= 1 || rate.hz() <= 0) return {};
+    return Duration::Nanoseconds(recording::DeviceTimeOfCounter(count - 1, rate));
+  }
   std::span<const double> values() const {
     return {reinterpret_cast<const double*>(this + 1), value_count};
   }

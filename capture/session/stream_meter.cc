@@ -71,7 +71,7 @@ void StreamMeter::Samples(const RingRecord& record) {
   }
   after_break_ = false;
   last_ = now;
-  edge_.Add(now);
+  edge_.Add(now, record.Covers(info_.rate));
   if (info_.kind == recording::StreamKind::kMarkers) CountVisible(record);
   saturated_ += std::max<int64_t>(record.saturated, sensor_ ? Overloaded(record) : 0);
 }
@@ -154,10 +154,10 @@ StreamFigures StreamMeter::Figures() const {
   with_breaks.piece = one_line.piece;
   one_line.few_pairs = with_breaks.few_pairs = 5;  // each the least late of a second
   // A clock that needs no break runs evenly, and what lies above its edge was late.
-  auto fit = FitClock(pairs, with_breaks);
+  auto fit = FitClock(edge_, with_breaks);
   const bool even = fit && fit->breaks.empty();
   one_line.largest_rate_error = 0.5;  // what the rate is, not what a crystal's would be
-  if (!even) fit = FitClock(pairs, one_line);
+  if (!even) fit = FitClock(edge_, one_line);
   if (!fit) return out;
   const recording::ClockSegment& line = fit->map.segments.back();
   out.clock_known = out.rate_known = true;

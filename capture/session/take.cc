@@ -247,7 +247,7 @@ Result<Take::Taken> Take::Samples(size_t source, const RingRecord& record) {
   }
   block.first_index += record.count;
   HANDHOLD_TRY(writer_->AddClockPairs(stream->info.id, std::span(&record.clock, 1)));
-  stream->track->thinner.Add(record.clock);
+  stream->track->thinner.Add(record.clock, record.Covers(stream->track->rate));
   NoteTime(source, record, stream);
   if (!stream->any) stream->begins = InstantOf(source, record);
   stream->any = true;
@@ -406,7 +406,7 @@ Status Take::FitClocks() {
   clocks_.clear();
   for (const auto& stream : streams_) {
     const Track& track = *stream->track;
-    auto fit = FitClock(track.thinner.pairs(), {}, track.told_breaks);
+    auto fit = FitClock(track.thinner, {}, track.told_breaks);
     if (!fit) {  // fewer than two packets: readers use the earliest pair
       if (fit.error().code != ErrorCode::kUnidentifiable)
         NoteOnce(stream->info.name + " has no clock map: " + fit.error().message);

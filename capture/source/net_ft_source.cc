@@ -57,7 +57,8 @@ class NetFtSource : public Source {
   bool Connect();
   void Announce(const NetFtConfig& config);
   void ReceiveUntilSilent();
-  void OnDatagram(std::span<const uint8_t> bytes, const wire::Datagram& datagram) noexcept;
+  /// Whether it holds records.
+  bool OnDatagram(std::span<const uint8_t> bytes, const wire::Datagram& datagram) noexcept;
   void Deliver(int count, const wire::Datagram& datagram) noexcept;
   void AskForZero();
   void LookForZero(const RdtRecord& record) noexcept;
@@ -256,10 +257,16 @@ void NetFtSource::Run() {
       WaitABit(Duration::Milliseconds(100));
       continue;
     }
+    const int64_t bad_before = bad_;
     ReceiveUntilSilent();
     if (stop_) break;
     away_ = true;
-    if (connected_.exchange(false)) {
+    if (bad_ > bad_before) {
+      connected_ = false;
+      Say(false, "datagrams arrive from " + rdt_.ToString() +
+                     " that are no RDT records: is force " + "sensor '" + options_.name +
+                     "' there, or another device? Asking again");
+    } else if (connected_.exchange(false)) {
       Say(false, "force sensor '" + options_.name + "' at " + rdt_.ToString() +
                      " fell silent: check its power and network cable; asking again");
     } else if (packets_ == 0) {
@@ -358,16 +365,12 @@ void NetFtSource::ReceiveUntilSilent() {
   Timestamp last = HostNow();
   while (!stop_) {
     const wire::IoStatus status = socket_.Receive(buffer, HostNow() + kStopPeriod, &datagram);
-    if (status == wire::IoStatus::kOk) {
+    if (status == wire::IoStatus::kOk &&
+        OnDatagram(std::span(buffer).first(datagram.bytes), datagram)) {
       last = HostNow();
-      if (!connected_.exchange(true)) {
-        if (packets_ > 0) ++reconnects_;
-        Say(true, "force sensor '" + options_.name + "' streams");
-      }
-      OnDatagram(std::span(buffer).first(datagram.bytes), datagram);
     } else if (HostNow() - last > options_.silence) {
       return;
-    } else if (status != wire::IoStatus::kTimeout) {
+    } else if (status != wire::IoStatus::kOk && status != wire::IoStatus::kTimeout) {
       wire::SleepUntil(HostNow() + kStopPeriod);  // nobody listens there (yet)
     }
   }
@@ -379,12 +382,16 @@ void NetFtSource::Gap(int64_t first, int64_t count, GapCause cause) noexcept {
   sink_->OnGap(base_ + kStatus, first, count, cause);
 }
 
-void NetFtSource::OnDatagram(std::span<const uint8_t> bytes,
+bool NetFtSource::OnDatagram(std::span<const uint8_t> bytes,
                              const wire::Datagram& datagram) noexcept {
   const int count = datagram.truncated ? -1 : DecodeRdtDatagram(bytes, records_);
   if (count < 0) {
     ++bad_;
-    return;
+    return false;
+  }
+  if (!connected_.exchange(true)) {
+    if (packets_ > 0) ++reconnects_;
+    Say(true, "force sensor '" + options_.name + "' streams");
   }
   ++packets_;
   last_host_ns_ = datagram.host_receive.ns();
@@ -418,6 +425,7 @@ void NetFtSource::OnDatagram(std::span<const uint8_t> bytes,
     counters_[run++] = verdict.counter;
   }
   if (run > 0) Deliver(run, datagram);
+  return true;
 }
 
 void NetFtSource::Deliver(int count, const wire::Datagram& datagram) noexcept {

@@ -185,6 +185,8 @@ Outcome Record(Context& context, LiveView& view, live::Session& session, bool ar
     view.Clear();
     if (last) view.Close();
     Report(context, view, session, *stored, rehearsal);
+    const bool keep = stored->take.quality.keep;
+    view.ShowLast(stored->take.info.name + (keep ? " KEEP" : " DO NOT RELY ON"), keep);
     if (!context.printer.Finish()) {
       view.Say(stored->take.info.name + " is stored at " + stored->take.path +
                ", though its report could not be written");

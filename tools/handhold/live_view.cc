@@ -133,12 +133,19 @@ void LiveView::Watch(const capture::HealthSnapshot& health) {
     live::ScreenOptions options = SizeOfTerminal();
     options.colour = colour_;
     options.keys = keys_;
+    options.last = last_take_;
+    options.last_is_good = last_take_is_good_;
     last_ = live::Screen(health, options);
     Redraw();
   } else if (HostNow() >= next_line_) {
     next_line_ += kLinePeriod;
     context_.progress.Note(live::ScreenLine(health));
   }
+}
+
+void LiveView::ShowLast(std::string text, bool good) {
+  last_take_ = std::move(text);
+  last_take_is_good_ = good;
 }
 
 void LiveView::Clear() {

@@ -33,6 +33,8 @@ class LiveView {
   void Clear();
   /// Clears and gives the terminal back: before long work and before the last results.
   void Close();
+  /// What became of the last take: on the screen until the next, when its page has scrolled away.
+  void ShowLast(std::string text, bool good);
   bool ndjson() const { return context_.printer.format() == Format::kNdjson; }
 
  private:
@@ -52,7 +54,9 @@ class LiveView {
   const Timestamp begun_ = HostNow();
   bool screen_ = false, colour_ = false, quiet_ = false;
   int drawn_lines_ = 0;
-  std::string last_;
+  std::string last_;       ///< look
+  std::string last_take_;  ///< empty: none
+  bool last_take_is_good_ = true;
   std::deque<std::string> said_, said_objects_;  ///< not written yet: to stderr, to stdout
   Timestamp next_line_;
 };

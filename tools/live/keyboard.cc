@@ -29,6 +29,8 @@ void Keyboard::TakeTerminal() {
   termios keys = saved_->before;
   // Ctrl-C stays a signal.
   keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  // Ctrl-Z would stop the recorder, with samples on their way.
+  keys.c_cc[VSUSP] = _POSIX_VDISABLE;
   keys.c_cc[VMIN] = 0;
   keys.c_cc[VTIME] = 0;
   raw_ = tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0;

@@ -94,8 +94,13 @@ std::vector<capture::RedFigure> Unseen(const HealthSnapshot& h) {
 /// Why the bar is red, in few words; empty: it is green.
 std::string Trouble(const HealthSnapshot& h) {
   if (!h.trouble.empty()) return h.trouble;
-  for (const capture::SourceStatus& source : h.sources)
-    if (source.required && !source.connected) return source.name + " IS GONE";
+  std::string gone;
+  int count = 0;
+  for (const capture::SourceStatus& source : h.sources) {
+    if (!source.required || source.connected) continue;
+    gone += (count++ > 0 ? ", " : "") + source.name;
+  }
+  if (count > 0) return gone + (count > 1 ? " ARE GONE" : " IS GONE");
   const auto red = Unseen(h);
   if (red.empty()) return "";
   std::string text =
@@ -251,6 +256,8 @@ std::string Screen(const HealthSnapshot& h, const ScreenOptions& options) {
     paint.Line(Format("%s   %.1f MB on disk, %.0f ms behind", h.take.c_str(),
                       1e-6 * static_cast<double>(h.bytes), 1e3 * h.durable_age.seconds()));
   }
+  if (!options.last.empty() && !recording)
+    paint.Line("last: " + std::string(options.last), options.last_is_good ? "1;32" : "1;31");
   size_t widest = 4;
   for (const capture::SourceStatus& source : h.sources)
     widest = std::max(widest, source.name.size());

@@ -16,6 +16,8 @@ struct ScreenOptions {
   int rows = 0;  ///< of the terminal; 0: as many as it takes
   bool colour = true;
   std::string_view keys = {};  ///< the last line: what the keyboard does
+  std::string_view last = {};  ///< what became of the take before, shown while none is recorded
+  bool last_is_good = true;
 };
 
 /// Several lines, each at most `columns` wide, without a final newline: big letters (REC and the

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -120,6 +122,10 @@ TEST(ClockFitTest, AStepOfTheDevicesClockIsFoundAndLocated) {
     PlantedArrivals arrivals = Arrivals(planted);
     const size_t at = arrivals.pairs.size() / 3;
     for (size_t i = at; i < arrivals.pairs.size(); ++i) {
+      if (step_ns < 0) {  // it gains time by leaving some out
+        arrivals.pairs[i].device_ns -= step_ns;
+        continue;
+      }
       arrivals.pairs[i].host_ns += step_ns;
       arrivals.true_host_ns[i] += step_ns;
     }
@@ -184,7 +190,7 @@ TEST(ClockFitTest, OfThinnedPairsAToldBreakBeginsAtItsCounterAndAFoundOneAtItsPa
         SCOPED_TRACE(::testing::Message() << step_ns << " at " << at << " told " << told);
         std::vector<ToldBreak> breaks;
         if (told) breaks.push_back({arrivals.pairs[at].counter, arrivals.pairs[at].device_ns});
-        auto fit = FitClock(thinner.pairs(), {}, breaks);
+        auto fit = FitClock(thinner, {}, breaks);
         ASSERT_TRUE(fit);
         ASSERT_EQ(fit->breaks.size(), 1u);
         const ClockBreak& found = fit->breaks[0];
@@ -239,6 +245,125 @@ TEST(ClockFitTest, LatenessForSecondsThatEndsOnTheOldLineMovesNothing) {
   ASSERT_TRUE(fit);
   EXPECT_THAT(fit->breaks, ::testing::IsEmpty());
   EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, PlantedClock().least_delay_ns)), 50e3);
+}
+
+// How late packets are at a take's beginning: a sender that is starved five times a second and
+// catches up, never by more than to `floor_ns`.
+struct LateBeginning {
+  double seconds;
+  double floor_ns, most_ns;
+};
+
+PlantedArrivals Late(const LateBeginning& late, PlantedClock planted) {
+  PlantedArrivals arrivals = Arrivals(planted);
+  std::mt19937_64 rng(planted.seed);
+  std::uniform_real_distribution<double> peak_ns(late.floor_ns, late.most_ns);
+  double peak = 0, since = -1;
+  for (size_t i = 0; i < arrivals.pairs.size(); ++i) {
+    ClockPair& pair = arrivals.pairs[i];
+    const double t = 1e-9 * static_cast<double>(pair.device_ns);
+    if (t < late.seconds) {
+      if (since < 0 || t - since > 0.2) {
+        peak = peak_ns(rng);
+        since = t;
+      }
+      pair.host_ns += std::llround(std::max(late.floor_ns, peak * (1 - 2.5 * (t - since))));
+    }
+    if (i > 0) pair.host_ns = std::max(pair.host_ns, arrivals.pairs[i - 1].host_ns);
+  }
+  return arrivals;
+}
+
+// Nobody knows then what on time is until the lateness ends, and its end is no step of the clock:
+// by that, times ran backwards, and were claimed to nanoseconds.
+TEST(ClockFitTest, LatenessFromTheBeginningIsNoStepOfTheClock) {
+  for (const LateBeginning late : {LateBeginning{2.65, 10e6, 170e6},
+                                   {1.5, 5e6, 100e6},
+                                   {4.0, 20e6, 20e6},
+                                   {4.0, 20e6, 25e6}}) {
+    for (const int samples_of_a_packet : {1, 20}) {
+      for (uint64_t seed = 1; seed <= 40; ++seed) {
+        SCOPED_TRACE(::testing::Message() << late.seconds << " s of " << late.floor_ns << ", "
+                                          << samples_of_a_packet << " a packet, seed " << seed);
+        PlantedClock planted;
+        planted.rate_hz = 1000;
+        planted.seconds = 14;
+        planted.seed = seed;
+        const PlantedArrivals arrivals = Late(late, planted);
+        ClockPairThinner thinner;
+        for (size_t i = 0; i < arrivals.pairs.size(); i += static_cast<size_t>(samples_of_a_packet))
+          thinner.Add(arrivals.pairs[i], Duration::Milliseconds(samples_of_a_packet - 1));
+        const auto fit = FitClock(thinner);
+        ASSERT_TRUE(fit);
+        EXPECT_THAT(fit->breaks, ::testing::IsEmpty());
+        int64_t before = std::numeric_limits<int64_t>::min();
+        for (size_t i = 0; i < arrivals.pairs.size(); ++i) {
+          const int64_t device = arrivals.pairs[i].device_ns;
+          const int64_t host = fit->map.ToHost(device).ns();
+          ASSERT_GT(host, before) << "backwards at " << i;
+          before = host;
+          const double error = std::abs(
+              static_cast<double>(host - arrivals.true_host_ns[i] - planted.least_delay_ns));
+          ASSERT_LE(error, 1e6) << i;
+          ASSERT_LE(error, 50e3 + ClockUncertaintyNs(fit->map, device)) << i;
+        }
+      }
+    }
+  }
+}
+
+// Late for most of a take: the few packets after it say where the line is, and little more.
+TEST(ClockFitTest, LatenessForMostOfATakeIsUncertainty) {
+  for (const double seconds : {1.5, 3.0, 6.0}) {
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      PlantedClock planted;
+      planted.rate_hz = 1000;
+      planted.seconds = seconds * 1.2;
+      planted.seed = seed;
+      const PlantedArrivals arrivals = Late({seconds, 10e6, 170e6}, planted);
+      ClockPairThinner thinner;
+      for (const ClockPair& pair : arrivals.pairs) thinner.Add(pair);
+      const auto fit = FitClock(thinner);
+      ASSERT_TRUE(fit);
+      for (size_t i = 0; i < arrivals.pairs.size(); i += 10) {
+        const int64_t device = arrivals.pairs[i].device_ns;
+        const double error = std::abs(static_cast<double>(
+            fit->map.ToHost(device).ns() - arrivals.true_host_ns[i] - planted.least_delay_ns));
+        ASSERT_LE(error, ClockUncertaintyNs(fit->map, device))
+            << seconds << " s, seed " << seed << ", " << i;
+      }
+    }
+  }
+}
+
+// As LatenessFromTheBeginning, but the device did leave time out, during the lateness or at its
+// end, and told nobody.
+TEST(ClockFitTest, AJumpOfTheCounterIsAStepAlsoWhereLatenessEnds) {
+  for (const double jump_at_s : {8.0, 9.5, 12.0}) {
+    PlantedClock planted;
+    planted.rate_hz = 1000;
+    planted.seconds = 30;
+    PlantedArrivals arrivals = Arrivals(planted);
+    for (size_t i = 0; i < arrivals.pairs.size(); ++i) {
+      ClockPair& pair = arrivals.pairs[i];
+      const double t = 1e-9 * static_cast<double>(pair.device_ns);
+      if (8 <= t && t < 12) pair.host_ns += 60'000'000;
+      if (i > 0) pair.host_ns = std::max(pair.host_ns, arrivals.pairs[i - 1].host_ns);
+      if (t >= jump_at_s) {
+        pair.device_ns += 30'000'000;
+        pair.counter += 30;
+      }
+    }
+    ClockPairThinner thinner(Duration::Milliseconds(20), 512, ClockPairThinner::WhenFull::kCoarsen);
+    for (const ClockPair& pair : arrivals.pairs) thinner.Add(pair);
+    for (const bool thinned : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << jump_at_s << " thinned " << thinned);
+      const auto fit = thinned ? FitClock(thinner) : FitClock(arrivals.pairs);
+      ASSERT_TRUE(fit);
+      ASSERT_EQ(fit->breaks.size(), 1u);
+      EXPECT_NEAR(static_cast<double>(fit->breaks[0].step_ns), -30e6, 50e3);
+    }
+  }
 }
 
 TEST(ClockFitTest, AStepIsFoundAmongLatenessAndAToldBreakIsNeverTakenBack) {
@@ -432,7 +557,7 @@ TEST(ClockFitTest, PiecesAreNotBentOverAnOutage) {
 }
 
 TEST(ClockFitTest, WhatDoesNotDetermineARateIsRefused) {
-  EXPECT_EQ(FitClock({}).error().code, ErrorCode::kUnidentifiable);
+  EXPECT_EQ(FitClock(std::span<const ClockPair>()).error().code, ErrorCode::kUnidentifiable);
   const ClockPair one{5, 10'000'000, 77, 0};
   EXPECT_EQ(FitClock({&one, 1}).error().code, ErrorCode::kUnidentifiable);
   const ClockPair same[] = {one, one, one};
@@ -453,6 +578,31 @@ TEST(ClockFitTest, ReportedLatencyIsTakenOffTheArrival) {
   const auto fit = FitClock(arrivals.pairs);
   ASSERT_TRUE(fit);
   EXPECT_LE(P99(AlignmentErrors(fit->map, arrivals, planted.least_delay_ns)), 50e3);
+}
+
+TEST(ClockPairThinnerTest, KnowsTheMostThatIsMissingBetweenKeptPairs) {
+  for (const size_t gap_at : {size_t{3'007}, size_t{3'999}, size_t{17'003}}) {
+    ClockPairThinner thinner(Duration::Milliseconds(20), 64, ClockPairThinner::WhenFull::kCoarsen);
+    PlantedClock planted;
+    planted.rate_hz = 1000;
+    planted.seconds = 20;
+    const PlantedArrivals arrivals = Arrivals(planted);
+    for (size_t i = 0; i < arrivals.pairs.size(); i += 2) {
+      ClockPair pair = arrivals.pairs[i];
+      if (i >= gap_at) pair.device_ns += 7'000'000;
+      thinner.Add(pair, Duration::Milliseconds(1));
+    }
+    ASSERT_LE(thinner.pairs().size(), 128u);
+    ASSERT_EQ(thinner.steps_ns().size(), thinner.pairs().size());
+    int gaps = 0;
+    for (size_t i = 1; i < thinner.pairs().size(); ++i) {
+      const bool holds = thinner.pairs()[i - 1].counter < static_cast<int64_t>(gap_at) &&
+                         static_cast<int64_t>(gap_at) <= thinner.pairs()[i].counter;
+      EXPECT_EQ(thinner.steps_ns()[i], holds ? 8'000'000 : 1'000'000) << i;
+      gaps += holds;
+    }
+    EXPECT_EQ(gaps, 1);
+  }
 }
 
 TEST(ClockPairThinnerTest, KeepsTheLeastLateOfEachSliceInBoundedMemory) {

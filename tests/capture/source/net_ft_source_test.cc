@@ -272,6 +272,55 @@ TEST(NetFtSource, AZeroThatWasNotTakenIsSaidAndAskedForAtEveryStart) {
   }
 }
 
+// Something else at its port, or a device of another make, that sends without end: it does not
+// stream, is asked again and again, and is heard when it comes to its senses.
+TEST(NetFtSource, DatagramsThatAreNoRecordsAreNoStream) {
+  const PatternFeed feed(Slow());
+  auto server = *NetFtServer::Start(feed, {});
+  wire::UdpSocket device = *wire::UdpSocket::Bind({0x7f000001, 0});
+  NetFtSourceOptions options;
+  options.name = "plate";
+  options.host = "127.0.0.1";
+  options.rdt_port = device.address().port;
+  options.http_port = server->http_address().port;
+  const auto source = MakeNetFtSource(options);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  std::atomic<bool> stop{false}, sane{false};
+  std::atomic<int> requests{0};
+  std::thread peer([&] {
+    std::array<uint8_t, 64> buffer{};
+    wire::Datagram asked, datagram;
+    const std::array<uint8_t, 17> garbage{1, 2, 3};
+    for (uint32_t n = 1; !stop; ++n) {
+      if (device.Receive(buffer, HostNow() + Duration::Milliseconds(2), &datagram) ==
+          wire::IoStatus::kOk) {
+        asked = datagram;
+        ++requests;
+      }
+      if (requests == 0) continue;
+      std::array<uint8_t, wire::rdt::kRecordBytes> record{};
+      for (int k = 0; k < 4; ++k)
+        record[k] = record[4 + k] = static_cast<uint8_t>(n >> (24 - 8 * k));
+      const std::span<const uint8_t> bytes =
+          sane ? std::span<const uint8_t>(record) : std::span<const uint8_t>(garbage);
+      device.SendTo(asked.from, bytes);
+    }
+  });
+  EXPECT_TRUE(WaitUntil([&] { return requests >= 3; })) << "it is not asked again";
+  EXPECT_FALSE(source->Health().connected);
+  EXPECT_GT(source->Health().bad_packets, 0);
+  std::string said;
+  for (const auto& state : sink.states()) said += state.text + "\n";
+  EXPECT_THAT(said, ::testing::AllOf(::testing::HasSubstr("no RDT records"),
+                                     ::testing::Not(::testing::HasSubstr("streams"))));
+  sane = true;
+  EXPECT_TRUE(WaitUntil([&] { return source->Health().connected; }));
+  stop = true;
+  peer.join();
+  source->Stop();
+}
+
 TEST(NetFtSource, ReportsInjectedGapsExactlyAndAHoldAsNone) {
   const PatternFeed feed(Slow());
   const std::vector<Fault> faults = {

@@ -239,6 +239,35 @@ TEST(Clip, UnclosedFileOpensWithWhatWasCommitted) {
   EXPECT_EQ(reader->ReadAll(stream).value().count(), 80);
 }
 
+// Killed between making the file and the first thing it said of itself.
+TEST(Clip, OfAnUnfinishedFileThatSaysNothingOfItselfNobodyIsToldToKeepIt) {
+  const TempDir dir;
+  std::mt19937_64 rng(14);
+  const std::string path = dir / "a.clip";
+  recording::ClipInfo info;
+  info.id = ClipId::New();
+  auto writer = ClipWriter::Create(path, info, {}).value();
+  EXPECT_FALSE(ClipReader::Open(path).value()->quality().keep);
+  const int stream = writer->AddStream(MarkerStream(2, 1e-5)).value();
+  ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 8, 0, 0, 50)));
+  writer.reset();
+  EXPECT_FALSE(ClipReader::Open(path).value()->quality().keep);
+  EXPECT_NE(ClipReader::Open(path).value()->quality().advice, "");
+  const Status finished = FinishClip(path);
+  ASSERT_TRUE(finished) << finished.error().message;
+  EXPECT_FALSE(ClipReader::Open(path).value()->quality().keep);
+  // What it said counts, and a file that was closed in peace needs to say nothing.
+  for (const bool said : {false, true}) {
+    const std::string other = dir / (said ? "b.clip" : "c.clip");
+    info.id = ClipId::New();
+    auto next = ClipWriter::Create(other, info, {}).value();
+    if (said) ASSERT_TRUE(next->SetQuality({}));
+    if (!said) ASSERT_TRUE(next->Close());
+    next.reset();
+    EXPECT_TRUE(ClipReader::Open(other).value()->quality().keep) << said;
+  }
+}
+
 TEST(Clip, AppendRefusesWhatDoesNotFitAndTakesNothingOfIt) {
   const TempDir dir;
   std::mt19937_64 rng(13);

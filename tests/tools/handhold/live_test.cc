@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 
 #include <filesystem>
 #include <fstream>
@@ -675,6 +676,49 @@ TEST_F(Live, StartedInTheBackgroundATakeIsNotStoppedByItsTerminal) {
   EXPECT_EQ(WEXITSTATUS(status), 0) << "100: it was stopped";
 }
 
+// Ctrl-Z, from habit or by a cat: a recorder that stops loses what devices send.
+TEST_F(Live, CtrlZOnItsTerminalDoesNotStopATake) {
+  const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(grantpt(master) | unlockpt(master), 0);
+  const pid_t shell = fork();
+  if (shell == 0) {
+    setsid();
+    const int terminal = open(ptsname(master), O_RDWR);  // becomes the session's
+    signal(SIGTTOU, SIG_IGN);
+    termios before{}, after{};
+    tcgetattr(terminal, &before);
+    const pid_t job = fork();
+    if (job == 0) {
+      setpgid(0, 0);
+      tcsetpgrp(terminal, getpid());
+      dup2(terminal, STDIN_FILENO);
+      execl(HANDHOLD_BINARY, "handhold", "live", "record", "--library", library_.c_str(),
+            "--simulate", "pattern", "--seconds", "3", "-q", nullptr);
+      _exit(127);
+    }
+    int status = 0;
+    bool sent = false;
+    while (waitpid(job, &status, WUNTRACED | WNOHANG) == 0) {
+      usleep(20'000);
+      termios now{};
+      tcgetattr(terminal, &now);
+      if (!sent && (now.c_lflag & ICANON) == 0)  // it has the keyboard
+        sent = write(master, "\x1a", 1) == 1;
+    }
+    if (WIFSTOPPED(status)) kill(job, SIGKILL);
+    if (!WIFEXITED(status)) _exit(100);
+    if (!sent) _exit(101);
+    tcgetattr(terminal, &after);
+    _exit(after.c_cc[VSUSP] == before.c_cc[VSUSP] ? WEXITSTATUS(status) : 102);
+  }
+  int status = 0;
+  waitpid(shell, &status, 0);
+  close(master);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0)
+      << "100: it was stopped; 101: no key was sent; 102: Ctrl-Z is not given back";
+}
+
 TEST_F(Live, OnATerminalThePageOfATakeStaysWholeAboveTheScreen) {
   Running record({"live", "record", "--library", library_, "--simulate", "pattern", "--arm"},
                  Running::Stdin::kScreen);
@@ -686,6 +730,7 @@ TEST_F(Live, OnATerminalThePageOfATakeStaysWholeAboveTheScreen) {
   ASSERT_TRUE(record.WaitFor("clip tag stroke_001")) << record.output();
   for (int looks = 0; looks < 3; ++looks)
     ASSERT_TRUE(record.WaitFor("q stop and leave")) << record.output();
+  EXPECT_TRUE(record.WaitFor("last: stroke_001 KEEP")) << record.output();
   record.Send("q");
   EXPECT_EQ(record.Wait(), 0) << record.output();
   const std::string shown = Shown(record.output());

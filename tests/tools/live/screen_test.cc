@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "tools/live/keyboard.h"
 
 namespace handhold::live {
@@ -34,6 +36,39 @@ HealthSnapshot Recording() {
   h.items = {Figure("vicon/markers", "rate_Hz", 500.02), Figure("vicon/markers", "lost_samples", 0),
              Figure("plate/wrench", "rate_Hz", 7000.1)};
   return h;
+}
+
+TEST(Screen, SaysWhatBecameOfTheLastTakeUntilTheNext) {
+  HealthSnapshot armed = Recording();
+  armed.state = SessionState::kArmed;
+  ScreenOptions options{.columns = 80, .rows = 24, .colour = false};
+  EXPECT_THAT(Screen(armed, options), Not(HasSubstr("last:")));
+  options.last = "stroke_002 KEEP";
+  EXPECT_THAT(Screen(armed, options), HasSubstr("\nlast: stroke_002 KEEP\n"));
+  // However many figures are red, it stays in view, and so do the letters.
+  for (int i = 0; i < 60; ++i) {
+    armed.items.push_back(Figure("vicon/markers", "rate_Hz", 1));
+    armed.items.back().stream += std::to_string(i);
+    armed.items.back().red = true;
+  }
+  options.last = "stroke_003 DO NOT RELY ON";
+  options.last_is_good = false;
+  const std::string full = Screen(armed, options);
+  EXPECT_THAT(full, HasSubstr("\nlast: stroke_003 DO NOT RELY ON\n"));
+  EXPECT_LE(std::count(full.begin(), full.end(), '\n') + 1, 24);
+  options.colour = true;
+  EXPECT_THAT(Screen(armed, options), HasSubstr("\x1b[1;31mlast: stroke_003"));
+  EXPECT_THAT(Screen(Recording(), options), Not(HasSubstr("last:")));
+}
+
+TEST(Screen, NamesEveryDeviceThatIsGone) {
+  HealthSnapshot h = Recording();
+  h.sources.push_back({"camera", false, false, "not asked for"});
+  h.sources[0].connected = false;
+  EXPECT_THAT(Screen(h, {.columns = 80, .colour = false}), HasSubstr("\n  vicon IS GONE"));
+  h.sources[1].connected = false;
+  EXPECT_THAT(Screen(h, {.columns = 80, .colour = false}), HasSubstr("\n  vicon, plate ARE GONE"));
+  EXPECT_THAT(ScreenLine(h), HasSubstr("vicon, plate ARE GONE"));
 }
 
 TEST(BigText, IsFiveRowsOfLetters) {
