@@ -261,8 +261,7 @@ TEST(Clip, OfAnUnfinishedFileThatSaysNothingOfItselfNobodyIsToldToKeepIt) {
     const std::string other = dir / (said ? "b.clip" : "c.clip");
     info.id = ClipId::New();
     auto next = ClipWriter::Create(other, info, {}).value();
-    if (said) ASSERT_TRUE(next->SetQuality({}));
-    if (!said) ASSERT_TRUE(next->Close());
+    ASSERT_TRUE(said ? next->SetQuality({}) : next->Close());
     next.reset();
     EXPECT_TRUE(ClipReader::Open(other).value()->quality().keep) << said;
   }
