@@ -153,9 +153,12 @@ StreamFigures StreamMeter::Figures() const {
   ClockFitOptions with_breaks;
   with_breaks.piece = one_line.piece;
   one_line.few_pairs = with_breaks.few_pairs = 5;  // each the least late of a second
-  // A clock that needs no break runs evenly, and what lies above its edge was late.
+  // A clock that needs no break, at a rate that a crystal may have, runs evenly, and what lies
+  // above its edge was late.
   auto fit = FitClock(edge_, with_breaks);
-  const bool even = fit && fit->breaks.empty();
+  const bool even =
+      fit && fit->breaks.empty() &&
+      std::abs(fit->map.segments.back().rate_error) < 0.999 * with_breaks.largest_rate_error;
   one_line.largest_rate_error = 0.5;  // what the rate is, not what a crystal's would be
   if (!even) fit = FitClock(edge_, one_line);
   if (!fit) return out;

@@ -406,7 +406,6 @@ Result<recording::ClockMap> FallbackClock(const Database& db, const recording::C
 namespace {
 
 Status ReadInfo(const Database& db, ClipTables& t) {
-  bool advised = false;
   HANDHOLD_ASSIGN(Statement list, db.Prepare("SELECT key, value FROM info"));
   HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
     const std::string key = row.String(0);
@@ -443,13 +442,13 @@ Status ReadInfo(const Database& db, ClipTables& t) {
                                             std::to_string(kMinReader) + "): update Handhold"};
     } else if (key == "keep") {
       t.quality.keep = row.Integer(1) != 0;
-      advised = true;
+      t.advised = true;
     } else if (key == "advice") {
       t.quality.advice = row.String(1);
     }
     return {};
   }));
-  if (!advised && (!t.closed || t.recovered)) {  // killed before it said anything of itself
+  if (!t.advised && (!t.closed || t.recovered)) {  // killed before it said anything of itself
     t.quality.keep = false;
     t.quality.advice = "The recorder ended before it said whether to keep this take: look at it.";
   }

@@ -29,6 +29,7 @@ struct ClipTables {
   std::vector<recording::Event> events;       ///< ascending in time
   std::vector<recording::Gap> gaps;
   recording::QualityRecord quality;
+  bool advised = false;  ///< the file says whether to keep it; else `quality` is what that means
 };
 
 /// Where a chunk is, without opening it.

@@ -374,7 +374,9 @@ Status MakeCompacted(const std::string& path, const std::string& part,
   read.vfs = create.vfs = options.vfs;
   create.mode = OpenMode::kCreate;
   HANDHOLD_ASSIGN(const Database from, Database::Open(path, read));
-  HANDHOLD_ASSIGN(const ClipTables tables, GetTables(from, nullptr));
+  HANDHOLD_ASSIGN(ClipTables tables, GetTables(from, nullptr));
+  // What an open file is taken to say of itself while it says nothing is not what it says closed.
+  if (!recovered && !tables.advised) tables.quality = {};
   HANDHOLD_ASSIGN(Database to, Database::Open(part, create));
   // Nothing of the copy counts before it is synced as a whole and renamed.
   HANDHOLD_TRY(to.Execute("PRAGMA journal_mode=MEMORY"));
