@@ -57,8 +57,10 @@ Status CheckSize(const Prop& prop, const PropShape& shape) {
   char length[32];
   std::snprintf(length, sizeof length, "%.6g", longest);
   if (longest < kSmallestProp_m) {
-    return Invalid(prop, "shape '" + shape.name + "' is " + length +
-                             " m long, less than 1 mm: was it in m, and read in another unit?");
+    return Invalid(
+        prop,
+        "shape '" + shape.name + "' is " + length +
+            " m long, less than 1 mm: was it in m, and read in another unit (--mesh-unit m)?");
   }
   if (longest <= kLongestSide_m) return {};
   return Invalid(prop, "shape '" + shape.name + "' is " + length +

@@ -27,7 +27,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kDynamicEstimatorVersion = 3;
+inline constexpr int kDynamicEstimatorVersion = 4;
 
 /// When a joint's value is given. All terms of sd in quadrature.
 struct RefusalRule {

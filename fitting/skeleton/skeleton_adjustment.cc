@@ -21,7 +21,7 @@ constexpr double kAxisPointSd_m = 3e-4, kSurfaceSd_m = 1e-4;  ///< how well the 
 /// millionth of the cost.
 constexpr double kSettled = 0.01;
 /// A step that turns an axis further leaves what its linear model knows: with template lengths 10 %
-/// to 30 % wrong, one fit in twenty went over to an axis turned by pi.
+/// to 30 % wrong, 2 of 32 fits went over to an axis turned by pi.
 constexpr double kLongestTurn_rad = 0.3;
 constexpr double kPosePriorSd = 100.0;  ///< for regularity only: starting poses come from the wrong
                                         ///< template

@@ -104,7 +104,7 @@ struct SkeletonFit {
 /// What disagrees is refused rather than averaged. Measured on the virtual subject (markers of 0.05
 /// to 0.3 mm, skin slip, 0.2 N of drift; tests/fitting/skeleton/skeleton_contact_test.cc): a right
 /// setup leaves the touched point at most 0.3 mm RMS from the wrench axis; a plate 5 mm out of
-/// place 1.5 mm, a reversed force sign 17 mm. Two swapped labels leave 0.9 mm RMS of markers, which
+/// place 1.5 mm, a reversed force sign 16 mm. Two swapped labels leave 0.9 mm RMS of markers, which
 /// skin can too: a warning.
 ///
 /// Fails with kNotFound, kInvalid, kUnidentifiable (too few markers or motion; or require_all),

@@ -24,7 +24,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns this step.
-inline constexpr int kReplayVersion = 2;
+inline constexpr int kReplayVersion = 3;
 
 enum class ReplayForm {
   kQuasiStatic,  ///< q_reference, T = 0

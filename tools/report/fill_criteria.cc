@@ -47,7 +47,7 @@ void Queries(Filling* f) {
   Criterion& share = f->data->criteria.back();
   if (share.verdict == Criterion::Verdict::kNotMet) {
     share.verdict = Criterion::Verdict::kUndecided;
-    share.note = "more peaks of this short session lie that near together than a decision allows";
+    share.note = "more of this subject's peaks lie that near together than a decision allows";
   }
 }
 

@@ -16,8 +16,8 @@ namespace {
 
 using store::ArtefactInfo;
 
-// The verb that makes a step's result, for the page's list of commands. The options are those that
-// change what is fitted and cannot be seen in the clip; every parameter stands beside.
+// The verb that makes a step's result, for the page's list of commands. Of its options only
+// the template's scale and --inertia are told; every parameter stands beside.
 std::string OptionsOf(const artefact::Provenance& made) {
   const auto parameters = text::ParseJson(made.parameters_json, {.source = made.step});
   if (!parameters) return "";

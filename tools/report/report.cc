@@ -552,9 +552,8 @@ class Page {
       TableEnd();
     }
     if (!d_.commands.empty()) {
-      P("The verbs that made it; options that only repeat what the clip or the defaults say are "
-        "left "
-        "out, every parameter stands above:");
+      P("The verbs that made it. Of their options only the template's scale and --inertia are "
+        "shown; surface, pose, template, friction and the rest stand among the parameters above:");
       std::string all;
       for (const std::string& command : d_.commands) all += command + "\n";
       h_.Element("pre", all);
