@@ -21,10 +21,6 @@ constexpr Duration kLateBegin = Duration::Seconds(1);
 /// How much faster than its nominal rate a stream may seem: clocks are 100 times better.
 constexpr double kRateSlack = 1e-3;
 
-Duration Last(int64_t count, double rate_hz) {
-  return Duration::FromSeconds(static_cast<double>(count) / rate_hz);
-}
-
 /// The same stream goes on: nothing that a reader sees of it has changed.
 bool SameStream(const StreamInfo& a, StreamInfo b) {
   b.id = a.id;
@@ -162,12 +158,13 @@ bool Take::Holds(size_t source, const RingRecord& record, Stream& stream) const 
 }
 
 Timestamp Take::DueAt(const Stream& stream, int64_t counter) {
-  return stream.next_due + Last(counter - stream.next_counter, stream.info.rate.hz());
+  return stream.next_due +
+         Duration::OfSamples(counter - stream.next_counter, stream.info.rate.hz());
 }
 
 Duration Take::Slack(const Stream& stream) {
   return std::min(stream.latest, kMostLateness) +
-         std::max(Last(3, stream.info.rate.hz()), stream.packet * 3);
+         std::max(Duration::OfSamples(3, stream.info.rate.hz()), stream.packet * 3);
 }
 
 bool Take::Silent(const Stream& stream) const {
@@ -179,10 +176,11 @@ bool Take::Silent(const Stream& stream) const {
 void Take::NoteTime(size_t source, const RingRecord& record, Stream* stream) {
   const double rate = stream->info.rate.hz();
   if (rate <= 0) return;
-  stream->packet = Last(record.count, rate);
+  stream->packet = Duration::OfSamples(record.count, rate);
   Timestamp due = InstantOf(source, record) + stream->packet;
   if (stream->any && !stream->starts_anew) {
-    const Duration passed = Last(record.first_counter + record.count - stream->next_counter, rate);
+    const Duration passed =
+        Duration::OfSamples(record.first_counter + record.count - stream->next_counter, rate);
     const Timestamp by_counter =
         stream->next_due + Duration::FromSeconds(passed.seconds() * (1.0 + kRateSlack));
     stream->latest = std::max(stream->latest, due - by_counter);

@@ -21,7 +21,7 @@ class DueClock {
 
   /// Sample `counter` was received at `host`. Counters ascend.
   void Note(int64_t counter, Timestamp host) {
-    const Duration slack = Duration::FromSeconds(kSlack * SecondsTo(counter));
+    const Duration slack = Duration::OfSamples(counter - counter_, rate_hz_ / kSlack);
     host_ = started_ ? std::min(host, DueAt(counter) + slack) : host;
     counter_ = counter;
     started_ = true;
@@ -34,15 +34,12 @@ class DueClock {
   void SetRate(double rate_hz) { rate_hz_ = rate_hz; }
   /// Precondition: something was noted.
   Timestamp DueAt(int64_t counter) const {
-    return host_ + Duration::FromSeconds(SecondsTo(counter));
+    return host_ + Duration::OfSamples(counter - counter_, rate_hz_);
   }
 
  private:
   /// Crystals differ by less than a tenth of this.
   static constexpr double kSlack = 1e-3;
-  double SecondsTo(int64_t counter) const {
-    return static_cast<double>(counter - counter_) / rate_hz_;
-  }
 
   double rate_hz_;
   bool started_ = false;

@@ -14,6 +14,10 @@ using recording::StreamKind;
 namespace {
 /// Half of it bounds what storing may change: far below the noise of any optical system.
 constexpr double kMarkerQuantum_m = 1e-5;
+/// At a lower rate 32 bits of frame numbers are more nanoseconds than 64 bits hold.
+constexpr double kLeastRate_hz = 1.0;
+/// Fifty times the fastest camera.
+constexpr double kMostRate_hz = 1e5;
 
 void MakeChannelsUnique(StreamInfo& info) {
   std::set<std::string> seen;
@@ -32,9 +36,8 @@ int ViconLayout::marker_count() const {
 }
 
 recording::Rate ViconRate(double hz) {
-  if (!(hz > 0)) return {};
+  if (!(hz >= kLeastRate_hz && hz <= kMostRate_hz)) return {};
   const int64_t ticks = std::llround(static_cast<double>(wire::vicon::kTicksPerSecond) / hz);
-  if (ticks < 1) return {};
   const int64_t common = std::gcd(wire::vicon::kTicksPerSecond, ticks);
   return {wire::vicon::kTicksPerSecond / common, ticks / common};
 }

@@ -66,7 +66,8 @@ ViconStreamOrder StreamOrder(const ViconLayout& layout);
 /// is one. Markers are called as in Vicon; with more than one subject, "SUBJECT:MARKER".
 std::vector<recording::StreamInfo> ViconStreams(const std::string& name, const ViconLayout& layout);
 
-/// 135e6 / ticks, reduced. `hz` as the server says it.
+/// 135e6 / ticks, reduced. `hz` as the server says it; 0 when it is none that a camera has (below
+/// 1 Hz or above 100 kHz).
 recording::Rate ViconRate(double hz);
 
 }  // namespace handhold::capture

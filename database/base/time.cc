@@ -1,5 +1,6 @@
 #include "database/base/time.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -24,6 +25,13 @@ Duration Duration::FromSeconds(double s) {
   const double whole = std::trunc(s);
   return Duration::Nanoseconds(static_cast<int64_t>(whole) * 1'000'000'000 +
                                std::llround((s - whole) * 1e9));
+}
+
+Duration Duration::OfSamples(int64_t count, double rate_hz) {
+  constexpr double kMost_s = 30 * 365.25 * 86'400;
+  // A rate that is no number is none: max keeps its first.
+  const double s = count == 0 ? 0.0 : static_cast<double>(count) / std::max(0.0, rate_hz);
+  return FromSeconds(std::clamp(s, -kMost_s, kMost_s));
 }
 
 Timestamp HostNow() { return ReadClock(CLOCK_MONOTONIC); }

@@ -30,6 +30,9 @@ class Duration {
   /// Rounds to the nearest nanosecond, ties away from 0. Precondition: |s| < 9.2e9 and finite
   /// (CHECKed).
   static Duration FromSeconds(double s);
+  /// How long `count` samples last at `rate_hz`, for numbers that a device or a file says: at most
+  /// 30 years to either side, so that a Timestamp plus it stays one, and 30 years at no rate.
+  static Duration OfSamples(int64_t count, double rate_hz);
 
   constexpr int64_t ns() const { return ns_; }
   /// Rounded to a double: 16 digits.

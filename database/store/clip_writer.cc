@@ -49,6 +49,8 @@ struct StreamState {
   uint32_t next_pairs = 0;
   std::vector<recording::ClockPair> pairs;
   int64_t newest_host_ns = 0;  ///< of the pairs taken
+  int64_t commit_host_ns = 0;  ///< newest_host_ns when the last commit was made
+  bool paired = false;         ///< pairs came after the last block: newest_host_ns is now
   Timestamp durable_host;
 };
 
@@ -330,7 +332,9 @@ Status Recorder::AddGap(const recording::Gap& gap) {
 Status Recorder::AddClockPairs(int stream_id, std::span<const recording::ClockPair> pairs) {
   HANDHOLD_ASSIGN(StreamState * stream, Find(stream_id));
   stream->pairs.insert(stream->pairs.end(), pairs.begin(), pairs.end());
-  if (!pairs.empty()) stream->newest_host_ns = pairs.back().host_ns;
+  if (pairs.empty()) return {};
+  stream->newest_host_ns = pairs.back().host_ns;
+  stream->paired = true;
   return {};
 }
 
@@ -451,6 +455,11 @@ bool Recorder::Due(const StreamState& stream) const {
   const Duration length = recording() ? options_.chunk : options_.compacted_chunk;
   if (stream.waiting.count() == 0) return false;
   if (stream.waiting_values() >= kMaxChunkValues) return true;
+  // A device that sends more than the rate it claims, or after a hold all at once, would otherwise
+  // ask for a sync with every packet, and every other device would wait for it.
+  if (recording() && stream.paired &&
+      stream.newest_host_ns - stream.commit_host_ns < (options_.chunk / 2).ns())
+    return false;
   if (stream.info.rate.numerator > 0)
     return stream.waiting.count() >= NominalCount(stream.info.rate, length);
   // Uneven streams ride along with even ones; alone they are committed as they come.
@@ -488,7 +497,9 @@ Status Recorder::Append(const SampleBlock& block) {
   stream->waiting.Append(stream->info.kind, block, 0, block.count);
   stream->next_index += block.count;
   stream->next_counter = block.first_counter + block.count;
-  if ((!Due(*stream) || MayFollow(*stream)) && !Crowded()) return {};
+  const bool commits = (Due(*stream) && !MayFollow(*stream)) || Crowded();
+  stream->paired = false;
+  if (!commits) return {};
   Status status = CommitWaiting(false);
   if (status) {
     if (stream->info.rate.numerator > 0) leader_ = stream->info.id;
@@ -549,6 +560,7 @@ Status Recorder::CommitWaiting(bool everything) {
   HANDHOLD_TRY(InTransaction(write));
   for (size_t s = 0; s < streams_.size(); ++s) {
     StreamState& stream = *streams_[s];
+    stream.commit_host_ns = stream.newest_host_ns;
     if (!stream.pairs.empty()) {
       stream.next_pairs += static_cast<uint32_t>((stream.pairs.size() + 65'535) / 65'536);
       stream.durable_host = Timestamp::FromNanoseconds(stream.newest_host_ns);

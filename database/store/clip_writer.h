@@ -83,10 +83,11 @@ class ClipWriter {
   /// Takes samples. When the stream that led the last commit has a chunk's length of them again (or
   /// another one has half as much more), what all streams hold is encoded and committed in one
   /// transaction before this returns: one sync per 0.1 s whatever the number of streams, and no
-  /// stream lags another. On error nothing of this block was taken: pass it
-  /// again later (a full disk). kInvalid: its shape does not fit the stream, its counter runs
-  /// backwards, or first_index is not the next index. A counter jump that no AddGap named (same
-  /// first missing counter) is recorded as a gap of cause kDeviceSkipped.
+  /// stream lags another. A stream with clock pairs leads again after half a chunk of the host's
+  /// time at the soonest, however fast its samples come. On error nothing of this block was taken:
+  /// pass it again later (a full disk). kInvalid: its shape does not fit the stream, its counter
+  /// runs backwards, or first_index is not the next index. A counter jump that no AddGap named
+  /// (same first missing counter) is recorded as a gap of cause kDeviceSkipped.
   virtual Status Append(const recording::SampleBlock& block) = 0;
   /// Commits what has been taken: chunks that are due (after an error) and, when `partial`,
   /// unfinished ones too.

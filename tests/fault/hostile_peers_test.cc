@@ -2,6 +2,8 @@
 // program survives them, stops at once, and the device's samples are all there.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -144,13 +146,17 @@ void RecordBeside(std::unique_ptr<Source> hostile) {
 
 // ---- Vicon: what the server sends, from some byte on
 
+/// As much as a connection needs to announce its streams.
+constexpr size_t kFair = 40'000;
+
 struct Mangled {
   const char* name;
   /// What becomes of the next bytes of the connection, of which `sent` went before; empty: nothing
   /// more comes, and the connection stays.
   std::function<Bytes(Bytes bytes, size_t sent, std::mt19937_64& random)> mangle;
-  bool ends = false;       ///< closes the connection after the first mangled bytes
-  int least_changed = 10;  ///< reads of at most 4 KiB that are not passed on as they came
+  int least_changed = 10;        ///< reads of at most 4 KiB that are not passed on as they came
+  size_t fair = kFair;           ///< bytes of a connection before anything is mangled
+  size_t ends_after = SIZE_MAX;  ///< the next bytes are the connection's last
   friend void PrintTo(const Mangled& m, std::ostream* out) { *out << m.name; }
 };
 
@@ -161,9 +167,6 @@ class HostileVicon : public ::testing::TestWithParam<Mangled> {
       GTEST_SKIP() << "built without the Vicon SDK (tools/setup installs it)";
   }
 };
-
-/// As much as a connection needs to announce its streams: what follows is mangled.
-constexpr size_t kFair = 40'000;
 
 TEST_P(HostileVicon, CostsNobodyElseASample) {
   PatternOptions pattern;
@@ -191,16 +194,15 @@ TEST_P(HostileVicon, CostsNobodyElseASample) {
       if (came.status == wire::IoStatus::kTimeout) continue;
       if (came.status != wire::IoStatus::kOk) return;
       Bytes bytes(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(came.bytes));
-      const bool fair = sent < kFair;
-      if (!fair && !silent) {
+      if (sent >= GetParam().fair && !silent) {
         const Bytes whole = bytes;
         bytes = GetParam().mangle(std::move(bytes), sent, random);
         silent = bytes.empty();
         changed += bytes != whole;
       }
-      sent += came.bytes;
       if (!silent && !WriteAll(client, bytes, stop)) return;
-      if (!fair && GetParam().ends) return;
+      if (sent >= GetParam().ends_after) return;
+      sent += came.bytes;
     }
   });
   ViconSourceOptions options;
@@ -209,6 +211,16 @@ TEST_P(HostileVicon, CostsNobodyElseASample) {
   RecordBeside(*MakeViconSource(options));
   std::printf("  %d reads mangled\n", changed.load());
   EXPECT_GE(changed, GetParam().least_changed) << "nothing was hostile: nothing was tested";
+}
+
+/// Says that a frame is `ticks` long instead of 500 Hz: at the beginning, as a server does.
+auto Period(uint64_t ticks) {
+  return [ticks](Bytes bytes, size_t, std::mt19937_64&) {
+    const std::array<uint8_t, 8> at_500_hz{0xb0, 0x1e, 0x04};
+    const auto at = std::search(bytes.begin(), bytes.end(), at_500_hz.begin(), at_500_hz.end());
+    for (int k = 0; at != bytes.end() && k < 8; ++k) at[k] = static_cast<uint8_t>(ticks >> (8 * k));
+    return bytes;
+  };
 }
 
 const Mangled kMangled[] = {
@@ -233,13 +245,13 @@ const Mangled kMangled[] = {
        for (size_t k = at; k < std::min(bytes.size(), at + 4); ++k) bytes[k] = 0xff;
        return bytes;
      }},
-    {"SilenceWithinAPacket", [](Bytes, size_t, std::mt19937_64&) { return Bytes(); }, false, 1},
+    {"SilenceWithinAPacket", [](Bytes, size_t, std::mt19937_64&) { return Bytes(); }, 1},
     {"AnEndWithinAPacketAgainAndAgain",
      [](Bytes bytes, size_t, std::mt19937_64&) {
        bytes.resize(bytes.size() / 2 + 1);
        return bytes;
      },
-     true, 1},
+     1, kFair, kFair},
     {"ThePastForEver",
      [loop = Bytes()](Bytes bytes, size_t, std::mt19937_64&) mutable {
        if (loop.size() < 20'000) {
@@ -249,6 +261,10 @@ const Mangled kMangled[] = {
        wire::SleepUntil(HostNow() + kSoon);  // five times as much as a server sends
        return loop;
      }},
+    {"FramesOfAThousandYears", Period(uint64_t{1} << 62), 1, 0},
+    {"FramesOfASecond", Period(135'000'000), 1, 0},
+    {"FramesOfSevenNanoseconds", Period(1), 1, 0},
+    {"FramesOfNoTime", Period(0), 1, 0},
     {"AMebibyteAtOnce",
      [](Bytes bytes, size_t, std::mt19937_64&) {
        bytes.resize(1 << 20, 0x7f);

@@ -28,6 +28,22 @@ TEST(FrameSequencer, WrapsAt32Bits) {
   EXPECT_FALSE(v.clock_reset);
 }
 
+// What a server says of its rate may be wrong, by a damaged packet or by malice.
+TEST(FrameSequencer, SurvivesAnyRate) {
+  for (const double rate_hz : {1e-300, 1e-8, 1.0, 135e6}) {
+    FrameSequencer sequencer(500);
+    int64_t last = sequencer.Next(0, At(0), false).counter;
+    sequencer.SetRate(rate_hz);
+    uint32_t id = 0;
+    for (const uint32_t steps : {0x7fffffffu, 1u, 0x80000000u, 0xffffffffu, 5u}) {
+      id += steps;
+      const FrameVerdict v = sequencer.Next(id, At(0.01), steps == 5u);
+      EXPECT_GT(v.counter, last) << rate_hz;
+      last = v.counter;
+    }
+  }
+}
+
 TEST(FrameSequencer, ABurstAfterAHoldIsNoGapAndNoReset) {
   FrameSequencer sequencer(500);
   sequencer.Next(0, At(0), false);

@@ -1,5 +1,6 @@
 #include "capture/source/vicon_layout.h"
 
+#include <cmath>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -18,6 +19,10 @@ TEST(ViconRate, IsExactInTheProtocolsTicks) {
   EXPECT_EQ(ViconRate(0.0).numerator, 0);
   EXPECT_EQ(ViconRate(-1.0).numerator, 0);
   EXPECT_EQ(ViconRate(1e12).numerator, 0);
+  EXPECT_EQ(ViconRate(1.0), (recording::Rate{1, 1}));
+  for (const double never :
+       {0.99, 0.12, 1e-8, 1e-300, 5e-324, 1.1e5, 135e6, std::nan(""), double{INFINITY}})
+    EXPECT_EQ(ViconRate(never).numerator, 0) << never;
 }
 
 TEST(ViconStreams, NamesUnitsAndRates) {

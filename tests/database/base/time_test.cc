@@ -30,6 +30,21 @@ TEST(Duration, RefusesWhatDoesNotFit) {
   EXPECT_DEATH(Duration::FromSeconds(9.3e9), "CHECK failed");
 }
 
+TEST(Duration, OfSamplesTakesWhateverADeviceSays) {
+  EXPECT_EQ(Duration::OfSamples(3, 500.0).ns(), 6'000'000);
+  EXPECT_EQ(Duration::OfSamples(-1, 1e3).ns(), -1'000'000);
+  EXPECT_EQ(Duration::OfSamples(0, 0.0).ns(), 0);
+  const Duration most = Duration::OfSamples(1, 0.0);
+  EXPECT_NEAR(most.seconds(), 9.467e8, 1e6);
+  EXPECT_EQ(Duration::OfSamples(INT64_MAX, 500.0), most);
+  EXPECT_EQ(Duration::OfSamples(INT64_MIN, 500.0), -most);
+  EXPECT_EQ(Duration::OfSamples(1, 1e-300), most);
+  EXPECT_EQ(Duration::OfSamples(1, -5.0), most);
+  EXPECT_EQ(Duration::OfSamples(1, std::nan("")), most);
+  EXPECT_EQ(Duration::OfSamples(-1, 0.0), -most);
+  EXPECT_EQ(Duration::OfSamples(7, INFINITY).ns(), 0);
+}
+
 TEST(Duration, Arithmetic) {
   const Duration d = Duration::Milliseconds(2);
   EXPECT_EQ((d + Duration::Microseconds(1)).ns(), 2'001'000);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 
 #include "database/store/clip_file.h"
@@ -237,6 +238,34 @@ TEST(Clip, UnclosedFileOpensWithWhatWasCommitted) {
   EXPECT_TRUE(reader->closed());
   EXPECT_EQ(reader->info().properties.at("recovered"), "closed after a crash");
   EXPECT_EQ(reader->ReadAll(stream).value().count(), 80);
+}
+
+// A device that claims 1 Hz and sends 500, or all of a held second at once: the others do not wait
+// for a sync with each of its packets.
+TEST(Clip, APacketOfADeviceFasterThanItSaysIsNoSync) {
+  const TempDir dir;
+  std::mt19937_64 rng(14);
+  recording::ClipInfo info;
+  info.id = ClipId::New();
+  auto writer = ClipWriter::Create(dir / "a.clip", info, {}).value();
+  recording::StreamInfo claims = MarkerStream(2, 1e-5);
+  claims.rate = {1, 1};
+  const std::array streams{writer->AddStream(claims).value(), writer->AddStream(claims).value()};
+  const int64_t before = writer->health().commits;
+  for (int i = 0; i < 500; ++i) {
+    const recording::ClockPair pair{
+        .counter = i, .device_ns = i * 1'000'000'000LL, .host_ns = 1'000'000'000 + i * 2'000'000LL};
+    for (const int stream : streams) {
+      ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 8, i, i, 1)));
+      ASSERT_TRUE(writer->AddClockPairs(stream, std::span(&pair, 1)));
+    }
+    for (const Durable& durable : writer->durable().value())
+      EXPECT_LE(i + 1 - durable.durable_index, 28) << "50 ms and the packets on either side";
+  }
+  EXPECT_GE(writer->health().commits - before, 15);
+  EXPECT_LE(writer->health().commits - before, 25);
+  ASSERT_TRUE(writer->Close());
+  EXPECT_EQ(ClipReader::Open(dir / "a.clip").value()->ReadAll(streams[1]).value().count(), 500);
 }
 
 // Killed between making the file and the first thing it said of itself.
