@@ -14,6 +14,7 @@
 #include "capture/source/rdt_decoder.h"
 #include "capture/wire/cancel.h"
 #include "capture/wire/claim.h"
+#include "capture/wire/resolve.h"
 #include "capture/wire/schedule.h"
 #include "database/base/check.h"
 #include "database/recording/clip.h"
@@ -120,7 +121,7 @@ Status NetFtSource::TakeClaim() {
 }
 
 Result<NetFtConfig> NetFtSource::Discover(Timestamp deadline) {
-  const auto resolved = wire::Resolve(options_.host, options_.rdt_port);
+  const auto resolved = wire::Resolve(options_.host, options_.rdt_port, deadline);
   if (!resolved) return resolved.error().Within("force sensor '" + options_.name + "'");
   rdt_ = *resolved;
   http_ = {rdt_.ipv4, options_.http_port};

@@ -13,6 +13,7 @@
 #include "capture/source/frame_sequencer.h"
 #include "capture/source/vicon_client.h"
 #include "capture/wire/cancel.h"
+#include "capture/wire/resolve.h"
 #include "capture/wire/schedule.h"
 #include "capture/wire/socket.h"
 #include "capture/wire/vicon_stream.h"
@@ -97,7 +98,7 @@ class ViconSource : public Source {
 };
 
 Result<std::string> ViconSource::FindServer(Timestamp deadline) const {
-  const auto address = wire::Resolve(options_.host, wire::vicon::kDefaultPort);
+  const auto address = wire::Resolve(options_.host, wire::vicon::kDefaultPort, deadline);
   if (!address) return address.error().Within(Who());
   auto stream = wire::TcpStream::Connect(*address, deadline);
   if (!stream) {

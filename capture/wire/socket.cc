@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "capture/wire/cancel.h"
@@ -95,37 +93,6 @@ std::string Address::ToString() const {
     out += shift > 0 ? '.' : ':';
   }
   return out + std::to_string(port);
-}
-
-Result<Address> Resolve(std::string_view text, uint16_t default_port) {
-  std::string host(text);
-  uint16_t port = default_port;
-  if (const size_t colon = host.rfind(':'); colon != std::string::npos) {
-    const char* first = host.data() + colon + 1;
-    const char* last = host.data() + host.size();
-    const auto [end, error] = std::from_chars(first, last, port);
-    if (error != std::errc() || end != last || first == last || port == 0) {
-      return Error{ErrorCode::kInvalid,
-                   "address '" + std::string(text) + "': the port must be 1 to 65535"};
-    }
-    host.resize(colon);
-  }
-  if (host.empty())
-    return Error{ErrorCode::kInvalid, "address '" + std::string(text) + "' has no host"};
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
-  if (error != 0 || found == nullptr) {
-    return Error{ErrorCode::kNotFound, "host '" + host + "' is not known (" +
-                                           ::gai_strerror(error) +
-                                           "): check the spelling, or give its IPv4 address"};
-  }
-  Address address = FromSockaddr(*reinterpret_cast<const sockaddr_in*>(found->ai_addr));
-  ::freeaddrinfo(found);
-  address.port = port;
-  return address;
 }
 
 void Descriptor::Close() {

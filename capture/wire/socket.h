@@ -1,7 +1,7 @@
 /// IPv4 sockets whose every wait has a deadline: TCP client and server, UDP with the kernel's drop
 /// counter.
 ///
-/// Calls return Result where a person reads the outcome (opening, connecting, resolving) and a
+/// Calls return Result where a person reads the outcome (opening, connecting) and a
 /// plain enum on the sample path, which neither allocates nor throws. One thread per object;
 /// nothing here locks. Descriptors are non-blocking and close-on-exec. A `deadline` is host time
 /// (CLOCK_MONOTONIC, HostNow()); one that has passed polls once.
@@ -29,10 +29,6 @@ struct Address {
   std::string ToString() const;  ///< "192.168.1.1:49152"
   bool operator==(const Address&) const = default;
 };
-
-/// "host", "host:port", "192.168.1.1:801". Asks the resolver, which may block for seconds: never on
-/// the sample path. The error names the text and what is wrong with it.
-Result<Address> Resolve(std::string_view text, uint16_t default_port);
 
 /// Owns a descriptor.
 class Descriptor {

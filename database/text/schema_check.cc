@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "database/base/names.h"
 #include "database/base/utf8.h"
@@ -319,12 +320,44 @@ class SchemaChecker {
       const auto which = std::find(constants.begin(), constants.end(), *given);
       if (which == constants.end()) {
         Add(out, *given, JsonPathChild(path, candidate.key), NotOneOf(constants, *given));
+        CheckAsMeant(list, constants, value, path, candidate.key, out);
       } else {
         Check(list.elements()[static_cast<size_t>(which - constants.begin())], value, path, out);
       }
       return true;
     }
     return false;
+  }
+
+  /// The rest of a value whose constant under `key` names no alternative: by the one that it was
+  /// meant to name, or else only what none of them knows.
+  void CheckAsMeant(const Json& list, const std::vector<Json>& constants, const Json& value,
+                    const std::string& path, const std::string& key, Findings& out) const {
+    const std::string where = JsonPathChild(path, key);
+    const std::string* given = value.Find(key)->string();
+    std::vector<std::string> names;
+    for (const Json& constant : constants)
+      names.push_back(constant.string() ? *constant.string() : "");
+    const std::vector<std::string> meant =
+        given ? NearestNames(*given, names, 1) : std::vector<std::string>();
+    Findings findings;
+    if (!meant.empty()) {
+      const auto which = std::find(names.begin(), names.end(), meant[0]) - names.begin();
+      Check(list.elements()[static_cast<size_t>(which)], value, path, findings);
+    } else {
+      std::set<std::string> known;
+      for (const Json& option : list.elements()) {
+        for (const JsonMember& m : Followed(option).Find("properties")->members())
+          known.insert(m.key);
+      }
+      const std::vector<std::string> keys(known.begin(), known.end());
+      for (const JsonMember& m : value.members()) {
+        if (!known.contains(m.key))
+          Add(findings, m.value, path, "unknown key '" + m.key + "'" + DidYouMean(m.key, keys));
+      }
+    }
+    for (SchemaFinding& finding : findings)
+      if (finding.path != where) out.push_back(std::move(finding));
   }
 
   const Schema::Compiled& compiled_;

@@ -20,6 +20,7 @@
 #include "capture/source/net_ft_source.h"
 #include "capture/source/vicon_source.h"
 #include "capture/wire/rdt.h"
+#include "capture/wire/resolve.h"
 #include "capture/wire/socket.h"
 #include "capture/wire/vicon_stream.h"
 #include "database/store/clip_reader.h"
@@ -175,7 +176,7 @@ TEST_P(HostileVicon, CostsNobodyElseASample) {
   pattern.devices = {{.name = "EMG", .channel_names = {"A", "B"}, .samples_per_frame = 4}};
   const PatternFeed feed(pattern);
   const auto server = *ViconServer::Start(feed, {});
-  const wire::Address real = *wire::Resolve(server->host(), 801);
+  const wire::Address real = *wire::Resolve(server->host(), 801, HostNow() + Duration::Seconds(1));
   std::atomic<int> changed{0};
   const TcpPeer between([&](wire::TcpStream& client, const std::atomic<bool>& stop) {
     std::mt19937_64 random(7);

@@ -9,6 +9,7 @@
 
 #include "capture/simulator/device_clock.h"
 #include "capture/wire/rdt.h"
+#include "capture/wire/resolve.h"
 #include "database/base/check.h"
 #include "database/base/names.h"
 #include "database/text/file.h"
@@ -32,6 +33,8 @@ constexpr double kRest_s = 0.05;
 constexpr Duration kViconLatency = Duration::Milliseconds(2);
 /// From the fork to the servers' first sample.
 constexpr Duration kForkTime = Duration::Milliseconds(300);
+/// What a name server may take.
+constexpr Duration kLookUp = Duration::Seconds(5);
 
 const RigSource* FirstOf(const Rig& rig, RigSource::Kind kind) {
   for (const RigSource& source : rig.sources)
@@ -64,8 +67,9 @@ Status CheckPlayable(const Rig& rig) {
 Result<capture::wire::Address> ListenAt(const Rig& rig, const RigSource& source, int port) {
   const std::string where =
       rig.path + ":" + std::to_string(source.line) + ": source '" + source.name + "': ";
-  HANDHOLD_ASSIGN(const capture::wire::Address address,
-                  capture::wire::Resolve(source.host, static_cast<uint16_t>(port)));
+  HANDHOLD_ASSIGN(
+      const capture::wire::Address address,
+      capture::wire::Resolve(source.host, static_cast<uint16_t>(port), HostNow() + kLookUp));
   if (address.ipv4 >> 24 != 127) {
     return Error{ErrorCode::kInvalid,
                  where + "its host " + source.host +

@@ -12,18 +12,6 @@ namespace {
 
 Timestamp In(int64_t ms) { return HostNow() + Duration::Milliseconds(ms); }
 
-TEST(Resolve, NamesWhatIsWrong) {
-  const auto address = Resolve("127.0.0.1:801", 5);
-  ASSERT_TRUE(address);
-  EXPECT_EQ(*address, Address::Loopback(801));
-  EXPECT_EQ(Resolve("127.0.0.1", 5)->port, 5);
-  EXPECT_EQ(address->ToString(), "127.0.0.1:801");
-  for (const char* bad : {"host:", "host:0", "host:70000", "host:8x", ":801", ""}) {
-    EXPECT_FALSE(Resolve(bad, 5)) << bad;
-  }
-  EXPECT_THAT(Resolve("127.0.0.1:99999", 5).error().message, testing::HasSubstr("127.0.0.1:99999"));
-}
-
 // Datagrams that wait while CLOCK_REALTIME is stepped are never made early.
 TEST(StampClock, AStepOfTheRealTimeClockMakesNothingEarly) {
   constexpr int64_t kMs = 1'000'000;

@@ -74,6 +74,13 @@ TEST(Schema, FollowsTheKindIntoTheRightAlternative) {
             "mean 'vicon'?");
   EXPECT_EQ(Breaches(kRig, R"({"subject": "p07", "sources": [{"address": "b"}]})"),
             "/sources/0: the key 'kind' is missing");
+  // A wrong kind hides nothing else that is wrong.
+  EXPECT_EQ(Breaches(kRig, R"({"subject": "p07", "sources": [{"kind": "vicno", "adress": "b"}]})"),
+            "/sources/0/kind: expected one of 'vicon', 'netft'; found string \"vicno\": did you "
+            "mean 'vicon'?\n/sources/0: unknown key 'adress': did you mean 'address'?");
+  EXPECT_EQ(Breaches(kRig, R"({"subject": "p07", "sources": [{"kind": "plate", "norml": 1}]})"),
+            "/sources/0/kind: expected one of 'vicon', 'netft'; found string \"plate\"\n"
+            "/sources/0: unknown key 'norml': did you mean 'normal'?");
 }
 
 TEST(Schema, ChecksNumbersStringsAndCounts) {
