@@ -273,12 +273,15 @@ ClockStretches FindStretches(const ClockEvidence& evidence, const ClockFitOption
 }
 
 bool TakeBackImpossible(const ClockEvidence& evidence, bool every, ClockStretches* stretches) {
+  // Where the break is placed to the packet, the lines differ by a little more or less.
+  constexpr int64_t kNarrow = 10;
   std::vector<size_t> starts = {stretches->starts.front()};
   std::vector<ClockBreak> breaks;
   for (size_t k = 0; k < stretches->breaks.size(); ++k) {
     const ClockBreak& found = stretches->breaks[k];
     const size_t start = stretches->starts[k + 1];
-    if (!found.told && (every || -found.step_ns >= evidence.StepInto(start))) continue;
+    const int64_t step = evidence.StepInto(start), usual = step - evidence.LeftOut(start);
+    if (!found.told && (every || -found.step_ns >= step - usual / kNarrow)) continue;
     starts.push_back(start);
     breaks.push_back(found);
   }
