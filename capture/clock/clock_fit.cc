@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "capture/clock/clock_breaks.h"
+#include "capture/clock/clock_line.h"
 #include "database/base/check.h"
 
 namespace handhold::capture {
@@ -13,370 +15,86 @@ using recording::ClockMap;
 using recording::ClockPair;
 using recording::ClockSegment;
 
-struct Point {
-  int64_t device_ns;
-  int64_t host_ns;  ///< receive time less the reported latency
+// A sixteenth of a line's packets, and how far above the line the least late of them lies.
+struct Block {
+  size_t first, last;
+  double least;
 };
 
-Point PointOf(const ClockPair& pair) { return {pair.device_ns, pair.host_ns - pair.latency_ns}; }
-
-// A line through an exact point, so that large times keep their nanoseconds.
-struct Line {
-  Point at{0, 0};
-  double rate_error = 0.0;
-  double Residual(const Point& p) const {
-    const int64_t elapsed = p.device_ns - at.device_ns;
-    return static_cast<double>(p.host_ns - at.host_ns - elapsed) -
-           rate_error * static_cast<double>(elapsed);
-  }
+// What of a line's packets is evidence of it.
+struct Support {
+  double gap = 0.0, largest = 0.0;  // of the blocks that are: the mean and the most of `least`
+  int64_t begin_ns = 0, end_ns = 0;
+  bool all_in_doubt = false;
 };
 
-// Lower convex hull, grown by points of ascending device time.
-class LowerHull {
- public:
-  void Add(const Point& p) {
-    if (!points_.empty() && points_.back().device_ns == p.device_ns) {
-      if (p.host_ns >= points_.back().host_ns) return;
-      points_.pop_back();
-    }
-    while (points_.size() >= 2 && !TurnsUp(points_[points_.size() - 2], points_.back(), p))
-      points_.pop_back();
-    points_.push_back(p);
-  }
-  size_t size() const { return points_.size(); }
-  // The edge above `device_ns`: of all lines under the points the one highest there. Precondition:
-  // size() >= 2.
-  Line EdgeAt(double device_ns) const {
-    size_t i = 1;
-    while (i + 1 < points_.size() && static_cast<double>(points_[i].device_ns) < device_ns) ++i;
-    return Through(points_[i - 1], points_[i]);
-  }
-
- private:
-  static bool TurnsUp(const Point& a, const Point& b, const Point& c) {
-    const __int128 left =
-        static_cast<__int128>(b.host_ns - a.host_ns) * (c.device_ns - b.device_ns);
-    const __int128 right =
-        static_cast<__int128>(c.host_ns - b.host_ns) * (b.device_ns - a.device_ns);
-    return right > left;
-  }
-  static Line Through(const Point& a, const Point& b) {
-    const auto run = static_cast<double>(b.device_ns - a.device_ns);
-    return {a, static_cast<double>((b.host_ns - a.host_ns) - (b.device_ns - a.device_ns)) / run};
-  }
-  std::vector<Point> points_;
-};
-
-// The line under all points; no steeper than crystals are, and then resting on one point.
-Line EdgeOf(std::span<const ClockPair> pairs, const ClockFitOptions& options) {
-  LowerHull hull;
-  double mean = 0.0;
-  for (const ClockPair& pair : pairs) {
-    hull.Add(PointOf(pair));
-    mean += static_cast<double>(pair.device_ns - pairs.front().device_ns) /
-            static_cast<double>(pairs.size());
-  }
-  Line line = hull.EdgeAt(static_cast<double>(pairs.front().device_ns) + mean);
-  if (std::abs(line.rate_error) <= options.largest_rate_error) return line;
-  line.rate_error = std::copysign(options.largest_rate_error, line.rate_error);
-  const auto least =
-      std::min_element(pairs.begin(), pairs.end(), [&](const ClockPair& a, const ClockPair& b) {
-        return line.Residual(PointOf(a)) < line.Residual(PointOf(b));
-      });
-  line.at = PointOf(*least);
-  return line;
-}
-
-// Walks through the pairs and cuts where the lower edge shifts for good.
-class BreakFinder {
- public:
-  BreakFinder(std::span<const ClockPair> pairs, const ClockFitOptions& options,
-              std::span<const ToldBreak> told)
-      : pairs_(pairs), options_(options), told_(told) {}
-
-  // Indices of the first pair of every segment (0 included), and the breaks between them.
-  std::vector<size_t> Run(std::vector<ClockBreak>* breaks) {
-    std::vector<size_t> starts = {0};
-    Begin(0);
-    for (size_t i = 1; i < pairs_.size(); ++i) {
-      // Thinned pairs need not hold the very packet: the first at or after it tells of the segment.
-      const auto beyond =
-          std::upper_bound(told_.begin(), told_.end(), pairs_[i].counter,
-                           [](int64_t counter, const ToldBreak& b) { return counter < b.counter; });
-      const ToldBreak* told = beyond == told_.begin() ? nullptr : &*(beyond - 1);
-      if (told != nullptr && told->counter <= pairs_[i - 1].counter) told = nullptr;
-      const size_t cut = told != nullptr ? i : Look(i);
-      if (cut == kNone) continue;
-      ClockBreak found;
-      found.told = told != nullptr;
-      found.counter = found.told ? told->counter : pairs_[cut].counter;
-      found.device_ns = found.told ? told->device_ns : pairs_[cut].device_ns;
-      found.counter_before = pairs_[cut - 1].counter;
-      breaks->push_back(found);
-      starts.push_back(cut);
-      Begin(cut);
-      i = cut;
-    }
-    return starts;
-  }
-
- private:
-  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
-
-  void Begin(size_t first) {
-    first_ = first;
-    hull_ = LowerHull();
-    hull_.Add(PointOf(pairs_[first]));
-    line_ = {PointOf(pairs_[first]), 0.0};
-    line_span_ns_ = 0;
-    late_since_ = kNone;
-  }
-
-  // Takes pair i into the current segment, or says where it ended.
-  size_t Look(size_t i) {
-    const Point p = PointOf(pairs_[i]);
-    const double residual = line_.Residual(p);
-    const auto age = static_cast<double>(p.device_ns - pairs_[first_].device_ns);
-    // While the segment is young its rate is known no better than crystals are.
-    const double known = std::max(1.0, static_cast<double>(line_span_ns_));
-    const double rate_slack = std::min(options_.largest_rate_error,
-                                       static_cast<double>(options_.least_step.ns()) / known);
-    const double beyond = std::max(0.0, age - static_cast<double>(line_span_ns_));
-    const double tolerance = static_cast<double>(options_.least_step.ns()) + rate_slack * beyond;
-    if (residual < -tolerance && line_span_ns_ > 0) return i;
-    if (residual <= tolerance) {
-      late_since_ = kNone;
-      hull_.Add(p);
-      if (age > 1.25 * static_cast<double>(line_span_ns_) && hull_.size() >= 2 && age > 1e9) {
-        line_ = hull_.EdgeAt(static_cast<double>(pairs_[first_].device_ns) + 0.5 * age);
-        line_.rate_error =
-            std::clamp(line_.rate_error, -options_.largest_rate_error, options_.largest_rate_error);
-        line_span_ns_ = p.device_ns - pairs_[first_].device_ns;
-      }
-      return kNone;
-    }
-    if (late_since_ == kNone) late_since_ = i;
-    // On both clocks: a backlog that comes in a burst is long on the device's only.
-    const Point since = PointOf(pairs_[late_since_]);
-    if (std::min(p.device_ns - since.device_ns, p.host_ns - since.host_ns) > options_.confirm.ns())
-      return late_since_;
-    return kNone;
-  }
-
-  std::span<const ClockPair> pairs_;
-  const ClockFitOptions& options_;
-  std::span<const ToldBreak> told_;
-  size_t first_ = 0;
-  LowerHull hull_;
-  Line line_;
-  int64_t line_span_ns_ = 0;
-  size_t late_since_ = kNone;
-};
-
-double Quantile(std::vector<double>* values, double share) {
-  const auto k = static_cast<std::ptrdiff_t>(share * static_cast<double>(values->size() - 1));
-  std::nth_element(values->begin(), values->begin() + k, values->end());
-  return (*values)[static_cast<size_t>(k)];
-}
-
-// Takes back the breaks that were lateness: a segment that goes on where an earlier one left off,
-// with nothing but late packets between them; and one that begins earlier than the one before
-// ended, by more device time than is missing there. A device's clock gains time by leaving out some
-// of it; lateness that ends leaves out none.
-//
-// Cost: at most kLooksPerPair looks at a packet or a stretch for each packet, also where every
-// packet is a break; when they are spent, the breaks that are left stay (more segments, each known
-// by its own packets). What is merged is measured anew when it has doubled. Memory: the stretches.
-class LatenessMerger {
- public:
-  LatenessMerger(std::span<const ClockPair> pairs, std::span<const int64_t> steps_ns,
-                 const ClockFitOptions& options)
-      : pairs_(pairs),
-        steps_ns_(steps_ns),
-        options_(options),
-        looks_left_(kLooksPerPair * static_cast<int64_t>(pairs.size())) {}
-
-  void Run(std::vector<size_t>* starts, std::vector<ClockBreak>* breaks) {
-    std::vector<Stretch> kept;
-    std::vector<ClockBreak> kept_breaks;  // kept_breaks[i] lies before kept[i + 1]
-    for (size_t s = 0; s < starts->size(); ++s) {
-      const size_t last = s + 1 < starts->size() ? (*starts)[s + 1] : pairs_.size();
-      const Stretch next = Measure((*starts)[s], last);
-      size_t into = kept.size();
-      if (s > 0 && !(*breaks)[s - 1].told) {
-        for (size_t j = kept.size(); j > 0 && looks_left_ > 0; --j) {
-          --looks_left_;
-          if (j < kept.size() && kept_breaks[j - 1].told) break;
-          if (GoesOn(kept[j - 1], next)) into = j - 1;
-        }
-      }
-      if (into < kept.size()) {
-        kept.resize(into + 1);
-        kept_breaks.resize(into);
-        Stretch& grown = kept.back();
-        grown.last = last;
-        if (last - grown.first >= 2 * (grown.measured - grown.first))
-          grown = Measure(grown.first, last);
-      } else {
-        if (s > 0) kept_breaks.push_back((*breaks)[s - 1]);
-        kept.push_back(next);
-      }
-      while (kept.size() > 1 && looks_left_ > 0 && !kept_breaks.back().told &&
-             WasLate(kept[kept.size() - 2], kept.back())) {
-        kept.back().first = kept[kept.size() - 2].first;
-        kept.erase(kept.end() - 2);
-        kept_breaks.pop_back();
-      }
-    }
-    starts->clear();
-    for (const Stretch& stretch : kept) starts->push_back(stretch.first);
-    *breaks = std::move(kept_breaks);
-  }
-
- private:
-  struct Stretch {
-    size_t first = 0, last = 0;  // [first, last)
-    Line line;                   // of [line_from, measured), that lasted span_ns
-    int64_t span_ns = 0;
-    size_t measured = 0;
-    size_t line_from = 0;  // from `first` to here packets were late
-  };
-
-  Stretch Measure(size_t first, size_t last) const {
-    Stretch out{first, last, {PointOf(pairs_[first]), 0.0}, 0, last, first};
-    if (pairs_[first].device_ns == pairs_[last - 1].device_ns) return out;
-    out.line = EdgeOf(pairs_.subspan(first, last - first), options_);
-    out.span_ns = pairs_[last - 1].device_ns - pairs_[first].device_ns;
-    return out;
-  }
-
-  // How far off the line of a stretch may be for each nanosecond it is extrapolated.
-  double RateSlack(const Stretch& known) const {
-    const auto span = static_cast<double>(std::max<int64_t>(1, known.span_ns));
-    return std::min(options_.largest_rate_error,
-                    static_cast<double>(options_.least_step.ns()) / span);
-  }
-
-  double LeastResidual(const Line& line, size_t first, size_t last) {
-    looks_left_ -= static_cast<int64_t>(last - first);
-    double least = std::numeric_limits<double>::infinity();
-    for (size_t i = first; i < last; ++i)
-      least = std::min(least, line.Residual(PointOf(pairs_[i])));
-    return least;
-  }
-
-  // Extrapolates the longer of the two, whose rate is known best, over what lies between them.
-  bool GoesOn(const Stretch& before, const Stretch& after) {
-    const bool forward = before.span_ns >= after.span_ns;
-    const Stretch& known = forward ? before : after;
-    if (known.span_ns == 0) return false;
-    const int64_t end = pairs_[before.last - 1].device_ns, begin = pairs_[after.first].device_ns;
-    const double tolerance = static_cast<double>(options_.least_step.ns()) +
-                             RateSlack(known) * static_cast<double>(begin - end);
-    // The edge of the shorter one, where it is nearest.
-    size_t from = after.first, to = after.first;
-    if (forward) {
-      while (to < after.last && pairs_[to].device_ns - begin <= options_.confirm.ns()) ++to;
-    } else {
-      from = to = before.last;
-      while (from > before.first && end - pairs_[from - 1].device_ns <= options_.confirm.ns())
-        --from;
-    }
-    return std::abs(LeastResidual(known.line, from, to)) <= tolerance &&
-           LeastResidual(known.line, before.last, after.first) >= -tolerance;
-  }
-
-  // Whether the end of `before` lies so far above the line of `after` that times would run
-  // backwards from one sample to the next.
-  bool WasLate(const Stretch& before, const Stretch& after) {
-    int64_t most_step = 0;
-    looks_left_ -= static_cast<int64_t>(after.line_from - before.last) + 1;
-    for (size_t i = before.last; i <= after.line_from; ++i) {
-      const int64_t step =
-          steps_ns_.empty() ? pairs_[i].device_ns - pairs_[i - 1].device_ns : steps_ns_[i];
-      most_step = std::max(most_step, step);
-    }
-    const int64_t end = pairs_[before.last - 1].device_ns;
-    size_t from = before.last;
-    while (from > before.first && end - pairs_[from - 1].device_ns <= options_.confirm.ns()) --from;
-    const auto away =
-        static_cast<double>(pairs_[after.line_from].device_ns - pairs_[from].device_ns);
-    const double tolerance =
-        0.25 * static_cast<double>(options_.least_step.ns()) + RateSlack(after) * away;
-    // A few packets may be nearly on time: the last of a backlog.
-    std::vector<double> residuals;
-    for (size_t i = from; i < before.last; ++i)
-      residuals.push_back(after.line.Residual(PointOf(pairs_[i])));
-    looks_left_ -= static_cast<int64_t>(residuals.size());
-    double late = Quantile(&residuals, 0.1);
-    // A line held at the largest rate error need not touch its packets where it begins.
-    if (std::abs(after.line.rate_error) >= options_.largest_rate_error)
-      late -= after.line.Residual(PointOf(pairs_[after.line_from]));
-    return late > static_cast<double>(most_step) + tolerance;
-  }
-
-  static constexpr int64_t kLooksPerPair = 256;
-  std::span<const ClockPair> pairs_;
-  std::span<const int64_t> steps_ns_;
-  const ClockFitOptions& options_;
-  int64_t looks_left_;
-};
-
-// How well the line is known. The gaps that the lower edge leaves in each of sixteen blocks say how
-// densely packets of least delay lie; an edge rests on such packets, so it is uncertain by about
-// one such gap. A block in which every packet is late by more than a break would be (a backlog, a
+// The gaps that the lower edge leaves in each of sixteen blocks say how densely packets of least
+// delay lie. A block in which every packet is late by more than a break would be (a backlog, a
 // starved machine) is no evidence: it neither widens the gaps nor lengthens the span. When most
-// blocks are so, they are evidence that the line rests on too little; of one that was held at the
-// largest rate error, that the clock is at the wrong rate: it passes the packets by as much as the
-// worst block says.
-void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
-                    const ClockFitOptions& options, ClockSegment* segment) {
+// blocks are so, or when they do not stand apart from those on time (a line of a wrong rate leaves
+// its packets little by little), all are evidence that the line rests on too little.
+Support SupportOf(std::span<const ClockPair> pairs, const Line& line,
+                  const ClockFitOptions& options) {
   constexpr size_t kBlocks = 16;
-  constexpr double kShort_ns = 1e9;
+  constexpr double kApart = 2.0;
   const auto least_step = static_cast<double>(options.least_step.ns());
-  const bool bounded = std::abs(line.rate_error) >= options.largest_rate_error;
-  struct Block {
-    size_t first, last;
-    double least;
-  };
   std::vector<Block> blocks;
   size_t late = 0;
+  double most_on_time = 0.0, least_late = std::numeric_limits<double>::infinity();
   for (size_t k = 0; k < kBlocks; ++k) {
     Block block{k * pairs.size() / kBlocks, (k + 1) * pairs.size() / kBlocks,
                 std::numeric_limits<double>::infinity()};
     if (block.first == block.last) continue;
     for (size_t i = block.first; i < block.last; ++i)
       block.least = std::min(block.least, line.Residual(PointOf(pairs[i])));
-    late += block.least > least_step;
+    if (block.least > least_step) {
+      ++late;
+      least_late = std::min(least_late, block.least);
+    } else {
+      most_on_time = std::max(most_on_time, block.least);
+    }
     blocks.push_back(block);
   }
-  const bool mostly_late = 2 * late > blocks.size();
-  double gaps = 0.0, largest = 0.0;
-  int on_time = 0;
-  int64_t begin = pairs.back().device_ns, end = pairs.front().device_ns;
+  Support out{0.0, 0.0, pairs.back().device_ns, pairs.front().device_ns, false};
+  out.all_in_doubt = 2 * late > blocks.size() || least_late < kApart * most_on_time;
+  int counted = 0;
   for (const Block& block : blocks) {
-    if (block.least > least_step && !mostly_late) continue;
-    largest = std::max(largest, block.least);
-    gaps += block.least;
-    ++on_time;
-    begin = std::min(begin, pairs[block.first].device_ns);
-    end = std::max(end, pairs[block.last - 1].device_ns);
+    if (block.least > least_step && !out.all_in_doubt) continue;
+    out.largest = std::max(out.largest, block.least);
+    out.gap += block.least;
+    ++counted;
+    out.begin_ns = std::min(out.begin_ns, pairs[block.first].device_ns);
+    out.end_ns = std::max(out.end_ns, pairs[block.last - 1].device_ns);
   }
-  const double gap = gaps / std::max(1, on_time) + 1.0;
-  const double span = std::max(1.0, static_cast<double>(end - begin));
-  segment->offset_sd_ns = 2.0 * gap;
-  segment->rate_sd = 3.0 * gap / span;
+  out.gap = out.gap / std::max(1, counted) + 1.0;
+  return out;
+}
+
+// How well the line is known: an edge rests on packets of least delay, so it is uncertain by about
+// a gap between them. One that is in doubt, or was held at the largest rate error, passes the
+// packets by as much as the worst block says.
+void SetUncertainty(std::span<const ClockPair> pairs, const Line& line,
+                    const ClockFitOptions& options, ClockSegment* segment) {
+  constexpr double kShort_ns = 1e9;
+  const auto least_step = static_cast<double>(options.least_step.ns());
+  const bool bounded = std::abs(line.rate_error) >= options.largest_rate_error;
+  const Support support = SupportOf(pairs, line, options);
+  const double span = std::max(1.0, static_cast<double>(support.end_ns - support.begin_ns));
+  segment->offset_sd_ns = 3.0 * support.gap;
+  segment->rate_sd = 4.5 * support.gap / span;
   if (pairs.size() < options.few_pairs || span < kShort_ns) {
     // All of a few packets may have been late, by what a break must exceed.
-    segment->offset_sd_ns = std::max(2.0 * gap, least_step);
+    segment->offset_sd_ns = std::max(segment->offset_sd_ns, least_step);
     segment->rate_sd =
         std::max(segment->rate_sd, std::min(options.largest_rate_error, least_step / span));
   }
   segment->rate_sd = std::min(segment->rate_sd, options.largest_rate_error);
-  const double off_centre = 0.5 * (static_cast<double>(begin - segment->device_begin_ns) +
-                                   static_cast<double>(end - segment->device_end_ns));
+  const double off_centre =
+      0.5 * (static_cast<double>(support.begin_ns - segment->device_begin_ns) +
+             static_cast<double>(support.end_ns - segment->device_end_ns));
   segment->offset_sd_ns = std::hypot(segment->offset_sd_ns, segment->rate_sd * off_centre);
-  if (bounded) segment->offset_sd_ns = std::max(segment->offset_sd_ns, largest);
+  if (bounded || support.all_in_doubt)
+    segment->offset_sd_ns = std::max(segment->offset_sd_ns, support.largest);
 }
 
 ClockSegment FitPiece(std::span<const ClockPair> pairs, const ClockFitOptions& options) {
@@ -470,10 +188,174 @@ void JoinPieces(int64_t touch_ns, std::vector<ClockSegment>* pieces) {
   *pieces = std::move(joined);
 }
 
-// `steps_ns[i]`: the most device time between consecutive samples after pair i - 1, up to pair i;
-// empty: pairs are all there were.
-Result<ClockFit> Fit(std::span<const ClockPair> pairs, std::span<const int64_t> steps_ns,
-                     const ClockFitOptions& options, std::span<const ToldBreak> told_breaks) {
+// The lines of one stretch; of one packet: offset from it, nominal rate, and what that means.
+std::vector<ClockSegment> FitStretch(std::span<const ClockPair> stretch,
+                                     const ClockFitOptions& options) {
+  std::vector<ClockSegment> pieces;
+  const int64_t length = stretch.back().device_ns - stretch.front().device_ns;
+  if (length == 0) {
+    ClockSegment lone;
+    lone.device_begin_ns = stretch.front().device_ns;
+    lone.device_end_ns = lone.device_begin_ns + 1;
+    lone.host_begin_ns = PointOf(stretch.front()).host_ns;
+    lone.offset_sd_ns = static_cast<double>(options.least_step.ns());
+    lone.rate_sd = options.largest_rate_error;
+    lone.pair_count = 1;
+    return {lone};
+  }
+  const int64_t count = std::max<int64_t>(1, length / options.piece.ns());
+  size_t at = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t end_ns =
+        stretch.front().device_ns + (k + 1 == count ? length : length / count * (k + 1));
+    size_t end = at;
+    while (end < stretch.size() && (stretch[end].device_ns <= end_ns || k + 1 == count)) ++end;
+    if (end - at < 2 || stretch[at].device_ns == stretch[end - 1].device_ns)
+      continue;  // absorbed by the next
+    pieces.push_back(FitPiece(stretch.subspan(at, end - at), options));
+    at = end;
+  }
+  if (pieces.empty()) pieces.push_back(FitPiece(stretch, options));
+  // A few pairs apart, or a second: over that, no crystal wanders.
+  const int64_t spacing = length / static_cast<int64_t>(stretch.size() - 1);
+  JoinPieces(std::max<int64_t>(1'000'000'000, 5 * spacing), &pieces);
+  return pieces;
+}
+
+// Fits every stretch, and says of every break by how much the clock stepped there. The map's
+// segments of stretch k begin at (*begins)[k].
+ClockMap FitStretches(std::span<const ClockPair> pairs, const ClockFitOptions& options,
+                      ClockStretches* stretches, std::vector<size_t>* begins) {
+  ClockMap map;
+  begins->clear();
+  const std::vector<size_t>& starts = stretches->starts;
+  for (size_t k = 0; k < starts.size(); ++k) {
+    const size_t last = k + 1 < starts.size() ? starts[k + 1] : pairs.size();
+    std::vector<ClockSegment> pieces =
+        FitStretch(pairs.subspan(starts[k], last - starts[k]), options);
+    if (k > 0) {
+      ClockBreak& b = stretches->breaks[k - 1];
+      BeginAt(b.device_ns, &pieces.front());
+      b.step_ns = std::llround(HostAt(pieces.front(), b.device_ns) -
+                               HostAt(map.segments.back(), b.device_ns));
+    }
+    begins->push_back(map.segments.size());
+    map.segments.insert(map.segments.end(), pieces.begin(), pieces.end());
+  }
+  for (size_t i = 0; i + 1 < map.segments.size(); ++i)
+    map.segments[i].device_end_ns = map.segments[i + 1].device_begin_ns;
+  return map;
+}
+
+// Whether a packet lies nearer to the line of `after` than to that of `before`.
+bool LiesNearerTo(const ClockSegment& after, const ClockSegment& before, const ClockPair& pair) {
+  const Point p = PointOf(pair);
+  const auto offset = static_cast<double>(p.host_ns - p.device_ns);
+  return std::abs(offset - HostAt(after, p.device_ns)) <
+         std::abs(offset - HostAt(before, p.device_ns));
+}
+
+// A small loss of time is seen late, where the line before it is not yet known well: its break
+// moves back to the first of the packets that lie nearer to the line after it. Whether any moved.
+bool MoveBack(std::span<const ClockPair> pairs, const ClockMap& map,
+              const std::vector<size_t>& begins, ClockStretches* stretches) {
+  bool any = false;
+  for (size_t k = 0; k < stretches->breaks.size(); ++k) {
+    ClockBreak& found = stretches->breaks[k];
+    size_t& start = stretches->starts[k + 1];
+    const size_t was = start;
+    const ClockSegment& after = map.segments[begins[k + 1]];
+    if (found.told || found.step_ns <= 0) continue;
+    while (start > stretches->starts[k] + 1 &&
+           LiesNearerTo(after, map.segments[begins[k + 1] - 1], pairs[start - 1]))
+      --start;
+    if (start == was) continue;
+    found.counter = pairs[start].counter;
+    found.device_ns = pairs[start].device_ns;
+    found.counter_before = pairs[start - 1].counter;
+    any = true;
+  }
+  return any;
+}
+
+// Whether the device left out as much time as its clock gained at break `k`: a step beyond doubt.
+bool LeftOutAsMuch(const ClockEvidence& evidence, const ClockStretches& stretches, size_t k,
+                   double known_ns, const ClockFitOptions& options) {
+  const auto gained = static_cast<double>(-stretches.breaks[k].step_ns);
+  const auto left_out = static_cast<double>(evidence.LeftOut(stretches.starts[k + 1]));
+  return left_out > 0.5 * gained && gained > 0.5 * left_out &&
+         std::abs(left_out - gained) <= static_cast<double>(options.least_step.ns()) + known_ns;
+}
+
+// A stretch of the map between two breaks.
+struct Stretch {
+  size_t first, last;  // its segments: [first, last)
+  double known_ns;     // how well they are known at their ends
+  bool few;            // pairs
+  double level_ns;     // above the first stretch of its group, by the steps between
+};
+
+// By how much stretch `k` of a group may have been late. The steps are known as well as the lines
+// between are; a few packets between stretches of uncertain lines were late as those were.
+std::vector<double> LatenessOf(std::span<const Stretch> group) {
+  const auto lowest = static_cast<size_t>(
+      std::min_element(group.begin(), group.end(),
+                       [](const Stretch& a, const Stretch& b) { return a.level_ns < b.level_ns; }) -
+      group.begin());
+  std::vector<double> late(group.size(), 0.0);
+  const auto walk = [&](size_t k, double* known) {
+    *known = std::max(*known, group[k].known_ns);
+    if (k != lowest) late[k] = group[k].level_ns - group[lowest].level_ns + *known;
+  };
+  double known = 0.0;
+  for (size_t k = lowest; k < group.size(); ++k) walk(k, &known);
+  known = 0.0;
+  for (size_t k = lowest + 1; k > 0; --k) walk(k - 1, &known);
+  for (size_t k = 0; k < group.size(); ++k) {
+    if (!group[k].few) continue;
+    const double left = k > 0 ? group[k - 1].known_ns : 0.0;
+    const double right = k + 1 < group.size() ? group[k + 1].known_ns : 0.0;
+    late[k] += std::max(left, right);
+  }
+  return late;
+}
+
+// From arrivals alone nobody can tell a step of the clock from packets that were late on one side
+// of it. Of stretches that no step beyond doubt parts, each may have been late by what it lies
+// above the lowest: so much more uncertain are its lines.
+void AddWhatStepsMayBe(const ClockEvidence& evidence, const ClockFitOptions& options,
+                       const ClockStretches& stretches, const std::vector<size_t>& begins,
+                       ClockMap* map) {
+  std::vector<Stretch> all;
+  for (size_t k = 0; k < begins.size(); ++k) {
+    Stretch next{begins[k], k + 1 < begins.size() ? begins[k + 1] : map->segments.size(), 0.0,
+                 false, 0.0};
+    int64_t count = 0;
+    for (size_t i = next.first; i < next.last; ++i) {
+      const ClockSegment& s = map->segments[i];
+      next.known_ns = std::max(next.known_ns, ClockUncertaintyNs(*map, s.device_begin_ns));
+      count += s.pair_count;
+    }
+    next.few = count < static_cast<int64_t>(options.few_pairs);
+    all.push_back(next);
+  }
+  for (size_t from = 0, to = 0; from < all.size(); from = to) {
+    for (to = from + 1; to < all.size(); ++to) {
+      const double known_ns = all[to - 1].known_ns + all[to].known_ns;
+      const ClockBreak& b = stretches.breaks[to - 1];
+      if (b.told || LeftOutAsMuch(evidence, stretches, to - 1, known_ns, options)) break;
+      all[to].level_ns = all[to - 1].level_ns + static_cast<double>(b.step_ns);
+    }
+    const std::vector<double> late = LatenessOf(std::span(all).subspan(from, to - from));
+    for (size_t k = from; k < to; ++k)
+      for (size_t i = all[k].first; i < all[k].last; ++i)
+        map->segments[i].offset_sd_ns += 0.5 * late[k - from];
+  }
+}
+
+Result<ClockFit> Fit(const ClockEvidence& evidence, const ClockFitOptions& options,
+                     std::span<const ToldBreak> told_breaks) {
+  const std::span<const ClockPair> pairs = evidence.pairs;
   for (size_t i = 1; i < pairs.size(); ++i) {
     if (pairs[i].device_ns < pairs[i - 1].device_ns) {
       return Error{ErrorCode::kInvalid, "device times go back at counter " +
@@ -485,54 +367,17 @@ Result<ClockFit> Fit(std::span<const ClockPair> pairs, std::span<const int64_t> 
     return Error{ErrorCode::kUnidentifiable,
                  "fewer than two device times: the clock's rate is not determined"};
   }
+  constexpr int kRounds = 8;
   ClockFit fit;
-  std::vector<size_t> starts = BreakFinder(pairs, options, told_breaks).Run(&fit.breaks);
-  LatenessMerger(pairs, steps_ns, options).Run(&starts, &fit.breaks);
-  for (size_t s = 0; s < starts.size(); ++s) {
-    const size_t first = starts[s], last = s + 1 < starts.size() ? starts[s + 1] : pairs.size();
-    std::span<const ClockPair> stretch = pairs.subspan(first, last - first);
-    const int64_t length = stretch.back().device_ns - stretch.front().device_ns;
-    std::vector<ClockSegment> pieces;
-    if (length == 0) {
-      // A stretch of one packet: offset from it, nominal rate, and the uncertainty that this means.
-      ClockSegment lone;
-      lone.device_begin_ns = stretch.front().device_ns;
-      lone.device_end_ns = lone.device_begin_ns + 1;
-      lone.host_begin_ns = PointOf(stretch.front()).host_ns;
-      lone.offset_sd_ns = static_cast<double>(options.least_step.ns());
-      lone.rate_sd = options.largest_rate_error;
-      lone.pair_count = 1;
-      pieces.push_back(lone);
-    } else {
-      const int64_t count = std::max<int64_t>(1, length / options.piece.ns());
-      size_t at = 0;
-      for (int64_t k = 0; k < count; ++k) {
-        const int64_t end_ns =
-            stretch.front().device_ns + (k + 1 == count ? length : length / count * (k + 1));
-        size_t end = at;
-        while (end < stretch.size() && (stretch[end].device_ns <= end_ns || k + 1 == count)) ++end;
-        if (end - at < 2 || stretch[at].device_ns == stretch[end - 1].device_ns)
-          continue;  // absorbed by the next
-        pieces.push_back(FitPiece(stretch.subspan(at, end - at), options));
-        at = end;
-      }
-      if (pieces.empty()) pieces.push_back(FitPiece(stretch, options));
-      // A few pairs apart, or a second: over that, no crystal wanders.
-      const int64_t spacing = length / static_cast<int64_t>(stretch.size() - 1);
-      JoinPieces(std::max<int64_t>(1'000'000'000, 5 * spacing), &pieces);
-    }
-    if (s > 0) BeginAt(fit.breaks[s - 1].device_ns, &pieces.front());
-    for (const ClockSegment& piece : pieces) fit.map.segments.push_back(piece);
-    if (s > 0) {
-      const size_t before = fit.map.segments.size() - pieces.size() - 1;
-      ClockBreak& b = fit.breaks[s - 1];
-      b.step_ns = std::llround(HostAt(fit.map.segments[before + 1], b.device_ns) -
-                               HostAt(fit.map.segments[before], b.device_ns));
-    }
-  }
-  for (size_t i = 0; i + 1 < fit.map.segments.size(); ++i) {
-    fit.map.segments[i].device_end_ns = fit.map.segments[i + 1].device_begin_ns;
-  }
+  ClockStretches stretches = FindStretches(evidence, options, told_breaks);
+  std::vector<size_t> begins;
+  fit.map = FitStretches(pairs, options, &stretches, &begins);
+  if (MoveBack(pairs, fit.map, begins, &stretches))
+    fit.map = FitStretches(pairs, options, &stretches, &begins);
+  for (int round = 1; TakeBackImpossible(evidence, round > kRounds, &stretches); ++round)
+    fit.map = FitStretches(pairs, options, &stretches, &begins);
+  AddWhatStepsMayBe(evidence, options, stretches, begins, &fit.map);
+  fit.breaks = std::move(stretches.breaks);
   return fit;
 }
 
@@ -540,12 +385,12 @@ Result<ClockFit> Fit(std::span<const ClockPair> pairs, std::span<const int64_t> 
 
 Result<ClockFit> FitClock(std::span<const ClockPair> pairs, const ClockFitOptions& options,
                           std::span<const ToldBreak> told_breaks) {
-  return Fit(pairs, {}, options, told_breaks);
+  return Fit({pairs, {}}, options, told_breaks);
 }
 
 Result<ClockFit> FitClock(const ClockPairThinner& thinner, const ClockFitOptions& options,
                           std::span<const ToldBreak> told_breaks) {
-  return Fit(thinner.pairs(), thinner.steps_ns(), options, told_breaks);
+  return Fit({thinner.pairs(), thinner.steps_ns()}, options, told_breaks);
 }
 
 void LocateBreak(std::span<const ClockPair> between, size_t which, ClockFit* fit) {
@@ -557,10 +402,7 @@ void LocateBreak(std::span<const ClockPair> between, size_t which, ClockFit* fit
   CHECK(after != segments.end());
   const auto before = after - 1;
   const auto nearer_after = [&](const ClockPair& pair) {
-    const Point p = PointOf(pair);
-    const auto offset = static_cast<double>(p.host_ns - p.device_ns);
-    return std::abs(offset - HostAt(*after, p.device_ns)) <
-           std::abs(offset - HostAt(*before, p.device_ns));
+    return LiesNearerTo(*after, *before, pair);
   };
   auto first = std::find_if(between.begin(), between.end(), nearer_after);
   if (found.step_ns > 0)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -104,15 +105,27 @@ TEST(ClockFitTest, OfAFewPacketsTheQualityNumberCoversTheTruthToo) {
   }
 }
 
-// Every packet earlier than the one before by more than a step: as many breaks as packets, in the
-// time of a test.
-TEST(ClockFitTest, AsManyBreaksAsPacketsAreBoundedWork) {
-  std::vector<ClockPair> pairs;
-  for (int64_t i = 0; i < 60'000; ++i) pairs.push_back({i, 20'000'000 * i, 19'000'000 * i, 0});
-  const auto fit = FitClock(pairs);
+// A clock that leaves out some time every second, and one that is a twentieth slow, each packet of
+// which looks earlier than the one before: many breaks, in the time of a test.
+TEST(ClockFitTest, VeryManyBreaksAreBoundedWork) {
+  std::vector<ClockPair> leaves_out, slow;
+  for (int64_t i = 0; i < 90'000; ++i) {
+    leaves_out.push_back({i, 20'000'000 * i + 10'000'000 * (i / 60), 20'000'000 * i, 0});
+    slow.push_back({i, 20'000'000 * i, 19'000'000 * i, 0});
+  }
+  const auto fit = FitClock(leaves_out);
   ASSERT_TRUE(fit) << fit.error().message;
   EXPECT_GT(fit->breaks.size(), 1000u);
-  EXPECT_LE(fit->map.segments.size(), pairs.size());
+  EXPECT_LE(fit->map.segments.size(), leaves_out.size());
+  const auto of_slow = FitClock(slow);
+  ASSERT_TRUE(of_slow) << of_slow.error().message;
+  for (size_t i = 1; i < slow.size(); ++i) {
+    const int64_t at = slow[i].device_ns;
+    ASSERT_GT(of_slow->map.ToHost(at), of_slow->map.ToHost(slow[i - 1].device_ns)) << i;
+    ASSERT_LE(std::abs(static_cast<double>(of_slow->map.ToHost(at).ns() - slow[i].host_ns)),
+              ClockUncertaintyNs(of_slow->map, at))
+        << i;
+  }
 }
 
 TEST(ClockFitTest, AStepOfTheDevicesClockIsFoundAndLocated) {
@@ -336,6 +349,112 @@ TEST(ClockFitTest, LatenessForMostOfATakeIsUncertainty) {
   }
 }
 
+// What packets of 14 s were late by, between `begin_s` and `end_s`.
+struct LateStretch {
+  const char* name;
+  double begin_s, end_s;
+};
+constexpr LateStretch kLateStretches[] = {
+    {"beginning", 0, 4},   {"middle", 5, 9},
+    {"end", 10, 15},       {"most, from the beginning", 0, 10},
+    {"most", 2, 12},       {"most, to the end", 4, 15},
+    {"all but 1 s", 0, 13}};
+struct Lateness {
+  const char* name;
+  double rate_hz;
+  double least_ns, most_ns;  // alike: constant; else a sawtooth of 200 ms (a starved sender)
+};
+
+// How often, of seeds, the fitted times run backwards, and how often they are off by more than is
+// claimed.
+struct Wrong {
+  int backwards = 0, claims = 0;
+};
+
+Wrong WrongFits(const LateStretch& when, const Lateness& how, uint64_t seeds) {
+  Wrong wrong;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    PlantedClock planted;
+    planted.rate_hz = how.rate_hz;
+    planted.seconds = 14;
+    planted.seed = seed;
+    PlantedArrivals arrivals = Arrivals(planted);
+    std::mt19937_64 rng(seed);
+    std::uniform_real_distribution<double> peak_ns(how.least_ns, how.most_ns);
+    double peak = 0, since = -1;
+    ClockPairThinner thinner;
+    for (size_t i = 0; i < arrivals.pairs.size(); ++i) {
+      ClockPair& pair = arrivals.pairs[i];
+      const double t = 1e-9 * static_cast<double>(pair.device_ns);
+      if (when.begin_s <= t && t < when.end_s) {
+        if (since < 0 || t - since > 0.2) {
+          peak = peak_ns(rng);
+          since = t;
+        }
+        pair.host_ns += std::llround(std::max(how.least_ns, peak * (1 - 2.5 * (t - since))));
+      }
+      if (i > 0) pair.host_ns = std::max(pair.host_ns, arrivals.pairs[i - 1].host_ns);
+      thinner.Add(pair);
+    }
+    const auto fit = FitClock(thinner);
+    if (!fit) {
+      ADD_FAILURE() << fit.error().message;
+      continue;
+    }
+    bool backwards = false, claim = false;
+    int64_t before = std::numeric_limits<int64_t>::min();
+    for (size_t i = 0; i < arrivals.pairs.size(); ++i) {
+      const int64_t device = arrivals.pairs[i].device_ns;
+      const int64_t host = fit->map.ToHost(device).ns();
+      backwards |= host <= std::exchange(before, host);
+      claim |=
+          std::abs(static_cast<double>(host - arrivals.true_host_ns[i] - planted.least_delay_ns)) >
+          ClockUncertaintyNs(fit->map, device);
+    }
+    wrong.backwards += backwards;
+    wrong.claims += claim;
+  }
+  return wrong;
+}
+
+// Where nobody can know what is a step of the clock and what is lateness, the claim says so, also
+// of lateness of less than a sample's time.
+TEST(ClockFitTest, LateWheneverAndHoweverTimesAscendAndTheClaimCoversTheTruth) {
+  for (const LateStretch& when : kLateStretches) {
+    for (const Lateness& how :
+         {Lateness{"0.5 ms", 500, 0.5e6, 0.5e6}, Lateness{"1 ms", 500, 1e6, 1e6},
+          Lateness{"1 ms, a sample's time", 1000, 1e6, 1e6}, Lateness{"10 ms", 500, 10e6, 10e6},
+          Lateness{"10-170 ms", 500, 10e6, 170e6}, Lateness{"0-60 ms", 500, 0, 60e6}}) {
+      SCOPED_TRACE(::testing::Message() << when.name << " late by " << how.name);
+      const Wrong wrong = WrongFits(when, how, 12);
+      EXPECT_EQ(wrong.backwards, 0);
+      EXPECT_EQ(wrong.claims, 0);
+    }
+  }
+}
+
+// A clock that leaves out time steps beyond doubt: its claim stays what it was. One that loses time
+// may be late packets; so much is claimed after it, and no less before it.
+TEST(ClockFitTest, OnlyAStepThatMayBeLatenessIsClaimedAsUncertainty) {
+  for (const int64_t step_ns : {int64_t{-5'000'000}, int64_t{-900'000}, int64_t{5'000'000}}) {
+    PlantedArrivals arrivals = Arrivals(PlantedClock());
+    const size_t at = arrivals.pairs.size() / 2;
+    for (size_t i = at; i < arrivals.pairs.size(); ++i)
+      (step_ns < 0 ? arrivals.pairs[i].device_ns : arrivals.pairs[i].host_ns) += std::abs(step_ns);
+    const auto fit = FitClock(arrivals.pairs);
+    ASSERT_TRUE(fit);
+    ASSERT_EQ(fit->breaks.size(), 1u) << step_ns;
+    const double before = ClockUncertaintyNs(fit->map, arrivals.pairs[at / 2].device_ns);
+    const double after = ClockUncertaintyNs(fit->map, arrivals.pairs[at + at / 2].device_ns);
+    EXPECT_LE(before, 50e3) << step_ns;
+    if (step_ns < 0) {
+      EXPECT_LE(after, 50e3) << step_ns;
+    } else {
+      EXPECT_NEAR(after, 5e6, 50e3);
+    }
+  }
+}
+
 // As LatenessFromTheBeginning, but the device did leave time out, during the lateness or at its
 // end, and told nobody.
 TEST(ClockFitTest, AJumpOfTheCounterIsAStepAlsoWhereLatenessEnds) {
@@ -362,6 +481,9 @@ TEST(ClockFitTest, AJumpOfTheCounterIsAStepAlsoWhereLatenessEnds) {
       ASSERT_TRUE(fit);
       ASSERT_EQ(fit->breaks.size(), 1u);
       EXPECT_NEAR(static_cast<double>(fit->breaks[0].step_ns), -30e6, 50e3);
+      // At its jump, also when packets were late before it; of thinned pairs in its slice.
+      EXPECT_NEAR(1e-9 * static_cast<double>(fit->breaks[0].device_ns), jump_at_s + 0.03,
+                  thinned ? 0.1 : 0.003);
     }
   }
 }
@@ -371,6 +493,10 @@ TEST(ClockFitTest, AStepIsFoundAmongLatenessAndAToldBreakIsNeverTakenBack) {
   for (const int64_t step_ns : {int64_t{-2'000'000}, int64_t{2'000'000}, int64_t{40'000'000}}) {
     PlantedArrivals arrivals = Starved({{9, 13}, {40, 44}});
     for (size_t i = 12'500; i < arrivals.pairs.size(); ++i) {  // at 25 s
+      if (step_ns < 0) {                                       // it gains time by leaving some out
+        arrivals.pairs[i].device_ns -= step_ns;
+        continue;
+      }
       arrivals.pairs[i].host_ns += step_ns;
       arrivals.true_host_ns[i] += step_ns;
     }
