@@ -5,6 +5,7 @@
 #include <map>
 
 #include "database/base/digest.h"
+#include "database/base/shell.h"
 #include "database/store/artefact_archive.h"
 #include "database/store/clip_writer.h"
 
@@ -16,6 +17,7 @@ using text::Json;
 using text::JsonView;
 
 constexpr char kIndexDocument[] = "artefact.json";
+constexpr char kRenameIt[] = ".art: rename it";
 
 // ---- what each artefact consists of
 
@@ -261,7 +263,12 @@ struct OpenFile {
 
 Result<OpenFile> Open(const std::string& path) {
   OpenFile file;
-  HANDHOLD_ASSIGN(file.reader, ClipReader::Open(path));
+  Result<std::unique_ptr<ClipReader>> reader = ClipReader::Open(path);
+  // Rubbish under the name of a result is a damaged one.
+  if (!reader && reader.error().code == ErrorCode::kInvalid)
+    return Error{ErrorCode::kCorrupt, reader.error().message};
+  if (!reader) return reader.error();
+  file.reader = *std::move(reader);
   if (!file.reader->is_artefact())
     return Error{ErrorCode::kInvalid, path + ": is a recording, not a derived result"};
   HANDHOLD_ASSIGN(const Bytes text, file.reader->Document(kIndexDocument));
@@ -275,15 +282,30 @@ Result<OpenFile> Open(const std::string& path) {
   HANDHOLD_ASSIGN(file.provenance, ProvenanceFrom(provenance));
   HANDHOLD_ASSIGN(file.hash, ArtefactHash(file.provenance));
   if (file.hash != std::filesystem::path(path).stem().string()) {
-    return Error{ErrorCode::kCorrupt, path +
-                                          ": is not named by what it was made from; its name is " +
-                                          file.hash + ".art: rename it"};
+    return Error{
+        ErrorCode::kCorrupt,
+        path + ": is not named by what it was made from; its name is " + file.hash + kRenameIt};
   }
   return file;
 }
 
+std::string RidOf(const std::string& path) {
+  return "`rm " + ShellWord(path) + "` removes it, and 'handhold library rebuild' forgets it";
+}
+
+/// `error`, of reading the result at `path`, with what helps where the file itself is to blame.
+Error WithRemedy(Error error, const std::string& path, const std::string& step) {
+  std::error_code none;
+  if (error.code == ErrorCode::kNotFound && !std::filesystem::exists(path, none)) {
+    error.message += "; " + MadeAgainBy(step, "") + " makes it again";
+  } else if (error.code == ErrorCode::kCorrupt && !error.message.ends_with(kRenameIt)) {
+    error.message += "; " + RidOf(path) + "; " + MadeAgainBy(step, "") + " makes it again";
+  }
+  return error;
+}
+
 template <typename T>
-Result<T> Load(const std::string& path, const std::string& kind) {
+Result<T> Read(const std::string& path, const std::string& kind) {
   HANDHOLD_ASSIGN(const OpenFile file, Open(path));
   if (file.kind != kind)
     return Error{ErrorCode::kInvalid, path + ": holds a " + file.kind + ", not a " + kind};
@@ -294,6 +316,13 @@ Result<T> Load(const std::string& path, const std::string& kind) {
   Visit(loader, value);
   if (error) return error->Within(path);
   value.provenance = file.provenance;
+  return value;
+}
+
+template <typename T>
+Result<T> Load(const std::string& path, const std::string& kind, const std::string& step) {
+  Result<T> value = Read<T>(path, kind);
+  if (!value) return WithRemedy(value.error(), path, step);
   return value;
 }
 
@@ -330,27 +359,40 @@ Result<std::string> SaveArtefact(const std::string& folder, const Provenance& pr
 }
 
 Result<artefact::PoseTrack> LoadPoseTrack(const std::string& path) {
-  return Load<artefact::PoseTrack>(path, "pose_track");
+  return Load<artefact::PoseTrack>(path, "pose_track", "fit.pose");
 }
 Result<artefact::ContactTrack> LoadContactTrack(const std::string& path) {
-  return Load<artefact::ContactTrack>(path, "contact_track");
+  return Load<artefact::ContactTrack>(path, "contact_track", "fit.contact");
 }
 Result<artefact::InteractionTrajectory> LoadInteractionTrajectory(const std::string& path) {
-  return Load<artefact::InteractionTrajectory>(path, "interaction_trajectory");
+  return Load<artefact::InteractionTrajectory>(path, "interaction_trajectory", "fit.compliance");
 }
 Result<artefact::Motion> LoadMotion(const std::string& path) {
-  return Load<artefact::Motion>(path, "motion");
+  return Load<artefact::Motion>(path, "motion", "synth.interaction");
 }
 
 Result<JsonArtefact> LoadJsonArtefact(const std::string& path) {
-  HANDHOLD_ASSIGN(const OpenFile file, Open(path));
-  HANDHOLD_ASSIGN(const Bytes json, file.reader->Document("content.json"));
-  return JsonArtefact{file.provenance, file.kind, std::string(json.begin(), json.end())};
+  Result<OpenFile> file = Open(path);
+  if (!file) return WithRemedy(file.error(), path, "");
+  const Result<Bytes> json = file->reader->Document("content.json");
+  if (!json) return WithRemedy(json.error(), path, file->provenance.step);
+  return JsonArtefact{file->provenance, file->kind, std::string(json->begin(), json->end())};
 }
 
 Result<ArtefactInfo> ReadArtefactInfo(const std::string& path) {
-  HANDHOLD_ASSIGN(OpenFile file, Open(path));
-  return ArtefactInfo{std::move(file.hash), std::move(file.kind), std::move(file.provenance)};
+  Result<OpenFile> file = Open(path);
+  if (!file) return WithRemedy(file.error(), path, "");
+  return ArtefactInfo{std::move(file->hash), std::move(file->kind), std::move(file->provenance)};
+}
+
+std::string MadeAgainBy(const std::string& step, const std::string& clip) {
+  static const std::map<std::string, std::string> kVerbs = {
+      {"fit.skeleton", "fit skeleton"},    {"fit.pose", "fit pose"},
+      {"fit.contact", "fit contact"},      {"fit.compliance", "fit compliance"},
+      {"fit.assume", "synth interaction"}, {"synth.interaction", "synth interaction"}};
+  const auto verb = kVerbs.find(step);
+  if (verb == kVerbs.end()) return "the 'handhold fit' or 'handhold synth' that made it";
+  return "`handhold " + verb->second + " " + (clip.empty() ? "CLIP" : ShellWord(clip)) + "`";
 }
 
 }  // namespace handhold::store

@@ -44,7 +44,8 @@ Result<std::string> SaveArtefact(const std::string& folder, const artefact::Prov
                                  const recording::ClipSource& streams);
 
 /// kInvalid when the file holds another kind, naming both; kCorrupt when it is damaged, or not
-/// named by what it was made from (files that were exchanged).
+/// named by what it was made from (files that were exchanged). Where the file is damaged or gone,
+/// the message says what makes it again.
 Result<artefact::PoseTrack> LoadPoseTrack(const std::string& path);
 Result<artefact::ContactTrack> LoadContactTrack(const std::string& path);
 Result<artefact::InteractionTrajectory> LoadInteractionTrajectory(const std::string& path);
@@ -60,5 +61,8 @@ struct ArtefactInfo {
   artefact::Provenance provenance;
 };
 Result<ArtefactInfo> ReadArtefactInfo(const std::string& path);
+
+/// The command that makes a result of `step` again, as a message names it; `clip` may be empty.
+std::string MadeAgainBy(const std::string& step, const std::string& clip);
 
 }  // namespace handhold::store

@@ -402,6 +402,10 @@ Status PutArtefactRows(Database& db, const ArtefactRows& rows) {
                      .Run());
   }
   if (rows.track) HANDHOLD_TRY(PutFittedContacts(db, info, *rows.track));
+  // One that could not be read was made again.
+  HANDHOLD_ASSIGN(Statement forget, db.Prepare("DELETE FROM problem WHERE path=?1"));
+  const std::string file = "derived/" + info.hash + ".art";
+  HANDHOLD_TRY(forget.Bind(1, file).Run());
   return transaction.Commit();
 }
 

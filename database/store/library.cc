@@ -1,16 +1,20 @@
 #include "database/store/library.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "database/base/log.h"
 #include "database/base/names.h"
+#include "database/base/shell.h"
 #include "database/store/catalogue.h"
 #include "database/store/compaction.h"
 #include "database/store/library_files.h"
@@ -149,6 +153,7 @@ class FolderLibrary final : public Library {
       const artefact::Provenance& provenance) const override;
   Result<std::vector<ArtefactInfo>> Artefacts(const std::string& kind) const override;
   Result<std::vector<artefact::ProvenanceInput>> Inputs(const std::string& hash) const override;
+  Status MaySave() const override { return MayWrite({"", "/derived", "/catalogue.db"}); }
   Result<std::vector<std::string>> MadeFrom(const std::string& hash) const override;
   Result<Issues> Rebuild(bool finish, const Progress& progress) override;
   Result<Issues> Check(const Progress& progress) const override;
@@ -162,7 +167,13 @@ class FolderLibrary final : public Library {
   }
 
  private:
-  Status MayWrite() const;
+  /// Whether what lies at these paths within the library (with their '/'; "": the folder itself)
+  /// may be written; what is not there may be.
+  Status MayWrite(std::initializer_list<const char*> what) const;
+  Error CannotBeWritten(const std::string& cause, const std::string& fix) const {
+    return {ErrorCode::kIo,
+            "the library at " + path_ + " cannot be written: " + cause + "; " + fix};
+  }
   /// Opens the ledger, or what stands for one that cannot be read.
   Status OpenTheLedger();
   Status OpenOrMakeTheCatalogue();
@@ -213,20 +224,30 @@ Status FolderLibrary::Make(const IndexerOptions& indexer) {
   return OpenTheCatalogue();
 }
 
-Status FolderLibrary::MayWrite() const {
-  const std::string kind = NetworkFileSystem(path_);
-  if (kind.empty()) return {};
-  return Error{ErrorCode::kUnsupported,
-               path_ + ": lies on a network file system (" + kind +
-                   "), whose locks cannot be trusted: it can be read there, but not written; copy "
-                   "the library to a local disk"};
+Status FolderLibrary::MayWrite(std::initializer_list<const char*> what) const {
+  if (const std::string kind = NetworkFileSystem(path_); !kind.empty()) {
+    return Error{ErrorCode::kUnsupported,
+                 path_ + ": lies on a network file system (" + kind +
+                     "), whose locks cannot be trusted: it can be read there, but not written; "
+                     "copy the library to a local disk"};
+  }
+  for (const char* part : what) {
+    const std::string file = path_ + part;
+    if (::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) == 0 || errno == ENOENT) continue;
+    const int why = errno;
+    return CannotBeWritten(file + ": " + std::strerror(why),
+                           why == EROFS
+                               ? "copy the library to a disk that can be written"
+                               : "ask its owner for the right to write it, or copy the library");
+  }
+  return {};
 }
 
 Status FolderLibrary::Start() {
   if (!IsLibrary(path_)) {
     return Error{ErrorCode::kNotFound,
-                 path_ + ": is no library (no clips/ and ledger.db); 'handhold library create " +
-                     path_ + "' makes one"};
+                 path_ + ": is no library (no clips/ and ledger.db); `handhold library create " +
+                     ShellWord(path_) + "` makes one"};
   }
   HANDHOLD_TRY(OpenTheLedger());
   HANDHOLD_TRY(OpenOrMakeTheCatalogue());
@@ -264,8 +285,8 @@ Status FolderLibrary::OpenTheLedger() {
   const std::string fix =
       newer ? "update Handhold"
             : "put a copy of ledger.db in its place; without one, move away what is there, and "
-              "'handhold library create " +
-                  path_ + "' begins another, which says nothing yet";
+              "`handhold library create " +
+                  ShellWord(path_) + "` begins another, which says nothing yet";
   Log(LogLevel::kWarning, "ledger.unreadable",
       {{"why", ledger.error().message},
        {"unknown", "tags, ratings, labels, notes and consent; nothing can be said"},
@@ -278,7 +299,7 @@ Status FolderLibrary::OpenTheLedger() {
 Status FolderLibrary::OpenOrMakeTheCatalogue() {
   Status opened = OpenTheCatalogue();
   if (opened || !CanBeMade(opened.error())) return opened;
-  HANDHOLD_TRY(MayWrite());
+  HANDHOLD_TRY(MayWrite({""}));
   // Several programs may have found it lost: one makes it, the others wait and take that.
   HANDHOLD_ASSIGN(const FolderLock alone,
                   FolderLock::Take(path_, true, Duration::Seconds(600),
@@ -306,7 +327,7 @@ Status FolderLibrary::OpenTheCatalogue() {
 }
 
 Result<FolderLock> FolderLibrary::BeginWriting() {
-  HANDHOLD_TRY(MayWrite());
+  HANDHOLD_TRY(MayWrite({"", "/catalogue.db"}));
   HANDHOLD_ASSIGN(FolderLock lock,
                   FolderLock::Take(path_ + "/clips", false, Duration::Seconds(120),
                                    "a new catalogue is being put in place; try again"));
@@ -377,7 +398,7 @@ Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) con
 }
 
 Result<std::shared_ptr<void>> FolderLibrary::HoldNames() {
-  HANDHOLD_TRY(MayWrite());
+  HANDHOLD_TRY(MayWrite({"/clips"}));
   // Any folder of the library that nothing else locks will do. Nothing is in it: what copies a
   // library may have left it out.
   std::error_code exists;
@@ -389,7 +410,7 @@ Result<std::shared_ptr<void>> FolderLibrary::HoldNames() {
 }
 
 Status FolderLibrary::Index(const ClipId& id) {
-  HANDHOLD_TRY(MayWrite());
+  HANDHOLD_TRY(MayWrite({"", "/catalogue.db"}));
   HANDHOLD_ASSIGN(const IndexerOptions indexer, GetIndexerOptions(catalogue_));
   HANDHOLD_ASSIGN(const ClipRows rows, ReadClipRows(ClipPath(id), indexer, false));
   HANDHOLD_ASSIGN(const FolderLock lock, BeginWriting());
@@ -480,8 +501,9 @@ Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {
     text += "; it may be one of those whose name is damaged:";
     for (size_t i = 0; i < std::min<size_t>(others.nameless.size(), 5); ++i)
       text += " " + others.nameless[i];
-    text += "; what is left of one writes 'handhold clip export " + others.nameless.front() +
-            " --library " + path_ + " --to FILE.csv --damaged'";
+    text += "; what is left of one writes `handhold clip export " +
+            ShellWord(others.nameless.front()) + " --library " + ShellWord(path_) +
+            " --to FILE.csv --damaged`";
   }
   if (others.unreadable > 0) {
     text += "; it may be in one of " + std::to_string(others.unreadable) +
@@ -553,8 +575,15 @@ Result<Issues> FolderLibrary::Problems() const {
 }
 
 Result<std::vector<std::string>> FolderLibrary::Say(const std::vector<LedgerEntry>& entries) {
-  HANDHOLD_TRY(MayWrite());
-  HANDHOLD_ASSIGN(std::vector<std::string> uids, ledger_->Append(entries));
+  HANDHOLD_TRY(MayWrite({"", "/ledger.db"}));
+  Result<std::vector<std::string>> uids = ledger_->Append(entries);
+  if (!uids) {
+    // A disk that is full or fails, or a journal that cannot be made.
+    const bool disk =
+        uids.error().code == ErrorCode::kIo || uids.error().code == ErrorCode::kNotFound;
+    if (!disk || !ledger_->readable()) return uids;
+    return CannotBeWritten(uids.error().message, "nothing was said: say it again when it can");
+  }
   // Said. The catalogue is a cache: where it cannot follow now, a rebuild brings it up to date.
   const auto copy = [&]() -> Status {
     HANDHOLD_ASSIGN(const FolderLock lock, BeginWriting());
@@ -649,7 +678,7 @@ Result<std::vector<std::string>> FolderLibrary::MadeFrom(const std::string& hash
 }
 
 Result<Issues> FolderLibrary::Rebuild(bool finish, const Progress& progress) {
-  HANDHOLD_TRY(MayWrite());
+  HANDHOLD_TRY(MayWrite({""}));
   if (const Status readable = ledger_->readable(); !readable) {
     return Error{readable.error().code,
                  "the catalogue may hold the last copy of tags and ratings, and is not made anew "
@@ -660,7 +689,9 @@ Result<Issues> FolderLibrary::Rebuild(bool finish, const Progress& progress) {
       const FolderLock alone,
       FolderLock::Take(path_, true, Duration(),
                        "another program is making the catalogue anew; it is as it was"));
-  HANDHOLD_ASSIGN(Issues issues, RebuildCatalogue(path_, *ledger_, finish, progress));
+  Issues issues = RemoveLeftovers(path_);
+  HANDHOLD_ASSIGN(Issues found, RebuildCatalogue(path_, *ledger_, finish, progress));
+  std::ranges::move(found, std::back_inserter(issues));
   HANDHOLD_TRY(OpenTheCatalogue());
   return issues;
 }
@@ -716,6 +747,7 @@ Result<Library::RebuildPlan> Library::PlanRebuild(const std::string& path) {
     plan.unfinished += closed && *closed == 0 ? 1 : 0;
   }
   plan.artefacts = std::ssize(FilesIn(path + "/derived", ".art"));
+  plan.leftovers = CountLeftovers(path);
   plan.replaces = fs::exists(path + "/catalogue.db", error);
   return plan;
 }

@@ -132,15 +132,19 @@ class Library {
   /// The hash when this step on these inputs with these parameters has been computed already.
   virtual Result<std::optional<std::string>> FindArtefact(
       const artefact::Provenance& provenance) const = 0;
+  /// Why Save would refuse, as far as can be told without writing: to be asked before long work.
+  virtual Status MaySave() const = 0;
   /// Saves (see artefact_file.h) and catalogues.
   template <typename T>
   Result<std::string> Save(const T& value) {
+    HANDHOLD_TRY(MaySave());
     HANDHOLD_ASSIGN(const std::string hash, SaveArtefact(derived_folder(), value));
     HANDHOLD_TRY(IndexArtefact(hash));
     return hash;
   }
   Result<std::string> Save(const artefact::Provenance& provenance,
                            const recording::ClipSource& streams) {
+    HANDHOLD_TRY(MaySave());
     HANDHOLD_ASSIGN(const std::string hash, SaveArtefact(derived_folder(), provenance, streams));
     HANDHOLD_TRY(IndexArtefact(hash));
     return hash;
@@ -152,8 +156,9 @@ class Library {
 
   /// Scans clips/, derived/ and the ledger into a new catalogue, which then replaces the old one
   /// whole. Files that cannot be read are listed and kept in the table `problem`; a catalogue that
-  /// cannot be written (a full disk) ends the scan and leaves the old one. `finish`: recordings
-  /// that were cut off and that nobody writes are closed first. Takes may be recorded and stored
+  /// cannot be written (a full disk) ends the scan and leaves the old one. What killed programs
+  /// left half-written, and never acknowledged, is removed and noted. `finish`: recordings that
+  /// were cut off and that nobody writes are closed first. Takes may be recorded and stored
   /// meanwhile: what other programs add is in the new catalogue, and they find it by themselves.
   /// kBusy while another program does the same. Refused while the ledger cannot be read: the
   /// catalogue may hold the last copy of what was said.
@@ -161,6 +166,7 @@ class Library {
   /// What Rebuild would do to the library at `path`. Writes nothing, not even a missing catalogue.
   struct RebuildPlan {
     int64_t clips = 0, unfinished = 0, artefacts = 0;
+    int64_t leftovers = 0;  ///< would be removed
     bool replaces = false;  ///< there is a catalogue
   };
   static Result<RebuildPlan> PlanRebuild(const std::string& path);

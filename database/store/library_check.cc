@@ -345,8 +345,20 @@ class Checker {
     if (expected) {
       Add(file, Severity::kWarning, NotAs(table, "the file"));
     } else if (std::string_view(table) == "artefact" && !fs::exists(path_ + "/" + file, error)) {
-      Add(file, Severity::kLoss, "is in the catalogue, but its file is gone");
+      Add(file, Severity::kLoss,
+          "is in the catalogue, but its file is gone: " + MaderOf(*catalogue_, hash) +
+              " makes it again, and " + kRebuild + " forgets it");
     }
+  }
+
+  /// What made a result that the catalogue knows.
+  static std::string MaderOf(const Database& db, const std::string& hash) {
+    Result<Statement> get = db.Prepare(
+        "SELECT step, ifnull((SELECT name FROM artefact_input i WHERE i.hash=artefact.hash AND "
+        "role='clip'), '') FROM artefact WHERE hash=?1");
+    if (!get) return MadeAgainBy("", "");
+    const Result<bool> row = get->Bind(1, hash).Step();
+    return row && *row ? MadeAgainBy(get->String(0), get->String(1)) : MadeAgainBy("", "");
   }
 
   void OfSetting(const std::string& key, const char*, bool, bool) {

@@ -14,6 +14,7 @@
 #include <set>
 #include <thread>
 
+#include "database/base/shell.h"
 #include "database/store/catalogue.h"
 #include "database/store/clip_writer.h"
 #include "database/store/compaction.h"
@@ -98,28 +99,73 @@ std::string ClipOwners::CopyOf(const std::string& id) const {
   return kCopyOf + id + ", which is taken from clips/" + owners_.at(id) + ": move the copy away";
 }
 
-Issues Leftovers(const std::string& path) {
-  Issues issues;
+namespace {
+
+struct Leftover {
+  std::string where;  ///< "clips/<id>.clip.part"
+  std::string file;   ///< the same, whole path
+  std::string of;     ///< path of the clip or result it was to become, or whose lock it was
+  bool ours = false;  ///< named as Handhold names what it writes here
+};
+
+/// What nobody holds the lock of.
+std::vector<Leftover> FindLeftovers(const std::string& path) {
+  std::vector<Leftover> found;
   std::error_code error;
   for (const auto& [folder, extension] : {std::pair("clips", ".clip"), {"derived", ".art"}}) {
     for (const fs::directory_entry& entry : fs::directory_iterator(path + "/" + folder, error)) {
       const std::string name = entry.path().filename().string();
       const size_t end = name.rfind(extension);
       if (end == std::string::npos) continue;
+      const std::string stem = name.substr(0, end);
       const std::string rest = name.substr(end + std::strlen(extension));
-      const std::string whole =
-          path + "/" + folder + "/" + name.substr(0, name.size() - rest.size());
+      const std::string whole = path + "/" + folder + "/" + stem + extension;
       // The lock of a file that is there is taken over by whoever finishes that.
       const bool part = rest == ".part" || rest == ".part-journal";
       if (!part && (rest != "-lock" || fs::exists(whole, error))) continue;
-      if (WriterLock::IsHeld(whole) || !fs::is_regular_file(entry.path(), error)) continue;
-      issues.push_back({std::string(folder) + "/" + name, Severity::kWarning,
-                        "was left by a program that was killed, and nobody writes it: 'rm " +
-                            entry.path().string() +
-                            "' removes it; a file that was being imported is imported again"});
+      if (WriterLock::IsHeld(whole) || !fs::is_regular_file(entry.symlink_status(error))) continue;
+      const bool hash =
+          stem.size() == 64 && stem.find_first_not_of("0123456789abcdef") == std::string::npos;
+      found.push_back(
+          {std::string(folder) + "/" + name, entry.path().string(), whole,
+           folder == std::string_view("clips") ? ClipId::Parse(stem).has_value() : hash});
     }
   }
+  std::ranges::sort(found, {}, &Leftover::where);
+  return found;
+}
+
+constexpr char kLeftBy[] = "was left by a program that was killed, and nobody writes it: ";
+
+}  // namespace
+
+Issues Leftovers(const std::string& path) {
+  Issues issues;
+  for (const Leftover& left : FindLeftovers(path)) {
+    const std::string rm = "`rm " + ShellWord(left.file) + "` removes it";
+    issues.push_back({left.where, Severity::kWarning,
+                      kLeftBy + (left.ours ? "'handhold library rebuild', or " + rm : rm) +
+                          "; a file that was being imported is imported again"});
+  }
   return issues;
+}
+
+int64_t CountLeftovers(const std::string& path) {
+  return std::ranges::count_if(FindLeftovers(path), &Leftover::ours);
+}
+
+Issues RemoveLeftovers(const std::string& path) {
+  Issues removed;
+  for (const Leftover& left : FindLeftovers(path)) {
+    if (!left.ours) continue;
+    // Whoever begins to write it meanwhile has the lock, and it is no leftover any more.
+    const Result<WriterLock> lock = WriterLock::Take(left.of);
+    if (!lock) continue;
+    const bool was_lock = left.file.ends_with("-lock");  // goes when it is given up
+    if (!was_lock && ::unlink(left.file.c_str()) != 0) continue;
+    removed.push_back({left.where, Severity::kNote, std::string(kLeftBy) + "it was removed"});
+  }
+  return removed;
 }
 
 Result<IndexerOptions> IndexerOf(const Ledger& ledger, const IndexerOptions& known,

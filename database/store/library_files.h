@@ -56,9 +56,14 @@ class ClipOwners {
   std::map<std::string, std::string> owners_;
 };
 
-/// What programs that were killed left in clips/ and derived/: parts of files and locks that nobody
-/// holds.
+/// What programs that were killed left in clips/ and derived/: parts of files that were never
+/// acknowledged, and locks that nobody holds.
 Issues Leftovers(const std::string& path);
+/// Removes them, each under its writer's lock, as far as they are named as ours are; answers what
+/// was removed. What is being written stays.
+Issues RemoveLeftovers(const std::string& path);
+/// How many it would remove.
+int64_t CountLeftovers(const std::string& path);
 
 /// What the ledger says of the indexer; damaged entries go to `damage`, and what they said is taken
 /// from `known`: other thresholds would find other contacts.

@@ -60,14 +60,31 @@ void Harden(sqlite3* db) {
   sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 4);
 }
 
+/// `doing`: what was asked; empty where it says nothing.
 Error ErrorOf(sqlite3* db, std::string_view doing) {
   const int code = db != nullptr ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
   const char* path = db != nullptr ? sqlite3_db_filename(db, "main") : nullptr;
   std::string message = path != nullptr && *path != 0 ? std::string(path) + ": " : std::string();
-  message += std::string(doing) + ": " + (db != nullptr ? sqlite3_errmsg(db) : "out of memory");
+  if (!doing.empty()) message += std::string(doing) + ": ";
+  message += db != nullptr ? sqlite3_errmsg(db) : "out of memory";
   if ((code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_SHMSIZE)
     message += " (free space and go on: what was committed is safe)";
   return {CodeOf(code), std::move(message)};
+}
+
+/// How an error names the statement it befell: by its beginning, and not at all where the disk is
+/// to blame, which does not depend on what was asked.
+std::string_view NameOf(sqlite3* db, std::string_view sql) {
+  switch (db != nullptr ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM) {
+    case SQLITE_CANTOPEN:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return "";
+    default:
+      return sql.substr(0, 60);
+  }
 }
 
 }  // namespace
@@ -151,7 +168,7 @@ Error Database::LastError(std::string_view doing) const {
 
 Status Database::Execute(const char* sql) {
   if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
-    return LastError(std::string_view(sql).substr(0, 60));
+    return LastError(NameOf(handle_, sql));
   return {};
 }
 
@@ -160,7 +177,7 @@ Result<Statement> Database::Prepare(std::string_view sql, bool persistent) const
   const unsigned flags = persistent ? SQLITE_PREPARE_PERSISTENT : 0;
   if (sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), flags,
                          &statement.handle_, nullptr) != SQLITE_OK) {
-    return LastError(sql.substr(0, 60));
+    return LastError(NameOf(handle_, sql));
   }
   return statement;
 }
@@ -297,8 +314,8 @@ Result<bool> Statement::Step() {
   const int rc = sqlite3_step(handle_);
   if (rc == SQLITE_ROW) return true;
   if (rc == SQLITE_DONE) return false;
-  Error error =
-      ErrorOf(sqlite3_db_handle(handle_), std::string_view(sqlite3_sql(handle_)).substr(0, 60));
+  sqlite3* const db = sqlite3_db_handle(handle_);
+  Error error = ErrorOf(db, NameOf(db, sqlite3_sql(handle_)));
   sqlite3_reset(handle_);
   return error;
 }

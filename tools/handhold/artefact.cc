@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <map>
 
 #include "database/store/artefact_file.h"
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
 #include "tools/pipeline/export_motion.h"
+#include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
 
@@ -54,10 +56,23 @@ std::string BriefOf(const text::Json& summary) {
   return text;
 }
 
-std::string NameOf(const store::ArtefactInfo& info) {
+/// The library's trajectories.
+using ByHash = std::map<std::string, store::ArtefactInfo>;
+
+/// "assumed x0.5", "assumed"; empty of a trajectory in which nothing was.
+std::string AssumptionOf(const store::ArtefactInfo& trajectory) {
+  if (trajectory.provenance.step != "fit.assume") return "";
+  const auto options = pipeline::ReferenceOptionsOf(trajectory);
+  if (!options || options->assumed_factor == 1.0) return "assumed";
+  return "assumed x" + Cell(options->assumed_factor).ToText(-1);
+}
+
+/// What people know a result by.
+std::string NameOf(const store::ArtefactInfo& info, const ByHash& trajectories) {
   for (const char* role : {"clip", "file"}) {
     if (const auto* input = pipeline::FindInput(info.provenance, role)) return input->name;
   }
+  if (info.kind == "interaction_trajectory") return AssumptionOf(info);
   const auto* touched = pipeline::FindInput(info.provenance, "surface");
   if (info.kind != "motion" || touched == nullptr) return "";
   std::string text = touched->name;
@@ -67,52 +82,60 @@ std::string NameOf(const store::ArtefactInfo& info) {
   if (friction != nullptr && friction->number())
     text += ", friction " + Cell(*friction->number()).ToText(-1);
   if (form != nullptr && form->string() != nullptr) text += ", " + *form->string();
-  return text;
+  const auto* played = pipeline::FindInput(info.provenance, "trajectory");
+  const auto trajectory = played != nullptr ? trajectories.find(played->hash) : trajectories.end();
+  const std::string assumed =
+      trajectory != trajectories.end() ? AssumptionOf(trajectory->second) : "";
+  return text + (assumed.empty() ? "" : ", ") + assumed;
 }
 
 }  // namespace
 
 Verb ArtefactListVerb() {
-  return {
-      .noun = "artefact",
-      .name = "list",
-      .summary = "list what was fitted and synthesised, newest first",
-      .examples = {"handhold artefact list --library lab",
-                   "handhold artefact list --kind motion --clip session"},
-      .options = {LibraryOption(),
-                  {.name = "--kind", .value_name = "KIND", .help = "only this kind: motion"},
-                  {.name = "--clip",
-                   .value_name = "CLIP",
-                   .help = "only what was made from this clip, directly or not"}},
-      .run = [](Context& context) -> Outcome {
-        const Arguments& given = context.arguments;
-        HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
-        std::vector<store::ArtefactInfo> list;
-        if (given.Has("--clip")) {
-          HANDHOLD_ASSIGN(const store::ClipRow clip, library->FindClip(given.Text("--clip")));
-          HANDHOLD_ASSIGN(list, pipeline::Descendants(*library, clip.sha256));
-          std::erase_if(list, [&](const store::ArtefactInfo& info) {
-            return given.Has("--kind") && info.kind != given.Text("--kind");
-          });
-        } else {
-          HANDHOLD_ASSIGN(list, library->Artefacts(given.Text("--kind")));
-        }
-        std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-          return a.provenance.made_utc > b.provenance.made_utc;
-        });
-        Table table = context.printer.BeginTable({{.name = "artefact"},
-                                                  {.name = "kind"},
-                                                  {.name = "step"},
-                                                  {.name = "version"},
-                                                  {.name = "of"},
-                                                  {.name = "made_utc_ns", .heading = "made"}});
-        const bool text = context.printer.format() == Format::kText;
-        for (const store::ArtefactInfo& info : list) {
-          table.Row({text ? info.hash.substr(0, 12) : info.hash, info.kind, info.provenance.step,
-                     info.provenance.version, NameOf(info), Utc{info.provenance.made_utc}});
-        }
-        return Outcome::Done();
-      }};
+  return {.noun = "artefact",
+          .name = "list",
+          .summary = "list what was fitted and synthesised, newest first",
+          .examples = {"handhold artefact list --library lab",
+                       "handhold artefact list --kind motion --clip session"},
+          .options = {LibraryOption(),
+                      {.name = "--kind", .value_name = "KIND", .help = "only this kind: motion"},
+                      {.name = "--clip",
+                       .value_name = "CLIP",
+                       .help = "only what was made from this clip, directly or not"}},
+          .run = [](Context& context) -> Outcome {
+            const Arguments& given = context.arguments;
+            HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+            std::vector<store::ArtefactInfo> list;
+            if (given.Has("--clip")) {
+              HANDHOLD_ASSIGN(const store::ClipRow clip, library->FindClip(given.Text("--clip")));
+              HANDHOLD_ASSIGN(list, pipeline::Descendants(*library, clip.sha256));
+              std::erase_if(list, [&](const store::ArtefactInfo& info) {
+                return given.Has("--kind") && info.kind != given.Text("--kind");
+              });
+            } else {
+              HANDHOLD_ASSIGN(list, library->Artefacts(given.Text("--kind")));
+            }
+            std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+              return a.provenance.made_utc > b.provenance.made_utc;
+            });
+            Table table = context.printer.BeginTable({{.name = "artefact"},
+                                                      {.name = "kind"},
+                                                      {.name = "step"},
+                                                      {.name = "version"},
+                                                      {.name = "of"},
+                                                      {.name = "made_utc_ns", .heading = "made"}});
+            HANDHOLD_ASSIGN(const std::vector<store::ArtefactInfo> trajectories,
+                            library->Artefacts("interaction_trajectory"));
+            ByHash by_hash;
+            for (const store::ArtefactInfo& info : trajectories) by_hash[info.hash] = info;
+            const bool text = context.printer.format() == Format::kText;
+            for (const store::ArtefactInfo& info : list) {
+              table.Row({text ? info.hash.substr(0, 12) : info.hash, info.kind,
+                         info.provenance.step, info.provenance.version, NameOf(info, by_hash),
+                         Utc{info.provenance.made_utc}});
+            }
+            return Outcome::Done();
+          }};
 }
 
 Verb ArtefactShowVerb() {

@@ -1,5 +1,6 @@
 #include <cstdlib>
 
+#include "database/base/log.h"
 #include "database/store/library.h"
 #include "tools/handhold/verbs.h"
 
@@ -14,19 +15,41 @@ Option AuthorOption() {
           .required = true};
 }
 
-/// Says `entries` of the clip that CLIP names, by --author, all or none; in a dry run nothing is
-/// said. Answers the clip's row: as it is now, in a dry run as it was.
+/// Makes `entries` of CLIP, by --author. The error says what of them cannot be said.
+Status Complete(const Arguments& given, std::vector<store::LedgerEntry>* entries) {
+  for (store::LedgerEntry& entry : *entries) {
+    entry.clip = given.Text("CLIP");
+    entry.author = given.Text("--author");
+    HANDHOLD_TRY(store::CheckEntry(entry));
+  }
+  return {};
+}
+
+/// Says `entries` of the clip that CLIP names, all or none; in a dry run nothing is said. Answers
+/// the clip's row: as it is now, in a dry run as it was.
 Result<store::ClipRow> SayOfClip(Context& context, std::vector<store::LedgerEntry> entries) {
   HANDHOLD_ASSIGN(const auto library, store::Library::Open(context.arguments.Text("--library")));
   HANDHOLD_ASSIGN(store::ClipRow clip, library->FindClip(context.arguments.Text("CLIP")));
-  for (store::LedgerEntry& entry : entries) {
-    entry.clip = clip.id;
-    entry.author = context.arguments.Text("--author");
-    HANDHOLD_TRY(store::CheckEntry(entry));
-  }
+  for (store::LedgerEntry& entry : entries) entry.clip = clip.id;
   if (context.dry_run) return clip;
   HANDHOLD_TRY(library->Say(entries));
   return library->FindClip(clip.id);
+}
+
+/// Warns where the ledger lost something that may have been said of this clip: what it shows of
+/// tags and rating may be what held before.
+Status WarnOfDoubt(const store::Library& library, const std::string& id) {
+  HANDHOLD_ASSIGN(const Issues problems, library.Problems());
+  for (const Issue& problem : problems) {
+    if (!problem.where.starts_with("ledger.db")) continue;
+    const bool of_a_clip = problem.where.find(" of clip ") != std::string::npos;
+    if (of_a_clip && problem.where.find(id) == std::string::npos) continue;
+    Log(LogLevel::kWarning, "clip.said_in_doubt",
+        {{"where", problem.where},
+         {"what", problem.what},
+         {"unknown", "whether tags and rating still hold"}});
+  }
+  return {};
 }
 
 }  // namespace
@@ -46,18 +69,18 @@ Verb ClipListVerb() {
                       {.name = "--tag", .value_name = "TAG", .help = "only clips tagged so"},
                       {.name = "--limit",
                        .value_name = "N",
-                       .help = "at most this many",
+                       .help = "at most this many; -1: all",
                        .kind = ValueKind::kInteger,
-                       .fallback = "-1"},
+                       .fallback = "-1",
+                       .range = {.least = -1}},
                       {.name = "--offset",
                        .value_name = "N",
                        .help = "leave out the first",
                        .kind = ValueKind::kInteger,
-                       .fallback = "0"}},
+                       .fallback = "0",
+                       .range = {.least = 0}}},
           .run = [](Context& context) -> Outcome {
             const Arguments& given = context.arguments;
-            if (given.Integer("--offset") < 0 || given.Integer("--limit") < -1)
-              return Outcome::Usage("--limit and --offset are not negative");
             HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
             store::ClipFilter filter{given.Text("--subject"),  given.Text("--task"),
                                      given.Text("--prop"),     given.Text("--tag"),
@@ -101,6 +124,7 @@ Verb ClipShowVerb() {
         HANDHOLD_ASSIGN(const store::ClipRow row,
                         library->FindClip(context.arguments.Text("CLIP")));
         HANDHOLD_ASSIGN(const auto clip, library->OpenClip(row.id));
+        HANDHOLD_TRY(WarnOfDoubt(*library, row.id));
         Printer& out = context.printer;
         out.BeginDocument();
         out.PrintRecord("clip", {{{.name = "name"}, row.name},
@@ -203,6 +227,8 @@ Verb ClipTagVerb() {
               entry.name = tag;
               entry.removed = remove;
             }
+            if (const Status sayable = Complete(context.arguments, &entries); !sayable)
+              return Outcome::Usage(sayable.error().message);
             HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, entries));
             std::vector<std::string> tags = clip.tags;
             if (context.dry_run) {
@@ -230,10 +256,12 @@ Verb ClipRateVerb() {
       .options = {LibraryOption(), AuthorOption()},
       .writes = true,
       .run = [](Context& context) -> Outcome {
-        store::LedgerEntry entry;
-        entry.kind = store::LedgerKind::kRating;
-        entry.value = context.arguments.Text("RATING");
-        HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, {entry}));
+        std::vector<store::LedgerEntry> entries(1);
+        entries[0].kind = store::LedgerKind::kRating;
+        entries[0].value = context.arguments.Text("RATING");
+        if (const Status sayable = Complete(context.arguments, &entries); !sayable)
+          return Outcome::Usage(sayable.error().message);
+        HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, entries));
         context.printer.PrintRecord(
             {{{.name = "id"}, clip.id}, {{.name = "rating"}, context.arguments.Integer("RATING")}});
         return Outcome::Done();

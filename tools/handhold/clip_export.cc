@@ -1,18 +1,11 @@
+#include <variant>
+
+#include "database/base/shell.h"
 #include "tools/handhold/verbs.h"
 #include "tools/pipeline/export.h"
 
 namespace handhold::cli {
 namespace {
-
-/// A word as a shell takes it.
-std::string Quoted(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+@%=";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 /// A damaged clip is not exported as if it were whole; how it is, says the refusal, where it helps.
 Error WithAdvice(Error error, const store::Library& library, const Arguments& given) {
@@ -29,15 +22,70 @@ Error WithAdvice(Error error, const store::Library& library, const Arguments& gi
     if (!clip) continue;
     // One that is being recorded, or was when its recorder died, is not damaged.
     if (error.code == ErrorCode::kNotFound && damage.empty() && !(*clip)->closed()) return error;
-    error.message += "; what can be read of it writes: handhold clip export " + Quoted(key);
+    error.message += "; what can be read of it writes: handhold clip export " + ShellWord(key);
     for (const char* option : {"--library", "--to"})
-      error.message += " " + std::string(option) + " " + Quoted(given.Text(option));
+      error.message += " " + std::string(option) + " " + ShellWord(given.Text(option));
     for (const std::string& stream : given.All("--streams"))
-      error.message += " --streams " + Quoted(stream);
+      error.message += " --streams " + ShellWord(stream);
     error.message += given.Flag("--integers") ? " --integers --damaged" : " --damaged";
     return error;
   }
   return error;
+}
+
+/// Whether the command asks for what can be: the format, and streams that the clip has. Answers the
+/// clip's id, or how it was named where damage took that. Of a clip that is not read the outcome is
+/// the refusal.
+std::variant<std::string, Outcome> Look(const store::Library& library, const Arguments& given) {
+  Issues damage;  // ExportClip tells it
+  store::ClipReaderOptions reading;
+  reading.damage = given.Flag("--damaged") ? &damage : nullptr;
+  const auto clip = library.OpenClip(given.Text("CLIP"), reading);
+  if (!clip) return Outcome(WithAdvice(clip.error(), library, given));
+  if (const Status known = exchange::CheckStreamNames(**clip, given.All("--streams")); !known)
+    return Outcome::Usage(known.error().message);
+  const ClipId id = (*clip)->info().id;
+  return id.is_nil() ? given.Text("CLIP") : id.ToString();
+}
+
+Outcome Print(Context& context, const std::string& id, const exchange::ExportReport& report) {
+  Printer& out = context.printer;
+  out.BeginDocument();
+  out.PrintRecord("file", {{{.name = "file"}, context.arguments.Text("--to")},
+                           {{.name = "clip"}, id},
+                           {{.name = "streams"}, report.streams},
+                           {{.name = "frames"}, report.frames},
+                           {{.name = "bytes"}, report.bytes},
+                           {{.name = "written"}, !context.dry_run}});
+  {
+    Table table =
+        out.BeginTable("findings", {{.name = "severity"}, {.name = "where"}, {.name = "what"}});
+    for (const Issue& issue : report.issues)
+      table.Row({SeverityName(issue.severity), issue.where, issue.what});
+  }
+  out.EndDocument();
+  return AnyLoss(report.issues)
+             ? Outcome::Loss("some of the clip is not in the file; the findings say what")
+             : Outcome::Done();
+}
+
+Outcome RunExport(Context& context) {
+  const Arguments& given = context.arguments;
+  const std::string path = given.Text("--to");
+  if (const Status known = pipeline::CheckExportPath(path, given.Flag("--integers")); !known)
+    return Outcome::Usage(known.error().message);
+  HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+  const std::variant<std::string, Outcome> found = Look(*library, given);
+  if (const Outcome* refused = std::get_if<Outcome>(&found)) return *refused;
+  const Result<exchange::ExportReport> exported =
+      pipeline::ExportClip(*library, given.Text("CLIP"), path,
+                           {.streams = given.All("--streams"),
+                            .as_integers = given.Flag("--integers"),
+                            .damaged = given.Flag("--damaged"),
+                            .dry_run = context.dry_run,
+                            .proceed = [&] { return !context.interrupted(); }});
+  if (!exported) return WithAdvice(exported.error(), *library, given);
+  return Print(context, std::get<std::string>(found), *exported);
 }
 
 }  // namespace
@@ -75,54 +123,7 @@ Verb ClipExportVerb() {
               "of them that the format has no place for. An existing file is never overwritten.\n"
               "A damaged clip is refused, unless --damaged asks for what can be read of it:\n"
               "samples that cannot are gaps, single channels that cannot are missing there.",
-          .run = [](Context& context) -> Outcome {
-            const Arguments& given = context.arguments;
-            const std::string path = given.Text("--to");
-            if (const Status known = pipeline::CheckExportPath(path); !known)
-              return Outcome::Usage(known.error().message);
-            HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
-            const bool damaged = given.Flag("--damaged");
-            std::string id;
-            {
-              Issues damage;  // ExportClip tells it
-              store::ClipReaderOptions reading;
-              reading.damage = damaged ? &damage : nullptr;
-              const auto clip = library->OpenClip(given.Text("CLIP"), reading);
-              if (!clip) return WithAdvice(clip.error(), *library, given);
-              const Status known = exchange::CheckStreamNames(**clip, given.All("--streams"));
-              if (!known) return Outcome::Usage(known.error().message);
-              // Damage may have taken it; then the clip was found by its file.
-              const ClipId of = (*clip)->info().id;
-              id = of.is_nil() ? given.Text("CLIP") : of.ToString();
-            }
-            const Result<exchange::ExportReport> exported =
-                pipeline::ExportClip(*library, given.Text("CLIP"), path,
-                                     {.streams = given.All("--streams"),
-                                      .as_integers = given.Flag("--integers"),
-                                      .damaged = damaged,
-                                      .dry_run = context.dry_run,
-                                      .proceed = [&] { return !context.interrupted(); }});
-            if (!exported) return WithAdvice(exported.error(), *library, given);
-            const exchange::ExportReport& report = *exported;
-            Printer& out = context.printer;
-            out.BeginDocument();
-            out.PrintRecord("file", {{{.name = "file"}, path},
-                                     {{.name = "clip"}, id},
-                                     {{.name = "streams"}, report.streams},
-                                     {{.name = "frames"}, report.frames},
-                                     {{.name = "bytes"}, report.bytes},
-                                     {{.name = "written"}, !context.dry_run}});
-            {
-              Table table = out.BeginTable(
-                  "findings", {{.name = "severity"}, {.name = "where"}, {.name = "what"}});
-              for (const Issue& issue : report.issues)
-                table.Row({SeverityName(issue.severity), issue.where, issue.what});
-            }
-            out.EndDocument();
-            return AnyLoss(report.issues)
-                       ? Outcome::Loss("some of the clip is not in the file; the findings say what")
-                       : Outcome::Done();
-          }};
+          .run = RunExport};
 }
 
 }  // namespace handhold::cli

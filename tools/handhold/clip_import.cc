@@ -118,7 +118,8 @@ Verb ClipImportVerb() {
                   {.name = "--rate",
                    .value_name = "HZ",
                    .help = "of C3D files that give no rate, and of tables without times",
-                   .kind = ValueKind::kNumber},
+                   .kind = ValueKind::kNumber,
+                   .range = {.least = 1e-3, .most = 1e7, .unit = " Hz"}},
                   {.name = "--unit",
                    .value_name = "UNIT",
                    .help = "of C3D files that name no unit of length",
@@ -135,7 +136,8 @@ Verb ClipImportVerb() {
                    .value_name = "N",
                    .help = "files read at once; 0: one per core, and one more",
                    .kind = ValueKind::kInteger,
-                   .fallback = "0"}},
+                   .fallback = "0",
+                   .range = {.least = 0, .most = 1024}}},
       .writes = true,
       .handles_interrupt = true,
       .details =
@@ -146,10 +148,6 @@ Verb ClipImportVerb() {
         const pipeline::ImportOptions options = OptionsFrom(context);
         if (options.use_ezc3d && options.cross_check)
           return Outcome::Usage("--cross-check compares both readers; leave out --reader ezc3d");
-        if (context.arguments.Has("--rate") &&
-            !(options.c3d.rate_Hz >= 1e-3 && options.c3d.rate_Hz <= 1e7))
-          return Outcome::Usage("--rate is from 0.001 to 10000000 Hz");
-        if (options.jobs < 0) return Outcome::Usage("--jobs is not negative");
         const std::vector<std::string> paths = context.arguments.All("FILE");
         if (!options.name.empty() && paths.size() > 1)
           return Outcome::Usage("--name names one clip; import its file alone");

@@ -69,7 +69,9 @@ Verb FitContactVerb() {
         step.clip = given.Text("CLIP");
         step.pose = given.Text("--pose");
         step.surface = given.Text("--surface");
-        HANDHOLD_ASSIGN(step.X_WSurface, PoseOption(given, "--surface-pose"));
+        const auto pose = PoseOption(given, "--surface-pose");
+        if (!pose) return Outcome::Usage(pose.error().message);
+        step.X_WSurface = *pose;
         step.options.force_sensor = given.Text("--sensor");
         step.options.correct_inertia_and_gravity = given.Flag("--inertia");
         return RunAndPrint(context, {"finding contacts", "contact",

@@ -62,7 +62,9 @@ Verb FitPoseVerb() {
         step.clip = given.Text("CLIP");
         step.skeleton = given.Text("--skeleton");
         if (given.Flag("--fast")) step.options.method = fitting::PoseMethod::kFast;
-        HANDHOLD_ASSIGN(step.options.range, RangeOf(given));
+        const auto range = RangeOf(given);
+        if (!range) return Outcome::Usage(range.error().message);
+        step.options.range = *range;
         return RunAndPrint(context, {"fitting poses", "pose",
                                      [&](const auto& where) { return step.Run(where); }, Print});
       }};

@@ -66,7 +66,8 @@ Verb FitSkeletonVerb() {
                    .value_name = "FACTOR",
                    .help = "the template made larger or smaller",
                    .kind = ValueKind::kNumber,
-                   .fallback = "1"},
+                   .fallback = "1",
+                   .range = {.least = 0.1, .most = 10}},
                   {.name = "--contact-clip",
                    .value_name = "CLIP",
                    .help = "where the fingertip touches the surface, when it is another clip"}},
@@ -86,8 +87,12 @@ Verb FitSkeletonVerb() {
         step.template_scale = given.Number("--scale");
         step.contact_clip = given.Text("--contact-clip");
         step.surface = given.Text("--surface");
-        HANDHOLD_ASSIGN(step.X_WSurface, PoseOption(given, "--surface-pose"));
-        HANDHOLD_ASSIGN(step.options.range, RangeOf(given));
+        const auto pose = PoseOption(given, "--surface-pose");
+        if (!pose) return Outcome::Usage(pose.error().message);
+        const auto range = RangeOf(given);
+        if (!range) return Outcome::Usage(range.error().message);
+        step.X_WSurface = *pose;
+        step.options.range = *range;
         return RunAndPrint(context, {"fitting the skeleton", "skeleton",
                                      [&](const auto& where) { return step.Run(where); }, Print});
       }};

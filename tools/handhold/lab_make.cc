@@ -26,13 +26,18 @@ lab::SubjectOptions OptionsOf(const Arguments& a) {
   return o;
 }
 
-Option Number(const char* name, const char* value_name, const char* fallback, const char* help) {
+Option Number(const char* name, const char* value_name, const char* fallback, const char* help,
+              Range range = {.least = 0}) {
   return {.name = name,
           .value_name = value_name,
           .help = help,
           .kind = ValueKind::kNumber,
-          .fallback = fallback};
+          .fallback = fallback,
+          .range = std::move(range)};
 }
+
+/// Far beyond any device's; a clock that is further out is a mistake of units.
+Range ClockRange() { return {.least = -10'000, .most = 10'000}; }
 
 }  // namespace
 
@@ -62,18 +67,22 @@ Verb LabMakeVerb() {
             .value_name = "N",
             .help = "processes to share the engine's runs",
             .kind = ValueKind::kInteger,
-            .fallback = "2"},
+            .fallback = "2",
+            .range = {.least = 1, .most = 256}},
            {.name = "--no-counterfactuals",
             .help = "leave out the runs on other surfaces",
             .kind = ValueKind::kFlag},
-           Number("--friction", "MU", "0.5", "Coulomb friction of the captured plate"),
+           Number("--friction", "MU", "0.5", "Coulomb friction of the captured plate",
+                  {.least = 0, .most = 10}),
            Number("--marker-noise-mm", "MM", "0.05", "standard deviation per axis"),
            Number("--force-noise-N", "N", "0.02", "standard deviation per sample at 7 kHz"),
            Number("--torque-noise-Nm", "NM", "0.0002", "standard deviation per sample at 7 kHz"),
            Number("--skin-slip-mm-per-N", "MM", "0", "the end segment's markers follow the force"),
            Number("--force-drift-N", "N", "0", "wander of the force's zero over the session"),
-           Number("--marker-clock-ppm", "PPM", "40", "how fast the motion capture's clock runs"),
-           Number("--force-clock-ppm", "PPM", "-25", "how fast the force sensor's clock runs")},
+           Number("--marker-clock-ppm", "PPM", "40", "how fast the motion capture's clock runs",
+                  ClockRange()),
+           Number("--force-clock-ppm", "PPM", "-25", "how fast the force sensor's clock runs",
+                  ClockRange())},
       .writes = true,
       .needs_library = false,
       .details =

@@ -1,6 +1,7 @@
 #include "database/store/library.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "tools/handhold/verbs.h"
 
@@ -17,19 +18,20 @@ Verb LibraryCreateVerb() {
                        .value_name = "N",
                        .help = "normal force at which a contact begins",
                        .kind = ValueKind::kNumber,
-                       .fallback = "0.5"},
+                       .fallback = "0.5",
+                       .range = {.least = 0, .above = true, .unit = " N"}},
                       {.name = "--contact-off",
                        .value_name = "N",
                        .help = "normal force below which it ends",
                        .kind = ValueKind::kNumber,
-                       .fallback = "0.25"}},
+                       .fallback = "0.25",
+                       .range = {.least = 0, .above = true, .unit = " N"}}},
           .writes = true,
           .run = [](Context& context) -> Outcome {
             const store::IndexerOptions indexer{context.arguments.Number("--contact-on"),
                                                 context.arguments.Number("--contact-off")};
-            if (!(indexer.contact_off_N > 0 && indexer.contact_off_N <= indexer.contact_on_N)) {
-              return Outcome::Usage("--contact-off must be above 0 and not above --contact-on");
-            }
+            if (indexer.contact_off_N > indexer.contact_on_N)
+              return Outcome::Usage("--contact-off must not be above --contact-on");
             const std::string path = context.arguments.Text("DIR");
             HANDHOLD_TRY(store::Library::MayCreate(path));
             if (!context.dry_run) HANDHOLD_TRY(store::Library::Create(path, indexer));
@@ -66,17 +68,40 @@ Verb LibraryInfoVerb() {
 
 namespace {
 
-/// One row per finding; the outcome is a loss when one of them is `serious`.
-Outcome PrintIssues(Context& context, const Issues& issues, Severity serious, const char* loss) {
-  {
+/// What of a library was gone through.
+struct Counts {
+  int64_t clips = 0, artefacts = 0;
+  std::optional<int64_t> ledger_entries;  ///< none: the ledger cannot be read
+};
+
+/// Under `done` ("checked") the counts and the verdict, then one row per finding; the outcome is a
+/// loss when one of them is `serious`.
+Outcome PrintIssues(Context& context, const char* done, const Counts& counts, const Issues& issues,
+                    Severity serious, const char* loss) {
+  const auto wrong = std::count_if(issues.begin(), issues.end(),
+                                   [&](const Issue& issue) { return issue.severity >= serious; });
+  const bool warned = std::any_of(issues.begin(), issues.end(), [](const Issue& issue) {
+    return issue.severity >= Severity::kWarning;
+  });
+  const char* verdict = wrong > 0 ? "damaged or incomplete"
+                        : warned  ? "whole, with warnings"
+                                  : "all sound";
+  Printer& out = context.printer;
+  out.BeginDocument();
+  out.PrintRecord(done,
+                  {{{.name = "clips"}, counts.clips},
+                   {{.name = "artefacts"}, counts.artefacts},
+                   {{.name = "ledger_entries", .heading = "ledger entries"}, counts.ledger_entries},
+                   {{.name = "wrong", .heading = "findings that are wrong"}, wrong},
+                   {{.name = "verdict"}, verdict}});
+  if (!issues.empty() || out.format() != Format::kText) {
     Table table =
-        context.printer.BeginTable({{.name = "severity"}, {.name = "where"}, {.name = "what"}});
+        out.BeginTable("findings", {{.name = "severity"}, {.name = "where"}, {.name = "what"}});
     for (const Issue& issue : issues)
       table.Row({SeverityName(issue.severity), issue.where, issue.what});
   }
-  const bool any = std::any_of(issues.begin(), issues.end(),
-                               [&](const Issue& issue) { return issue.severity >= serious; });
-  return any ? Outcome::Loss(loss) : Outcome::Done();
+  out.EndDocument();
+  return wrong > 0 ? Outcome::Loss(loss) : Outcome::Done();
 }
 
 }  // namespace
@@ -89,45 +114,57 @@ Verb LibraryCheckVerb() {
           .options = {LibraryOption()},
           .handles_interrupt = true,
           .run = [](Context& context) -> Outcome {
-            HANDHOLD_ASSIGN(const auto library,
-                            store::Library::Open(context.arguments.Text("--library")));
+            const std::string path = context.arguments.Text("--library");
+            HANDHOLD_ASSIGN(const auto library, store::Library::Open(path));
             HANDHOLD_ASSIGN(const Issues issues, library->Check(context.StepProgress("checking")));
+            HANDHOLD_ASSIGN(const store::Library::RebuildPlan files,
+                            store::Library::PlanRebuild(path));
+            HANDHOLD_ASSIGN(const store::LibraryInfo info, library->Info());
+            context.progress.End();
             return PrintIssues(
-                context, issues, Severity::kWarning,
+                context, "checked", {files.clips, files.artefacts, info.ledger_entries}, issues,
+                Severity::kWarning,
                 "the library is not as it was written; the rows above say what and when");
           }};
 }
 
 Verb LibraryRebuildVerb() {
-  return {.noun = "library",
-          .name = "rebuild",
-          .summary = "make the catalogue anew from the files; close recordings that were cut off",
-          .examples = {"handhold library rebuild --library lab",
-                       "handhold library rebuild --library lab --finish"},
-          .options = {LibraryOption(),
-                      {.name = "--finish",
-                       .help = "close recordings whose recorder died",
-                       .kind = ValueKind::kFlag}},
-          .writes = true,
-          .handles_interrupt = true,
-          .run = [](Context& context) -> Outcome {
-            const std::string path = context.arguments.Text("--library");
-            if (context.dry_run) {
-              HANDHOLD_ASSIGN(const store::Library::RebuildPlan plan,
-                              store::Library::PlanRebuild(path));
-              context.printer.PrintRecord({{{.name = "clips"}, plan.clips},
-                                           {{.name = "unfinished_clips"}, plan.unfinished},
-                                           {{.name = "artefacts"}, plan.artefacts},
-                                           {{.name = "replaces"}, plan.replaces}});
-              return Outcome::Done();
-            }
-            HANDHOLD_ASSIGN(const auto library, store::Library::Open(path));
-            HANDHOLD_ASSIGN(const Issues issues,
-                            library->Rebuild(context.arguments.Flag("--finish"),
-                                             context.StepProgress("reading")));
-            return PrintIssues(context, issues, Severity::kLoss,
-                               "some files could not be catalogued; the rows above say why");
-          }};
+  return {
+      .noun = "library",
+      .name = "rebuild",
+      .summary = "make the catalogue anew from the files; clear what killed programs left",
+      .examples = {"handhold library rebuild --library lab",
+                   "handhold library rebuild --library lab --finish"},
+      .options = {LibraryOption(),
+                  {.name = "--finish",
+                   .help = "close recordings whose recorder died",
+                   .kind = ValueKind::kFlag}},
+      .writes = true,
+      .handles_interrupt = true,
+      .details =
+          "Parts of files and locks that a killed program left are removed: nothing in them was\n"
+          "ever called stored. A recording whose recorder died is kept, and closed by --finish.",
+      .run = [](Context& context) -> Outcome {
+        const std::string path = context.arguments.Text("--library");
+        if (context.dry_run) {
+          HANDHOLD_ASSIGN(const store::Library::RebuildPlan plan,
+                          store::Library::PlanRebuild(path));
+          context.printer.PrintRecord({{{.name = "clips"}, plan.clips},
+                                       {{.name = "unfinished_clips"}, plan.unfinished},
+                                       {{.name = "artefacts"}, plan.artefacts},
+                                       {{.name = "leftovers"}, plan.leftovers},
+                                       {{.name = "replaces"}, plan.replaces}});
+          return Outcome::Done();
+        }
+        HANDHOLD_ASSIGN(const auto library, store::Library::Open(path));
+        HANDHOLD_ASSIGN(const Issues issues, library->Rebuild(context.arguments.Flag("--finish"),
+                                                              context.StepProgress("reading")));
+        HANDHOLD_ASSIGN(const store::LibraryInfo info, library->Info());
+        context.progress.End();
+        return PrintIssues(context, "rebuilt", {info.clips, info.artefacts, info.ledger_entries},
+                           issues, Severity::kLoss,
+                           "some files could not be catalogued; the rows above say why");
+      }};
 }
 
 }  // namespace handhold::cli

@@ -35,13 +35,11 @@ Verb LiveMonitorVerb() {
                        .value_name = "S",
                        .help = "leave after this time; 0: when told to",
                        .kind = ValueKind::kNumber,
-                       .fallback = "0"}},
+                       .fallback = "0",
+                       .range = {.least = 0, .most = kLongest_s, .unit = " s"}}},
           .handles_interrupt = true,
           .details = "Keys: a acknowledge what is red, q leave.",
           .run = [](Context& context) -> Outcome {
-            if (const Status times = TimesWithin(context.arguments, {{"--seconds", kLongest_s}});
-                !times)
-              return Outcome::Usage(times.error().message);
             HANDHOLD_ASSIGN(const capture::Rig rig,
                             capture::FindRig(context.arguments.Text("--rig")));
             HANDHOLD_ASSIGN(const auto session, live::Session::Open(rig, {}));

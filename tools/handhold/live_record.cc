@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "database/base/shell.h"
 #include "database/text/json.h"
 #include "tools/handhold/live_view.h"
 #include "tools/handhold/verbs.h"
@@ -100,16 +101,16 @@ void Report(Context& context, LiveView& view, const live::Session& session,
       out.Prose(text);
     }
   }
-  const std::string library = " --library " + session.library_path();
+  const std::string library = " --library " + ShellWord(session.library_path());
   if (!stored.not_catalogued.empty() || !stored.take.closed) {
     const std::string finish = stored.take.closed ? "" : " --finish";
     out.Prose("\nNext:\n  handhold library rebuild" + finish + library + "\n");
     return;
   }
-  out.Prose("\nNext:\n  handhold clip show " + info.name + library +
+  out.Prose("\nNext:\n  handhold clip show " + ShellWord(info.name) + library +
             "\n  handhold query 'peak(normal_force) > 1 N within 0.2 s of contact_on'" + library +
-            "\n  handhold clip tag " + info.name + (stored.take.quality.keep ? " good" : " again") +
-            " --author you" + library + "\n");
+            "\n  handhold clip tag " + ShellWord(info.name) +
+            (stored.take.quality.keep ? " good" : " again") + " --author you" + library + "\n");
 }
 
 std::string LossOf(const live::StoredTake& stored) {
@@ -201,10 +202,6 @@ Outcome Record(Context& context, LiveView& view, live::Session& session, bool ar
 
 Outcome RunRecord(Context& context) {
   const Arguments& given = context.arguments;
-  if (const Status times = TimesWithin(
-          given, {{"--seconds", kLongest_s}, {"--pre-roll", 60}, {"--lead", kLongestWait_s}});
-      !times)
-    return Outcome::Usage(times.error().message);
   HANDHOLD_ASSIGN(const capture::Rig rig, capture::FindRig(given.Text("--rig")));
   live::SessionOptions options{.notes = NotesOf(given), .library = given.Text("--library")};
   if (const Status notes = live::CheckNotes(options.notes); !notes)
@@ -248,8 +245,12 @@ Outcome RunRecord(Context& context) {
 Option Text(const char* name, const char* value_name, const char* help) {
   return {.name = name, .value_name = value_name, .help = help};
 }
-Option Seconds(const char* name, const char* help) {
-  return {.name = name, .value_name = "S", .help = help, .kind = ValueKind::kNumber};
+Option Seconds(const char* name, const char* help, double most_s) {
+  return {.name = name,
+          .value_name = "S",
+          .help = help,
+          .kind = ValueKind::kNumber,
+          .range = {.least = 0, .most = most_s, .unit = " s"}};
 }
 
 }  // namespace
@@ -271,9 +272,10 @@ Verb LiveRecordVerb() {
                   Text("--session", "TEXT", "the visit"),
                   Text("--task", "TASK", "takes are called TASK_001, TASK_002, ..."),
                   Text("--prop", "PROP", "what is touched"),
-                  Seconds("--seconds", "end the take after this time; 0 or none: q or Ctrl-C does"),
-                  Seconds("--pre-roll",
-                          "with --arm: begin the take this long before its start, at most 60"),
+                  Seconds("--seconds", "end the take after this time; 0 or none: q or Ctrl-C does",
+                          kLongest_s),
+                  Seconds("--pre-roll", "with --arm: begin the take this long before its start",
+                          60),
                   Text("--note", "TEXT", "kept in the library's ledger"),
                   {.name = "--tag", .value_name = "TAG", .help = "tag the take", .repeated = true},
                   {.name = "--rating",
@@ -310,7 +312,8 @@ Verb LiveRecordVerb() {
                    .value_name = "TIME",
                    .help = "with --simulate: before the session begins",
                    .kind = ValueKind::kDuration,
-                   .fallback = "5s"}},
+                   .fallback = "5s",
+                   .range = {.least = 0, .most = kLongestWait_s, .unit = " s"}}},
       .writes = true,
       .handles_interrupt = true,
       .headline = true,

@@ -1,4 +1,5 @@
 #include "capture/wire/socket.h"
+#include "database/base/shell.h"
 #include "tools/handhold/live_view.h"
 #include "tools/handhold/verbs.h"
 #include "tools/live/feeds.h"
@@ -27,7 +28,8 @@ Verb LiveSimulateVerb() {
                    .value_name = "S",
                    .help = "leave after this time",
                    .kind = ValueKind::kNumber,
-                   .fallback = "0"}},
+                   .fallback = "0",
+                   .range = {.least = 0, .most = kLongest_s, .unit = " s"}}},
       .handles_interrupt = true,
       .needs_library = false,
       .details =
@@ -35,8 +37,6 @@ Verb LiveSimulateVerb() {
           "come once, times counted\nfrom the session's begin.",
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
-        if (const Status times = TimesWithin(given, {{"--seconds", kLongest_s}}); !times)
-          return Outcome::Usage(times.error().message);
         HANDHOLD_ASSIGN(const capture::Rig rig, capture::FindRig(given.Text("--rig")));
         if (!given.Has("--feed")) context.progress.Note("making a simulated subject ...");
         HANDHOLD_ASSIGN(const live::Feed feed,
@@ -59,7 +59,7 @@ Verb LiveSimulateVerb() {
                                   source.host + ":" + std::to_string(source.port) + "\n");
           }
           context.printer.Prose("\nIn a second terminal:\n  handhold live record --rig " +
-                                given.Text("--rig") +
+                                ShellWord(given.Text("--rig")) +
                                 " --library mylib --seconds 20\n\nCtrl-C or q ends it.\n");
           HANDHOLD_TRY(context.printer.Finish());
         }

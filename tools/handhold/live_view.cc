@@ -208,24 +208,6 @@ Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine
               (advice.empty() ? "; the red lines say why and what to do" : "; " + advice)};
 }
 
-Status TimesWithin(const Arguments& given, std::initializer_list<TimeLimit> limits) {
-  for (const TimeLimit& limit : limits) {
-    const std::string text = given.Text(limit.option);
-    if (text.empty()) continue;
-    const auto wrong = [&](const std::string& range) {
-      return Error{ErrorCode::kInvalid, std::string(limit.option) + ": " + range + ", found '" +
-                                            text.substr(0, 60) + "'"};
-    };
-    if (text.starts_with('-')) return wrong("must not be negative");
-    // Numbers of seconds have no unit; what no Duration holds is too long as well.
-    const bool has_unit = std::isalpha(static_cast<unsigned char>(text.back())) != 0;
-    const Result<Duration> time = ParseDuration(has_unit ? text : text + "s");
-    if (!time || *time > Duration::Seconds(limit.most_s))
-      return wrong("at most " + std::to_string(limit.most_s) + " s");
-  }
-  return {};
-}
-
 Option RigOption() {
   return {.name = "--rig",
           .value_name = "RIG",

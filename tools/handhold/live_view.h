@@ -3,7 +3,6 @@
 #pragma once
 
 #include <deque>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,15 +65,8 @@ void PrintCheck(Context& context, const std::vector<capture::CheckLine>& lines);
 /// The error of a check that misses what is required: names it.
 Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine>& lines);
 
-/// The most that an option of seconds, or of a time with its unit, takes; the least is 0.
-struct TimeLimit {
-  std::string_view option;
-  int64_t most_s;
-};
 /// The longest take, monitor and simulation: a week. The longest wait.
-inline constexpr int64_t kLongest_s = 7 * 24 * 3600, kLongestWait_s = 3600;
-/// The usage error names the first option that is outside; to be asked before any is converted.
-Status TimesWithin(const Arguments& given, std::initializer_list<TimeLimit> limits);
+inline constexpr double kLongest_s = 7 * 24 * 3600, kLongestWait_s = 3600;
 
 Option RigOption();
 

@@ -73,21 +73,21 @@ Verb QueryVerb() {
       .options = {LibraryOption(),
                   {.name = "--limit",
                    .value_name = "N",
-                   .help = "at most this many rows",
+                   .help = "at most this many rows; -1: all",
                    .kind = ValueKind::kInteger,
-                   .fallback = "-1"},
+                   .fallback = "-1",
+                   .range = {.least = -1}},
                   {.name = "--offset",
                    .value_name = "N",
                    .help = "leave out the first rows",
                    .kind = ValueKind::kInteger,
-                   .fallback = "0"}},
+                   .fallback = "0",
+                   .range = {.least = 0}}},
       .handles_interrupt = true,
       .headline = true,
       .details = kDetails,
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
-        if (given.Integer("--offset") < 0 || given.Integer("--limit") < -1)
-          return Outcome::Usage("--limit and --offset are not negative");
         HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
         const Result<store::Query> query = store::Query::Parse(given.Text("EXPR"), *library);
         if (!query) {

@@ -71,14 +71,16 @@ Verb SqlVerb() {
                    .repeated = true},
                   {.name = "--limit",
                    .value_name = "N",
-                   .help = "at most this many rows",
+                   .help = "at most this many rows; -1: all",
                    .kind = ValueKind::kInteger,
-                   .fallback = "-1"},
+                   .fallback = "-1",
+                   .range = {.least = -1}},
                   {.name = "--timeout",
                    .value_name = "TIME",
                    .help = "give up after this long",
                    .kind = ValueKind::kDuration,
-                   .fallback = "60s"}},
+                   .fallback = "60s",
+                   .range = {.least = 0, .above = true, .unit = " s"}}},
       .details = kDetails,
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
@@ -88,9 +90,6 @@ Verb SqlVerb() {
         if (!given.Has("SQL") || sql == "-") {
           HANDHOLD_ASSIGN(sql, ReadStdin());
         }
-        if (given.Integer("--limit") < -1) return Outcome::Usage("--limit is not negative");
-        if (given.Time("--timeout") <= Duration())
-          return Outcome::Usage("--timeout is a time above 0, as in 60s");
         store::SqlOptions options{.time_limit = given.Time("--timeout")};
         for (const std::string& parameter : given.All("--param")) {
           const size_t equals = parameter.find('=');

@@ -51,18 +51,9 @@ Result<Step> StepOf(const Arguments& given) {
   step.prop = given.Text("--prop");
   step.metres_per_unit = MetresPerUnit(given.Text("--mesh-unit"));
   HANDHOLD_ASSIGN(step.X_WProp, PoseOption(given, "--prop-pose"));
-  if (given.Has("--friction")) {
-    step.friction = given.Number("--friction");
-    if (!(step.friction >= 0 && step.friction <= 10))
-      return Error{ErrorCode::kInvalid, "--friction: a coefficient lies between 0 and 10"};
-  }
-  if (given.Has("--surface-compliance")) {
+  if (given.Has("--friction")) step.friction = given.Number("--friction");
+  if (given.Has("--surface-compliance"))
     step.surface_compliance_m_per_N = given.Number("--surface-compliance");
-    if (!(step.surface_compliance_m_per_N >= 0 && step.surface_compliance_m_per_N <= 1)) {
-      return Error{ErrorCode::kInvalid,
-                   "--surface-compliance: m/N, from 0 (rigid) to 1; 1/5000 is a plate that gives"};
-    }
-  }
   const std::string form = given.Text("--form");
   step.form = form == "damped"         ? Step::Form::kDamped
               : form == "quasi-static" ? Step::Form::kQuasiStatic
@@ -97,8 +88,13 @@ Outcome Print(Context& context, const store::Library& library,
          {{.name = "equilibrium_residual_max_rad", .decimals = 4}, residual},
          {{.name = "lcp_failures"}, motion.lcp_failures}});
     {
-      Table table = out.BeginTable("assumed", {{.name = "dof"}});
-      for (const std::string& dof : motion.assumed_dofs) table.Row({dof});
+      Table table = out.BeginTable(
+          "assumed", {{.name = "dof"},
+                      {.name = "task"},
+                      {.name = "compliance_rad_per_Nm", .heading = "rad/Nm", .decimals = 4},
+                      {.name = "asked_rad_per_Nm", .heading = "asked for", .decimals = 4}});
+      for (const pipeline::AssumedValue& a : result.assumed)
+        table.Row({a.dof, a.task, a.compliance_rad_per_Nm, a.asked_rad_per_Nm});
     }
     Table table = out.BeginTable("if_assumed_otherwise", {{.name = "factor"},
                                                           {.name = "force_rms_N", .decimals = 3},
@@ -149,12 +145,14 @@ Verb SynthInteractionVerb() {
            {.name = "--friction",
             .value_name = "MU",
             .help = "Coulomb coefficient; default: the prop's own",
-            .kind = ValueKind::kNumber},
+            .kind = ValueKind::kNumber,
+            .range = {.least = 0, .most = 10}},
            {.name = "--surface-compliance",
             .value_name = "M_PER_N",
             .help = "how the surface gives, 0 being rigid; default: the prop's own, of a mesh file "
                     "the captured surface's",
-            .kind = ValueKind::kNumber},
+            .kind = ValueKind::kNumber,
+            .range = {.least = 0, .most = 1, .unit = " m/N"}},
            {.name = "--form",
             .value_name = "FORM",
             .help = "quasi-static is the paper's; damped has the joints' time constant",
@@ -174,11 +172,12 @@ Verb SynthInteractionVerb() {
           "made twice more with it halved and doubled: 'if_assumed_otherwise' says what hangs on "
           "it.",
       .run = [](Context& context) -> Outcome {
-        HANDHOLD_ASSIGN(const Step step, StepOf(context.arguments));
+        const Result<Step> step = StepOf(context.arguments);
+        if (!step) return Outcome::Usage(step.error().message);
         HANDHOLD_ASSIGN(const auto library,
                         store::Library::Open(context.arguments.Text("--library")));
         HANDHOLD_ASSIGN(const pipeline::SynthInteractionResult result,
-                        step.Run(StepContextOf(context, *library, "replaying")));
+                        step->Run(StepContextOf(context, *library, "replaying")));
         Tell(context, result);
         return Print(context, *library, result);
       }};

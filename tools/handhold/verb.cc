@@ -30,6 +30,20 @@ T Read(const Arguments::Value& value) {
 
 }  // namespace
 
+std::string Range::Text() const {
+  const auto shown = [this](double value) {
+    char digits[400];
+    const auto end =
+        std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed).ptr;
+    return std::string(digits, end) + unit;
+  };
+  const std::string upper = std::isfinite(most) ? shown(most) : "";
+  if (!std::isfinite(least)) return upper.empty() ? "" : "at most " + upper;
+  if (above) return "above " + shown(least) + (upper.empty() ? "" : ", at most " + upper);
+  if (upper.empty()) return "at least " + shown(least);
+  return shown(least).substr(0, shown(least).size() - unit.size()) + " to " + upper;
+}
+
 Outcome Outcome::Loss(std::string what) {
   Outcome out;
   out.kind_ = Kind::kLoss;

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -71,6 +72,21 @@ enum class ValueKind {
   kChoice,    ///< one of `choices`
 };
 
+/// What a number (kInteger, kNumber) or a time (kDuration, in seconds) must lie within; checked
+/// before the verb runs, shown by its help and by the refusal.
+struct Range {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool above = false;     ///< `least` itself lies outside
+  std::string unit = {};  ///< " s", as shown
+
+  bool Holds(double value) const {
+    return (above ? value > least : value >= least) && value <= most;
+  }
+  /// "0 to 10", "at least 0 s", "above 0, at most 1"; empty when everything lies within.
+  std::string Text() const;
+};
+
 struct Option {
   std::string name;             ///< "--library"
   std::string value_name = {};  ///< "DIR", shown in help; empty for a flag
@@ -79,16 +95,17 @@ struct Option {
   std::vector<std::string> choices = {};  ///< of kChoice
   std::string fallback = {};              ///< the value when neither given nor in the environment
   std::string environment = {};           ///< variable that gives it when the command line does not
-  bool required = false;
-  bool repeated = false;  ///< may be given several times: Arguments::All
+  bool required = false;                  ///< and not empty
+  bool repeated = false;                  ///< may be given several times: Arguments::All
+  Range range = {};                       ///< of kInteger, kNumber and kDuration
 };
 
 struct Positional {
   std::string name;  ///< "CLIP"
   std::string help = {};
-  bool required = true;   ///< optional ones come after required ones
-  bool repeated = false;  ///< the last one only: takes all that are left
-  ValueKind kind = ValueKind::kText;
+  bool required = true;                   ///< optional ones come after required ones
+  bool repeated = false;                  ///< the last one only: takes all that are left
+  ValueKind kind = ValueKind::kText;      ///< never an empty word
   std::vector<std::string> choices = {};  ///< of kChoice
 };
 

@@ -12,6 +12,7 @@
 #include "capture/wire/resolve.h"
 #include "database/base/check.h"
 #include "database/base/names.h"
+#include "database/base/shell.h"
 #include "database/text/file.h"
 #include "database/text/json_view.h"
 
@@ -75,7 +76,7 @@ Result<capture::wire::Address> ListenAt(const Rig& rig, const RigSource& source,
                  where + "its host " + source.host +
                      " is another machine; simulators serve on this one: simulate with --rig demo, "
                      "or rehearse this rig with `handhold live record --rig " +
-                     rig.Word() + " --simulate pattern`"};
+                     ShellWord(rig.Word()) + " --simulate pattern`"};
   }
   return address;
 }

@@ -7,6 +7,7 @@
 #include "capture/session/make_sources.h"
 #include "capture/wire/socket.h"
 #include "database/base/check.h"
+#include "database/base/shell.h"
 #include "database/base/utf8.h"
 #include "database/store/clip_reader.h"
 #include "tools/lab/session_begin.h"
@@ -153,8 +154,8 @@ std::string Session::Advice(const capture::Rig& rig) {
     if (source.kind == capture::RigSource::Kind::kPlayback) continue;
     if (!source.host.starts_with("127.") && source.host != "localhost") return "";
   }
-  return "its devices are on this machine: start `handhold live simulate --rig " + rig.Word() +
-         "` in a second terminal, and leave it running";
+  return "its devices are on this machine: start `handhold live simulate --rig " +
+         ShellWord(rig.Word()) + "` in a second terminal, and leave it running";
 }
 
 bool Session::Missing(const std::vector<capture::CheckLine>& lines) {

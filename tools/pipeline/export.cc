@@ -16,18 +16,19 @@ std::string ExtensionOf(const std::string& path) {
 
 }  // namespace
 
-Status CheckExportPath(const std::string& path) {
+Status CheckExportPath(const std::string& path, bool as_integers) {
   const std::string extension = ExtensionOf(path);
-  if (extension == ".c3d" || extension == ".csv") return {};
-  return Error{ErrorCode::kInvalid, path + ": its extension says the format: .c3d or .csv"};
+  if (extension != ".c3d" && extension != ".csv")
+    return Error{ErrorCode::kInvalid, path + ": its extension says the format: .c3d or .csv"};
+  if (as_integers && extension == ".csv")
+    return Error{ErrorCode::kInvalid, path + ": only C3D is written as integers"};
+  return {};
 }
 
 Result<exchange::ExportReport> ExportClip(const store::Library& library, const std::string& key,
                                           const std::string& path, const ExportOptions& options) {
-  HANDHOLD_TRY(CheckExportPath(path));
+  HANDHOLD_TRY(CheckExportPath(path, options.as_integers));
   const bool csv = ExtensionOf(path) == ".csv";
-  if (options.as_integers && csv)
-    return Error{ErrorCode::kInvalid, "only C3D is written as integers"};
   Issues damage;
   store::ClipReaderOptions reading;
   reading.damage = options.damaged ? &damage : nullptr;

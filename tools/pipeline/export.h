@@ -18,8 +18,8 @@ struct ExportOptions {
   std::function<bool()> proceed = {};     ///< asked now and then; false cancels
 };
 
-/// kInvalid for a path whose extension is none that ExportClip writes.
-Status CheckExportPath(const std::string& path);
+/// kInvalid for a path whose extension is none that ExportClip writes, or not as integers.
+Status CheckExportPath(const std::string& path, bool as_integers);
 
 /// Writes the clip (id, its beginning, or name) to `path`, in the format of the path's extension:
 /// .c3d or .csv. Fails with kInvalid for any other, when the file exists, or for a stream that

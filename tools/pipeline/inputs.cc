@@ -6,6 +6,7 @@
 
 #include "database/base/digest.h"
 #include "database/base/names.h"
+#include "database/base/shell.h"
 #include "database/model/hand_library.h"
 #include "database/model/skeleton_json.h"
 #include "database/text/json.h"
@@ -133,9 +134,9 @@ Result<FoundClip> FindClip(const StepContext& context, const std::string& key) {
   if (!found.row.closed || found.row.sha256.empty()) {
     return Error{ErrorCode::kInvalid,
                  "clip '" + found.row.name +
-                     "' was cut off and not closed, and may still change; close it with 'handhold "
+                     "' was cut off and not closed, and may still change; close it with `handhold "
                      "library rebuild --finish --library " +
-                     context.library.path() + "'"};
+                     ShellWord(context.library.path()) + "`"};
   }
   return found;
 }
@@ -181,8 +182,9 @@ Result<ArtefactInfo> FindResult(const StepContext& context, const std::string& k
   }
   if (newest == nullptr) {
     return Error{ErrorCode::kNotFound, "no " + kind + " of clip '" + clip.row.name +
-                                           "' yet: run 'handhold " + made_by + " " + clip.row.name +
-                                           " --library " + context.library.path() + "'"};
+                                           "' yet: run `handhold " + made_by + " " +
+                                           ShellWord(clip.row.name) + " --library " +
+                                           ShellWord(context.library.path()) + "`"};
   }
   chosen->push_back(kind + " " + ShortHash(newest->hash) + " of " + clip.row.name +
                     (count > 1 ? " (newest of " + std::to_string(count) + ")" : ""));
@@ -222,10 +224,11 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const std::string
   }
   if (newest == nullptr) {
     return Error{ErrorCode::kNotFound, "no skeleton was fitted for subject '" + clip.row.subject +
-                                           "' yet: run 'handhold "
+                                           "' yet: run `handhold "
                                            "fit skeleton " +
-                                           clip.row.name + " --library " + context.library.path() +
-                                           "', or name one with --skeleton"};
+                                           ShellWord(clip.row.name) + " --library " +
+                                           ShellWord(context.library.path()) +
+                                           "`, or name one with --skeleton"};
   }
   HANDHOLD_ASSIGN(FoundSkeleton found, LoadSkeletonArtefact(context.library, newest->hash));
   chosen->push_back("skeleton " + ShortHash(found.hash) +
@@ -237,7 +240,7 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const std::string
 
 Result<FoundSkeleton> FindTemplate(const StepContext& context, const std::string& key, double scale,
                                    const FoundClip& clip, std::vector<std::string>* chosen) {
-  if (!(scale > 0.1 && scale < 10)) {
+  if (!(scale >= 0.1 && scale <= 10)) {
     return Error{ErrorCode::kInvalid,
                  "a template can be scaled by 0.1 to 10, not by " + std::to_string(scale)};
   }

@@ -31,6 +31,7 @@ Result<StepResult> RunStep(const StepContext& context, artefact::Provenance prov
   provenance.tool = context.tool;
   HANDHOLD_ASSIGN(std::optional<StepResult> known, Recognise(context, provenance, chosen));
   if (known) return *std::move(known);
+  HANDHOLD_TRY(context.library.MaySave());
   HANDHOLD_ASSIGN(auto value, compute());
   HANDHOLD_TRY(Report(context, 1.0, provenance.step));
   provenance.made_utc = UtcNow();

@@ -335,29 +335,41 @@ Result<Assumed> Assumptions(const SynthInteractionStep& step, const model::Skele
                                                "=0.7 (rad/Nm), and the result will say so"};
 }
 
-/// A line for every joint and task whose value is assumed.
-void SayAssumed(const std::vector<artefact::ComplianceFit>& fits, const std::string& estimator,
-                const Assumed& assumed, std::vector<std::string>* chosen) {
-  char text[240];
-  for (const artefact::ComplianceFit& fit : fits) {
-    if (fit.estimator != estimator) continue;
-    for (const artefact::JointCompliance& joint : fit.joints) {
-      if (joint.compliance_rad_per_Nm || !assumed.Has(joint.dof)) continue;
-      const auto given = assumed.given.find(joint.dof);
-      const double asked =
-          given != assumed.given.end() ? given->second : assumed.within_bounds.at(joint.dof);
-      const double held =
-          given != assumed.given.end() ? asked : fitting::HeldToBounds(joint, asked);
-      std::snprintf(text, sizeof text, "%s, %s: compliance %.4g rad/Nm assumed (refused by the fit",
-                    joint.dof.c_str(), fit.task.c_str(), held);
-      std::string line = text;
-      if (held != asked) {
-        std::snprintf(text, sizeof text, ", whose 95 %% interval excludes Table 1's %.4g", asked);
-        line += text;
+/// Of every joint that is given a value, by the tasks in which `estimator` refused it.
+std::vector<AssumedValue> ValuesOf(const std::vector<artefact::ComplianceFit>& fits,
+                                   const std::string& estimator, const Assumed& assumed,
+                                   const std::vector<std::string>& dofs) {
+  std::vector<AssumedValue> values;
+  for (const std::string& dof : dofs) {
+    const auto given = assumed.given.find(dof);
+    const bool named = given != assumed.given.end();
+    const double asked = named ? given->second : assumed.within_bounds.at(dof);
+    const size_t before = values.size();
+    for (const artefact::ComplianceFit& fit : fits) {
+      if (fit.estimator != estimator) continue;
+      for (const artefact::JointCompliance& joint : fit.joints) {
+        if (joint.compliance_rad_per_Nm || joint.dof != dof) continue;
+        values.push_back(
+            {dof, fit.task, named ? asked : fitting::HeldToBounds(joint, asked), asked});
       }
-      chosen->push_back(line + ")");
     }
+    if (values.size() == before) values.push_back({dof, "", asked, asked});
   }
+  return values;
+}
+
+std::string Said(const AssumedValue& value) {
+  char text[240];
+  std::snprintf(text, sizeof text, "%s%s%s: compliance %.4g rad/Nm assumed (refused by the fit",
+                value.dof.c_str(), value.task.empty() ? "" : ", ", value.task.c_str(),
+                value.compliance_rad_per_Nm);
+  std::string line = text;
+  if (value.compliance_rad_per_Nm != value.asked_rad_per_Nm) {
+    std::snprintf(text, sizeof text, ", whose 95 %% interval excludes Table 1's %.4g",
+                  value.asked_rad_per_Nm);
+    line += text;
+  }
+  return line + ")";
 }
 
 }  // namespace
@@ -424,7 +436,8 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   if (assumes) {
     HANDHOLD_ASSIGN(played, assume(1.0));
     HANDHOLD_ASSIGN(const fitting::ReferenceTrajectoryOptions options, ReferenceOptionsOf(fitted));
-    SayAssumed(base.fits, options.estimator, assumed, &chosen);
+    result.assumed = ValuesOf(base.fits, options.estimator, assumed, result.assumed_dofs);
+    for (const AssumedValue& value : result.assumed) chosen.push_back(Said(value));
   }
   const Maker maker(context, *this, std::move(scene));
   const auto none = [](const Motion&) -> Result<std::vector<AssumptionReplay>> {

@@ -25,8 +25,17 @@ struct AssumptionReplay {
 /// As they stand in the motion's summary; empty when nothing was assumed.
 Result<std::vector<AssumptionReplay>> ReadAssumptionReplays(const artefact::Motion& motion);
 
+/// What a refused joint was given.
+struct AssumedValue {
+  std::string dof;
+  std::string task;                    ///< empty where the estimator has no fit to refuse it
+  double compliance_rad_per_Nm = 0.0;  ///< held to what the refused fit leaves open, unless named
+  double asked_rad_per_Nm = 0.0;       ///< before that: the one named, or Table 1's
+};
+
 struct SynthInteractionResult : StepResult {
   std::vector<std::string> assumed_dofs = {};  ///< empty: every compliance was fitted
+  std::vector<AssumedValue> assumed = {};      ///< of those dofs, by task
   std::vector<AssumptionReplay> replays = {};  ///< halved and doubled; empty when nothing was
                                                ///< assumed, in a dry run, or when switched off
 };

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "database/base/shell.h"
 #include "database/recording/prop_pose.h"
 #include "database/store/query.h"
 #include "tools/pipeline/fit_compliance.h"
@@ -43,8 +44,8 @@ std::string CommandOf(const artefact::Provenance& made, const std::string& clip,
       {"synth.interaction", "synth interaction"}};
   for (const auto& [name, verb] : verbs) {
     if (made.step == name) {
-      return "handhold " + std::string(verb) + " " + clip + " --library " + library +
-             OptionsOf(made);
+      return "handhold " + std::string(verb) + " " + ShellWord(clip) + " --library " +
+             ShellWord(library) + OptionsOf(made);
     }
   }
   return "";
@@ -220,12 +221,13 @@ Result<LoadedReport> LoadReport(const pipeline::StepContext& context, const std:
   HANDHOLD_ASSIGN(auto reader, context.library.OpenClip(found.row.id));
   loaded.clip = std::move(reader);
   HANDHOLD_TRY(Loader(context, found, &loaded).Run(trajectory));
-  std::string report = "handhold report " + found.row.name + " --library " + context.library.path();
+  std::string report = "handhold report " + ShellWord(found.row.name) + " --library " +
+                       ShellWord(context.library.path());
   if (!truth_directory.empty()) {
     HANDHOLD_ASSIGN(lab::Truth truth, lab::ReadTruth(truth_directory));
     loaded.truth = std::make_unique<lab::Truth>(std::move(truth));
     loaded.truth_directory = truth_directory;
-    report += " --truth " + truth_directory;
+    report += " --truth " + ShellWord(truth_directory);
     HANDHOLD_ASSIGN(loaded.answers,
                     AskForHardStrokes(context.library, found.row.name, *loaded.truth));
   }

@@ -200,6 +200,38 @@ TEST(ArtefactFile, MotionAndJsonAndStreamsComeBack) {
   ExpectSameClip(clip, *ClipReader::Open(dir / (filled + ".art")).value(), false);
 }
 
+TEST(ArtefactFile, OneThatIsDamagedOrGoneSaysWhatMakesItAgain) {
+  const TempDir dir;
+  artefact::PoseTrack pose;
+  pose.provenance = SomeProvenance("fit.pose");
+  pose.times = Times(400);
+  pose.q = Random(5, 400);
+  const std::string path = dir / (SaveArtefact(dir.path(), pose).value() + ".art");
+  const std::string again = "`handhold fit pose CLIP` makes it again";
+  const std::string rid =
+      "`rm " + path + "` removes it, and 'handhold library rebuild' forgets it; ";
+  const auto size = std::filesystem::file_size(path);
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    for (auto at = size / 4; at < size; at += 512) {
+      file.seekp(static_cast<std::streamoff>(at));
+      file.write("damage", 6);
+    }
+  }
+  const auto damaged = LoadPoseTrack(path);
+  ASSERT_FALSE(damaged);
+  EXPECT_THAT(damaged.error().message, HasSubstr(rid + again));
+  std::ofstream(path, std::ios::trunc) << "rubbish";
+  EXPECT_EQ(LoadPoseTrack(path).error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(LoadPoseTrack(path).error().message, HasSubstr(rid + again));
+  EXPECT_THAT(ReadArtefactInfo(path).error().message, HasSubstr(rid + "the 'handhold fit' or"));
+  std::filesystem::remove(path);
+  EXPECT_THAT(LoadPoseTrack(path).error().message,
+              ::testing::AllOf(HasSubstr(again), ::testing::Not(HasSubstr("`rm "))));
+  EXPECT_THAT(LoadMotion(path).error().message, HasSubstr("`handhold synth interaction CLIP`"));
+  EXPECT_EQ(MadeAgainBy("fit.contact", "Ana's take"), "`handhold fit contact 'Ana'\\''s take'`");
+}
+
 TEST(ArtefactFile, TheSameFourAreTheSameArtefact) {
   const TempDir dir;
   const artefact::Provenance p = SomeProvenance("fit.skeleton");

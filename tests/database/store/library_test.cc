@@ -470,7 +470,8 @@ TEST(Library, CheckNamesResultsThatAreGoneOrNotWhatTheyAreCalled) {
   EXPECT_THAT(found, HasSubstr("loss derived/" + elsewhere + ".art: "));
   EXPECT_THAT(found, HasSubstr("its name is " + track));
   EXPECT_THAT(found,
-              HasSubstr("loss derived/" + track + ".art: is in the catalogue, but its file"));
+              HasSubstr("loss derived/" + track +
+                        ".art: is in the catalogue, but its file is gone: `handhold fit contact"));
   EXPECT_THAT(found, HasSubstr("loss derived/" + fitted + ".art: was made from contact " + track));
   const Issues rebuilt = library->Rebuild(false).value();
   EXPECT_TRUE(AnyLoss(rebuilt));
@@ -1251,22 +1252,110 @@ TEST(Library, OfClipsOfOneNameNoneIsTakenForTheOther) {
   EXPECT_TRUE(library->OpenClip(a, rest));
 }
 
-TEST(Library, WhatAKilledProgramLeftIsNamed) {
+TEST(Library, WhatAKilledProgramLeftIsNamedAndClearedByARebuild) {
   const TempDir dir;
   auto library = Library::Create(dir / "lab").value();
-  const std::string id = ClipId::New().ToString();
-  recording::ClipInfo info;
-  info.id = ClipId::New();
-  const auto writer = ClipWriter::Create(library->ClipPath(info.id), info, {}).value();
-  for (const std::string& file : {"clips/" + id + ".clip.part", "clips/" + id + ".clip-lock",
-                                  std::string("derived/0123.art.part")})
-    std::ofstream(dir / ("lab/" + file)) << "x";
+  const std::string id = ClipId::New().ToString(), hash(64, 'a');
+  recording::ClipInfo info, imported;
+  info.id = ClipId::New(), imported.id = ClipId::New();
+  const auto recorder = ClipWriter::Create(library->ClipPath(info.id), info, {}).value();
+  ClipWriterOptions whole;
+  whole.already_complete = true;
+  const auto importer = ClipWriter::Create(library->ClipPath(imported.id), imported, whole).value();
+  const std::string cut_off = AddTake(*library, "stroke", "S01");
+  const std::vector<std::string> ours = {"clips/" + id + ".clip.part", "clips/" + id + ".clip-lock",
+                                         "derived/" + hash + ".art.part"};
+  const std::vector<std::string> others = {
+      "derived/0123.art.part",
+      "clips/mine.clip.part",                            // not named as ours are
+      "clips/" + cut_off + ".clip-lock",                 // of a recording that is there
+      "clips/" + imported.id.ToString() + ".clip.part",  // being written
+      "clips/" + imported.id.ToString() + ".clip-lock",  //
+      "clips/" + info.id.ToString() + ".clip-lock"};
+  for (const std::string& file : ours) std::ofstream(dir / ("lab/" + file)) << "x";
+  for (int i = 0; i < 3; ++i) std::ofstream(dir / ("lab/" + others[static_cast<size_t>(i)])) << "x";
   const std::string found = Found(*library);
-  for (const char* end : {".clip.part: ", ".clip-lock: ", "0123.art.part: "})
-    EXPECT_THAT(found, HasSubstr(end));
-  EXPECT_THAT(found, HasSubstr("removes it"));
-  EXPECT_THAT(found, Not(HasSubstr(info.id.ToString() + ".clip-lock"))) << "its writer lives";
-  EXPECT_EQ(library->Rebuild(false).value().size(), 3u);
+  for (const std::string& file : ours) {
+    EXPECT_THAT(found, HasSubstr(file + ": was left by a program that was killed"));
+    EXPECT_THAT(found, HasSubstr("'handhold library rebuild', or `rm " + dir / ("lab/" + file)));
+  }
+  EXPECT_THAT(found, HasSubstr("`rm " + dir / "lab/derived/0123.art.part" + "` removes it"));
+  for (size_t i = 2; i < others.size(); ++i)
+    EXPECT_THAT(found, Not(HasSubstr(others[i] + ": was left"))) << "its writer lives";
+  EXPECT_EQ(Library::PlanRebuild(dir / "lab").value().leftovers, 3);
+  for (const std::string& file : ours)
+    EXPECT_TRUE(std::filesystem::exists(dir / ("lab/" + file))) << "a plan changes nothing";
+  std::string told;
+  for (const Issue& issue : library->Rebuild(false).value())
+    told +=
+        std::string(SeverityName(issue.severity)) + " " + issue.where + ": " + issue.what + "\n";
+  for (const std::string& file : ours) {
+    EXPECT_FALSE(std::filesystem::exists(dir / ("lab/" + file))) << file;
+    EXPECT_THAT(told, HasSubstr("note " + file + ": "));
+  }
+  for (const std::string& file : others)
+    EXPECT_TRUE(std::filesystem::exists(dir / ("lab/" + file))) << file;
+  EXPECT_THAT(told, HasSubstr("warning derived/0123.art.part: "));
+  ASSERT_TRUE(importer->Close()) << "what was being written goes on";
+  EXPECT_TRUE(library->FindClip(cut_off));
+}
+
+/// For its life whoever is root is nobody, whom permissions bind.
+class AsNobody {
+ public:
+  AsNobody() : root_(::geteuid() == 0) {
+    if (root_) {
+      EXPECT_EQ(::seteuid(65534), 0);
+    }
+  }
+  ~AsNobody() {
+    if (root_) {
+      EXPECT_EQ(::seteuid(0), 0);
+    }
+  }
+
+ private:
+  const bool root_;
+};
+
+TEST(Library, OneThatCannotBeWrittenSaysWhatAndWhyInsteadOfItsStatements) {
+  const TempDir dir;
+  std::string id;
+  {
+    auto library = Library::Create(dir / "lab").value();
+    id = AddTake(*library, "stroke", "S01");
+  }
+  const auto permit = [&](mode_t file, mode_t folder) {
+    for (const char* name : {"lab/ledger.db", "lab/catalogue.db"})
+      ASSERT_EQ(::chmod((dir / name).c_str(), file), 0);
+    for (const char* name : {"lab/clips", "lab/derived", "lab/attachments", "lab"})
+      ASSERT_EQ(::chmod((dir / name).c_str(), folder), 0);
+  };
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0755), 0);
+  permit(0444, 0555);
+  {
+    const AsNobody nobody;
+    auto library = Library::Open(dir / "lab").value();
+    EXPECT_EQ(library->FindClip(id).value().name, "stroke_001") << "it is read";
+    const auto refusal =
+        ::testing::AllOf(HasSubstr("the library at " + dir / "lab" + " cannot be written: "),
+                         HasSubstr(": Permission denied; ask its owner"));
+    EXPECT_THAT(library->Say(Tag(id, "good")).error().message, refusal);
+    EXPECT_THAT(library->HoldNames().error().message, refusal);
+    EXPECT_THAT(library->Index(ClipId::Parse(id).value()).error().message, refusal);
+    EXPECT_THAT(library->Rebuild(false).error().message, refusal);
+    artefact::Provenance p;
+    p.step = "fit.skeleton";
+    EXPECT_THAT(library->Save(JsonArtefact{p, "skeleton", "{}"}).error().message, refusal);
+  }
+  permit(0644, 0755);
+  // A journal that cannot be made is known by trying only.
+  auto library = Library::Open(dir / "lab").value();
+  ASSERT_TRUE(std::filesystem::create_directory(dir / "lab/ledger.db-journal"));
+  EXPECT_THAT(library->Say(Tag(id, "good")).error().message,
+              ::testing::AllOf(HasSubstr("the library at " + dir / "lab" + " cannot be written: "),
+                               HasSubstr("ledger.db"), HasSubstr("nothing was said"),
+                               Not(HasSubstr("BEGIN")), Not(HasSubstr("INSERT"))));
 }
 
 TEST(Library, ADamagedClipIsNotSaidToBeUnfinished) {

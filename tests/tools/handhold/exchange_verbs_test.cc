@@ -376,7 +376,13 @@ TEST_F(ExchangeVerbs, WrongUseIsSaid) {
               HasSubstr("did you mean 'c3d/markers'"));
   EXPECT_EQ(Ask({"clip", "export", "walk", "--to", Path("x.csv"), "--streams", "nope"}).exit_code,
             2);
-  EXPECT_EQ(Ask({"clip", "import", file, "--rate", "-5"}).exit_code, 2);
+  const RunResult integers =
+      Ask({"clip", "export", "walk", "--to", Path("x.csv"), "--integers", "--dry-run"});
+  EXPECT_EQ(integers.exit_code, 2);
+  EXPECT_THAT(integers.err, HasSubstr("only C3D is written as integers"));
+  const RunResult rate = Ask({"clip", "import", file, "--rate", "-5"});
+  EXPECT_EQ(rate.exit_code, 2);
+  EXPECT_THAT(rate.err, HasSubstr("--rate: expected 0.001 to 10000000 Hz, found '-5'"));
   EXPECT_EQ(Ask({"clip", "import", file, "--jobs", "-3"}).exit_code, 2);
   EXPECT_THAT(Ask({"clip", "import", PutFile("x.bin", {1, 2, 3})}).err, HasSubstr("--format-in"));
   EXPECT_EQ(Ask({"clip", "import", file, "--reader", "ezc3d", "--cross-check"}).exit_code, 2);

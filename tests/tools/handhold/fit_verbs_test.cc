@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "database/text/json.h"
@@ -67,7 +68,7 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   EXPECT_THAT(again.out, HasSubstr("there already"));
 
   const RunResult wrong = Run({"fit", "contact", "stroke_001", "--surface-pose", "here", "--json"});
-  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, AllOf(HasSubstr("--surface-pose"), HasSubstr("x y z")));
   const RunResult contact = Run({"fit", "contact", "stroke_001", "--format", "csv"});
   EXPECT_EQ(contact.exit_code, 0) << contact.err;
@@ -83,7 +84,22 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   EXPECT_THAT(none.err, HasSubstr("--assume-compliance"));
   const RunResult garbled =
       Run({"synth", "interaction", "stroke_001", "--assume-compliance", "R.index.dip.flex"});
+  EXPECT_EQ(garbled.exit_code, 2);
   EXPECT_THAT(garbled.err, HasSubstr("JOINT=RAD_PER_NM"));
+  for (const std::vector<std::string>& beyond :
+       {std::vector<std::string>{"synth", "interaction", "stroke_001", "--friction", "-1"},
+        {"synth", "interaction", "stroke_001", "--surface-compliance", "2"},
+        {"synth", "interaction", "stroke_001", "--from", "2s", "--to", "1s"},
+        {"fit", "pose", "stroke_001", "--from", "2s", "--to", "1s"},
+        {"fit", "skeleton", "stroke_001", "--scale", "11"}}) {
+    EXPECT_EQ(Run(beyond).exit_code, 2) << beyond[3];
+  }
+  const RunResult friction = Run({"synth", "interaction", "stroke_001", "--friction", "-1"});
+  EXPECT_THAT(friction.err, HasSubstr("--friction: expected 0 to 10, found '-1'"));
+  const RunResult noise = RunHandhold(
+      {"lab", "make", folder_->path() + "/none", "--plan", "brief", "--marker-noise-mm", "-1"});
+  EXPECT_EQ(noise.exit_code, 2);
+  EXPECT_THAT(noise.err, HasSubstr("--marker-noise-mm: expected at least 0, found '-1'"));
   const RunResult unknown = Run({"synth", "interaction", "stroke_001", "--prop", "bumped_plat"});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("bumped_plate"));
@@ -92,10 +108,20 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   EXPECT_EQ(motion.exit_code, 0) << motion.err;
   EXPECT_THAT(motion.err, HasSubstr("assumed (refused by the fit)"));
   EXPECT_THAT(motion.out, HasSubstr("if_assumed_otherwise"));
+  const text::Json replay = *text::ParseJson(motion.out);
+  ASSERT_NE(replay.Find("assumed"), nullptr);
+  ASSERT_FALSE(replay.Find("assumed")->elements().empty());
+  const text::Json& assumed = replay.Find("assumed")->elements()[0];
+  EXPECT_EQ(*assumed.Find("dof")->string(), "R.index.dip.flex");
+  EXPECT_EQ(*assumed.Find("task")->string(), "exploring");
+  EXPECT_GT(*assumed.Find("compliance_rad_per_Nm")->number(), 0.0);
+  EXPECT_GE(*assumed.Find("asked_rad_per_Nm")->number(), 0.0);
   const std::string hash = Hash(motion, "motion");
 
   const RunResult list = Run({"artefact", "list", "--clip", "stroke_001", "--kind", "motion"});
   EXPECT_THAT(list.out, HasSubstr(hash.substr(0, 12)));
+  for (const char* variant : {", assumed ", ", assumed x0.5 ", ", assumed x2 "})
+    EXPECT_THAT(list.out, HasSubstr(variant));
   const RunResult lineage = Run({"artefact", "lineage", hash.substr(0, 10)});
   EXPECT_EQ(lineage.exit_code, 0) << lineage.err;
   EXPECT_THAT(lineage.out, AllOf(HasSubstr("contact_track"), HasSubstr("stroke_001"),
@@ -114,6 +140,20 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   EXPECT_EQ(Run({"artefact", "export", hash.substr(0, 10), csv + ".xlsx"}).exit_code, 2);
   const RunResult into = Run({"artefact", "lineage", Hash(skeleton, "skeleton"), "--made-into"});
   EXPECT_THAT(into.out, HasSubstr("motion"));
+
+  // A result that is damaged: the file and what makes it again are named, and it does.
+  const std::string track = Hash(Run({"fit", "pose", "stroke_001", "--fast", "--json"}), "pose");
+  const std::string file = folder_->path() + "/lab/derived/" + track + ".art";
+  std::ofstream(file, std::ios::trunc) << "rubbish";
+  const RunResult damaged = Run({"fit", "pose", "stroke_001", "--fast"});
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.err, AllOf(HasSubstr("`rm " + file + "` removes it"),
+                                 HasSubstr("`handhold fit pose CLIP` makes it again")));
+  EXPECT_EQ(Run({"library", "rebuild"}).exit_code, 3);
+  EXPECT_EQ(Run({"query", "keep or not keep"}).exit_code, 3);
+  ASSERT_TRUE(std::filesystem::remove(file));
+  EXPECT_EQ(Run({"fit", "pose", "stroke_001", "--fast"}).exit_code, 0);
+  EXPECT_EQ(Run({"query", "keep or not keep"}).exit_code, 0) << "without another rebuild";
 }
 
 }  // namespace

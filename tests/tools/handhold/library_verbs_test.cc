@@ -189,12 +189,24 @@ TEST(LibraryVerbs, TagAndRateAreKeptWithTheirAuthorAndADryRunIsNot) {
   EXPECT_EQ(Text(said.elements()[2], "removed"), "1");
 
   const auto untouched = Snapshot(lab.path);
-  EXPECT_EQ(Ask({"clip", "tag", "stroke_001", "fine", "", "--author", "ben"}, lab.path).exit_code,
-            1);
+  const RunResult empty =
+      Ask({"clip", "tag", "stroke_001", "fine", "", "--author", "ben"}, lab.path);
+  EXPECT_EQ(empty.exit_code, 2);
+  EXPECT_THAT(empty.err, HasSubstr("TAG: an empty word"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"tag", "stroke_001", "\xff", "--author", "ben"},
+        {"rate", "stroke_001", "4", "--author", "\xff"},
+        {"rate", "stroke_001", "4", "--author="}}) {
+    std::vector<std::string> all = {"clip"};
+    all.insert(all.end(), words.begin(), words.end());
+    EXPECT_EQ(Ask(all, lab.path).exit_code, 2) << words[0];
+  }
   EXPECT_EQ(Snapshot(lab.path), untouched) << "all tags or none";
   EXPECT_EQ(Ask({"clip", "list", "--limit", "-5"}, lab.path).exit_code, 2);
   EXPECT_EQ(Ask({"sql", "SELECT 1", "--limit", "-5"}, lab.path).exit_code, 2);
-  EXPECT_EQ(Ask({"sql", "SELECT 1", "--timeout", "-1s"}, lab.path).exit_code, 2);
+  const RunResult never = Ask({"sql", "SELECT 1", "--timeout", "-1s"}, lab.path);
+  EXPECT_EQ(never.exit_code, 2);
+  EXPECT_THAT(never.err, HasSubstr("--timeout: expected above 0 s, found '-1s'"));
   EXPECT_THAT(Ask({"sql", "SELECT 9e999 AS a, -9e999 AS b", "--json"}, lab.path).out,
               AllOf(HasSubstr("\"inf\""), HasSubstr("\"-inf\"")));
   const RunResult six = Ask({"clip", "rate", "stroke_001", "6", "--author", "ben"}, lab.path);
@@ -207,7 +219,17 @@ TEST(LibraryVerbs, TagAndRateAreKeptWithTheirAuthorAndADryRunIsNot) {
 
 TEST(LibraryVerbs, CheckAndRebuildFindWhatIsDamagedAndExitWithLoss) {
   Lab lab(3);
-  EXPECT_EQ(Ask({"library", "check"}, lab.path).exit_code, 0);
+  const RunResult sound = Ask({"library", "check", "--json"}, lab.path);
+  const text::Json checked = Json(sound);
+  EXPECT_EQ(Text(*checked.Find("checked"), "clips"), "3");
+  EXPECT_EQ(Text(*checked.Find("checked"), "artefacts"), "0");
+  EXPECT_GE(std::stoi(Text(*checked.Find("checked"), "ledger_entries")), 2);
+  EXPECT_EQ(Text(*checked.Find("checked"), "verdict"), "all sound");
+  EXPECT_EQ(checked.Find("findings")->elements().size(), 0u);
+  EXPECT_THAT(Ask({"library", "check"}, lab.path).out,
+              AllOf(HasSubstr("checked\n"), HasSubstr("all sound"), Not(HasSubstr("findings\n"))));
+  EXPECT_THAT(Ask({"library", "rebuild"}, lab.path).out,
+              AllOf(HasSubstr("rebuilt\n"), HasSubstr("all sound")));
   const auto before = Snapshot(lab.path);
   const RunResult dry = Ask({"library", "rebuild", "--dry-run", "--json"}, lab.path);
   EXPECT_EQ(Text(Json(dry), "clips"), "3");
@@ -226,7 +248,8 @@ TEST(LibraryVerbs, CheckAndRebuildFindWhatIsDamagedAndExitWithLoss) {
   }
   const RunResult check = Ask({"library", "check", "--format", "csv"}, lab.path);
   EXPECT_EQ(check.exit_code, 3) << check.out;
-  EXPECT_THAT(check.out, AllOf(StartsWith("severity,where,what\n"),
+  EXPECT_THAT(check.out, AllOf(StartsWith("clips,artefacts,ledger_entries,wrong,verdict\n3,0,"),
+                               HasSubstr("damaged or incomplete\n\nseverity,where,what\n"),
                                HasSubstr(lab.world.takes[1].clip.info().id.ToString())));
   EXPECT_THAT(check.err, HasSubstr("finished with loss"));
   const RunResult query =
@@ -237,6 +260,33 @@ TEST(LibraryVerbs, CheckAndRebuildFindWhatIsDamagedAndExitWithLoss) {
   EXPECT_EQ(rebuild.exit_code, 3);
   EXPECT_EQ(Text(Json(Ask({"library", "info", "--json"}, lab.path)), "clips"), "2");
   EXPECT_EQ(Text(Json(Ask({"library", "info", "--json"}, lab.path)), "problems"), "1");
+}
+
+TEST(LibraryVerbs, ALibraryOnAFullDiskSaysSoWithoutItsStatements) {
+  Lab lab(1);
+  const RunResult full =
+      RunHandhold({"clip", "tag", "stroke_001", "good", "--author", "ben", "--library", lab.path},
+                  {.file_limit_bytes = 1});
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.err, AllOf(HasSubstr("the library at " + lab.path + " cannot be written: "),
+                              HasSubstr("nothing was said"), Not(HasSubstr("INSERT")),
+                              Not(HasSubstr("UPDATE")), Not(HasSubstr("BEGIN"))));
+}
+
+// An artefact that cannot be read takes from every answer until it is made again, or forgotten.
+TEST(LibraryVerbs, ADamagedArtefactsFileIsNamedWithWhatIsRidOfIt) {
+  Lab lab(1);
+  const std::string art = lab.path + "/derived/" + std::string(64, 'a') + ".art";
+  std::ofstream(art) << "rubbish";
+  EXPECT_EQ(Ask({"library", "rebuild"}, lab.path).exit_code, 3);
+  const auto remedy = HasSubstr("`rm " + art + "` removes it, and 'handhold library rebuild'");
+  const RunResult query = Ask({"query", "clips where keep or not keep"}, lab.path);
+  EXPECT_EQ(query.exit_code, 3);
+  EXPECT_THAT(query.err, AllOf(remedy, HasSubstr("makes it again")));
+  EXPECT_THAT(Ask({"library", "check"}, lab.path).out, remedy);
+  fs::remove(art);
+  EXPECT_EQ(Ask({"library", "rebuild"}, lab.path).exit_code, 0);
+  EXPECT_EQ(Ask({"query", "clips where keep or not keep"}, lab.path).exit_code, 0);
 }
 
 // A damaged clip is a loss before a rebuild, and no less after it.
@@ -306,6 +356,10 @@ TEST(LibraryVerbs, WhatADamagedEntryOfTheLedgerSaidIsUnknownAfterARebuild) {
     EXPECT_EQ(Lines(run.out), rows) << text;
     EXPECT_THAT(run.err, HasSubstr("ledger.db, entry")) << text;
   };
+  const auto doubt = AllOf(HasSubstr("ledger.db, entry"), HasSubstr("whether tags and rating"));
+  EXPECT_THAT(Ask({"clip", "show", "stroke_001"}, lab.path).err, doubt);
+  EXPECT_EQ(Ask({"clip", "show", "stroke_002"}, lab.path).err, "") << "nothing of it was lost";
+  EXPECT_THAT(Ask({"clip", "list"}, lab.path).err, HasSubstr("ledger.db, entry"));
   ask("rating >= 4", good - 1);
   EXPECT_EQ(Ask({"query", "not rating >= 4"}, lab.path).exit_code, 3);
   ask("tag = mine", 1);

@@ -561,7 +561,7 @@ TEST_F(Live, ASessionThatBeganBeforeTheRecorderIsRefusedWithTheOptionThatHelps) 
         RunHandhold({"live", "record", "--simulate", feed, "--library", library_, option,
                      std::string(option) == "--lead" ? "-1s" : "-1"});
     EXPECT_EQ(negative.exit_code, 2) << option;
-    EXPECT_THAT(negative.err, HasSubstr(std::string(option) + ": must not be negative"));
+    EXPECT_THAT(negative.err, HasSubstr(std::string(option) + ": expected 0 to "));
   }
 }
 
@@ -837,14 +837,16 @@ TEST_F(Live, TimesBeyondReasonAreUsageErrorsThatSayTheRange) {
     std::string said;
   };
   for (const Wrong& wrong : std::vector<Wrong>{
-           {{"record", "--seconds", "1e12"}, "--seconds: at most 604800 s, found '1e12'"},
-           {{"record", "--arm", "--pre-roll", "1e12"}, "--pre-roll: at most 60 s"},
-           {{"record", "--arm", "--pre-roll", "60.5"}, "--pre-roll: at most 60 s, found '60.5'"},
-           {{"record", "--seconds", "604801"}, "--seconds: at most 604800 s"},
-           {{"record", "--simulate", "pattern", "--lead", "9e9s"}, "--lead: at most 3600 s"},
-           {{"simulate", "--feed", "pattern", "--seconds", "1e11"}, "--seconds: at most 604800 s"},
-           {{"monitor", "--seconds", "1e300"}, "--seconds: at most 604800 s"},
-           {{"check", "--timeout", "9e9s"}, "--timeout: at most 3600 s"}}) {
+           {{"record", "--seconds", "1e12"}, "--seconds: expected 0 to 604800 s, found '1e12'"},
+           {{"record", "--arm", "--pre-roll", "1e12"}, "--pre-roll: expected 0 to 60 s"},
+           {{"record", "--arm", "--pre-roll", "60.5"},
+            "--pre-roll: expected 0 to 60 s, found '60.5'"},
+           {{"record", "--seconds", "604801"}, "--seconds: expected 0 to 604800 s"},
+           {{"record", "--simulate", "pattern", "--lead", "9e9s"}, "--lead: expected 0 to 3600 s"},
+           {{"simulate", "--feed", "pattern", "--seconds", "1e11"},
+            "--seconds: expected 0 to 604800 s"},
+           {{"monitor", "--seconds", "1e300"}, "--seconds: expected 0 to 604800 s"},
+           {{"check", "--timeout", "9e9s"}, "--timeout: expected 0 to 3600 s"}}) {
     std::vector<std::string> words = {"live"};
     words.insert(words.end(), wrong.words.begin(), wrong.words.end());
     if (words[1] == "record") words.insert(words.end(), {"--library", library_});

@@ -295,6 +295,14 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_THAT(made->assumed_dofs, Contains("R.index.dip.flex"));
   EXPECT_THAT(made->chosen, Contains(AllOf(HasSubstr("R.index.dip.flex"), HasSubstr("0.6"))));
+  ASSERT_FALSE(made->assumed.empty());
+  for (const AssumedValue& value : made->assumed) {
+    EXPECT_THAT(made->assumed_dofs, Contains(value.dof));
+    EXPECT_NE(value.task, "");
+    if (value.dof == "R.index.dip.flex") {
+      EXPECT_EQ(value.compliance_rad_per_Nm, 0.6);
+    }
+  }
   ASSERT_EQ(made->replays.size(), 2u);
   EXPECT_EQ(made->replays[0].factor, 0.5);
   EXPECT_EQ(made->replays[1].factor, 2.0);

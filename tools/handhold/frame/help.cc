@@ -32,6 +32,7 @@ std::string OptionLeft(const Option& option) {
 std::string OptionRight(const Option& option) {
   std::string out = option.help;
   std::vector<std::string> remarks;
+  if (const std::string range = option.range.Text(); !range.empty()) remarks.push_back(range);
   if (option.required && option.environment.empty()) remarks.push_back("needed");
   if (option.repeated) remarks.push_back("may be repeated");
   if (!option.environment.empty()) {

@@ -24,24 +24,30 @@ bool ReadsWhole(std::string_view text, T& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// Whether `text` is a value of that kind; `name` is the option or positional it is for.
-Status CheckValue(ValueKind kind, const std::vector<std::string>& choices, const std::string& name,
-                  const std::string& text) {
-  const std::string found = ", found '" + text + "'";
+/// Whether `text` is a value of that kind, of an option within its range; `name` is the option or
+/// positional it is for.
+Status CheckValue(ValueKind kind, const std::vector<std::string>& choices, const Range& range,
+                  const std::string& name, const std::string& text) {
+  const std::string found = ", found '" + text.substr(0, 60) + "'";
+  const auto within = [&](double value) -> Status {
+    if (range.Holds(value)) return {};
+    return Usage(name + ": expected " + range.Text() + found);
+  };
   int64_t integer = 0;
   double number = 0;
   switch (kind) {
     case ValueKind::kInteger:
       if (!ReadsWhole(text, integer)) return Usage(name + ": expected a whole number" + found);
-      return {};
+      return within(static_cast<double>(integer));
     case ValueKind::kNumber:
       if (!ReadsWhole(text, number) || !std::isfinite(number))
         return Usage(name + ": expected a number" + found);
-      return {};
-    case ValueKind::kDuration:
-      if (const auto duration = ParseDuration(text); !duration)
-        return duration.error().Within(name);
-      return {};
+      return within(number);
+    case ValueKind::kDuration: {
+      const auto duration = ParseDuration(text);
+      if (!duration) return duration.error().Within(name);
+      return within(duration->seconds());
+    }
     case ValueKind::kChoice:
       if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
         return Usage(name + ": unknown value '" + text + "'" + DidYouMean(text, choices));
@@ -211,7 +217,9 @@ class Parser {
                      text + " when that is the value)");
       }
     }
-    HANDHOLD_TRY(CheckValue(option->kind, option->choices, name, text));
+    if (option->required && text.empty())
+      return Usage("'" + name + "' needs a value: " + name + " " + option->value_name);
+    HANDHOLD_TRY(CheckValue(option->kind, option->choices, option->range, name, text));
     value.texts.push_back(text);
     return {};
   }
@@ -224,7 +232,8 @@ class Parser {
       do {
         if (at >= positionals_.size()) break;
         HANDHOLD_TRY(
-            CheckValue(positional.kind, positional.choices, positional.name, positionals_[at]));
+            CheckValue(positional.kind, positional.choices, {}, positional.name, positionals_[at]));
+        if (positionals_[at].empty()) return Usage(positional.name + ": an empty word");
         value.given = true;
         value.texts.push_back(positionals_[at++]);
       } while (positional.repeated);
@@ -251,7 +260,7 @@ class Parser {
       const char* environment =
           option.environment.empty() ? nullptr : std::getenv(option.environment.c_str());
       if (environment && *environment != '\0') {
-        HANDHOLD_TRY(CheckValue(option.kind, option.choices,
+        HANDHOLD_TRY(CheckValue(option.kind, option.choices, option.range,
                                 option.name + " (from " + option.environment + ")", environment));
         value.given = true;
         value.texts = {environment};

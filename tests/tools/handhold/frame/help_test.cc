@@ -41,6 +41,8 @@ TEST(VerbHelp, SaysWhatEachArgumentTakesAndDefaultsTo) {
   const std::string import = VerbHelp(SampleVerbs()[1]);
   EXPECT_THAT(import, HasSubstr("Usage: handhold clip import SUBJECT FILE... [options]"));
   EXPECT_THAT(import, HasSubstr("--tag TAG        a tag (may be repeated)"));
+  EXPECT_THAT(import, HasSubstr("how much (0 to 0.5)"));
+  EXPECT_THAT(import, HasSubstr("at once (at least 1; default: 2)"));
   EXPECT_THAT(import, HasSubstr("--dry-run"));
   EXPECT_THAT(VerbHelp(SampleVerbs()[2]), HasSubstr("query [QUERY] [options]"));
   EXPECT_THAT(VerbHelp(SampleVerbs()[3]), HasSubstr("--rig FILE  the rig (needed)"));

@@ -74,6 +74,26 @@ TEST(Parse, ValuesAreCheckedBeforeTheVerbRuns) {
   EXPECT_THAT(ErrorOf({"clip", "import", "s", ""}), HasSubstr("FILE: an empty path"));
 }
 
+TEST(Parse, ValuesOutsideTheirRangeAreRefusedWithIt) {
+  const auto with = [](const std::string& option, const std::string& value) {
+    return ErrorOf({"clip", "import", "s", "f", option, value});
+  };
+  EXPECT_EQ(with("--share", "-0.1"), "--share: expected 0 to 0.5, found '-0.1'");
+  EXPECT_EQ(with("--share", "0.500001"), "--share: expected 0 to 0.5, found '0.500001'");
+  EXPECT_EQ(with("--jobs", "0"), "--jobs: expected at least 1, found '0'");
+  EXPECT_EQ(with("--wait", "0s"), "--wait: expected above 0 s, at most 3600 s, found '0s'");
+  EXPECT_EQ(with("--wait", "61min"), "--wait: expected above 0 s, at most 3600 s, found '61min'");
+  for (const char* share : {"0", "0.5"}) EXPECT_EQ(with("--share", share), "accepted");
+  EXPECT_EQ(with("--wait", "1h"), "accepted");
+  EXPECT_EQ(with("--quantum", "-1e300"), "accepted") << "without a range";
+}
+
+TEST(Parse, AnEmptyWordIsNoArgument) {
+  EXPECT_EQ(ErrorOf({"clip", "import", "", "x.c3d"}), "SUBJECT: an empty word");
+  EXPECT_EQ(ErrorOf({"query", ""}), "QUERY: an empty word");
+  EXPECT_EQ(ErrorOf({"clip", "import", "s", "f", "--tag", ""}), "accepted");
+}
+
 TEST(Parse, MissingAndSurplusAreNamedWithAnExample) {
   EXPECT_EQ(
       ErrorOf({"clip", "import", "p07"}),
