@@ -11,8 +11,35 @@ namespace {
 
 using text::Json;
 
+/// What may tell who was recorded, or who recorded: a clip carries a pseudonym only.
 bool MayNameAPerson(const std::string& name) {
-  return name.find("SUBJECT") != std::string::npos || name.find("PATIENT") != std::string::npos;
+  for (const char* word :
+       {"SUBJECT", "PATIENT", "OPERATOR", "EXAMINER", "CLINICIAN", "PHYSICIAN", "INVESTIGATOR"}) {
+    if (name.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+bool SaysSomething(const C3dParameter& parameter) {
+  if (parameter.type != C3dParameter::Type::kChar) return !parameter.Numbers().empty();
+  for (const std::string& text : parameter.Texts())
+    if (!text.empty()) return true;
+  return false;
+}
+
+/// Every parameter that C3dDocuments leaves out, by its group.
+void ListWhatMayNameAPerson(const C3dParameters& parameters, Issues& issues) {
+  for (const C3dGroup& group : parameters.groups) {
+    std::string names;
+    for (const C3dParameter& parameter : group.parameters) {
+      if (!MayNameAPerson(group.name) && !MayNameAPerson(parameter.name)) continue;
+      if (SaysSomething(parameter)) names += (names.empty() ? "" : ", ") + parameter.name;
+    }
+    if (names.empty()) continue;
+    issues.push_back({group.name, Severity::kNote,
+                      names + ": may tell who it was, and not kept; give a pseudonym with "
+                              "--subject"});
+  }
 }
 
 /// Repeated names get a number: a file may repeat one, an object may not.
@@ -59,17 +86,7 @@ recording::ClipInfo C3dClipInfo(const C3dParameters& parameters, const C3dConten
     std::string key = std::string("c3d.manufacturer.") + name;
     if (!texts.empty() && !texts[0].empty()) properties[key] = texts[0];
   }
-  for (const C3dGroup& group : parameters.groups) {
-    for (const C3dParameter& parameter : group.parameters) {
-      if (!MayNameAPerson(group.name) && !MayNameAPerson(parameter.name)) continue;
-      const std::vector<std::string> texts = parameter.Texts();
-      bool any = false;
-      for (const std::string& text : texts) any = any || !text.empty();
-      if (any && (parameter.name == "NAME" || parameter.name == "NAMES"))
-        issues.push_back({group.name + ":" + parameter.name, Severity::kNote,
-                          "may name a person and is not kept; give a pseudonym with --subject"});
-    }
-  }
+  ListWhatMayNameAPerson(parameters, issues);
   return info;
 }
 

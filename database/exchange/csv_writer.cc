@@ -32,6 +32,7 @@ class CsvExport {
   }
 
   Status WriteStream(const StreamInfo& stream, size_t place) {
+    const int64_t before = report_.frames;
     HANDHOLD_TRY(file_.Write("#data " + std::to_string(place) + "\n"));
     std::string names = "time_ns,counter", units = "ns,1";
     if (stream.kind == StreamKind::kText) {
@@ -64,6 +65,7 @@ class CsvExport {
       if (!even) span = NextSpan(span, window);
       t = end;
     }
+    HANDHOLD_TRY(file_.Write("#end " + std::to_string(report_.frames - before) + "\n"));
     report_.streams.push_back(stream.name);
     return {};
   }

@@ -130,10 +130,12 @@ class OwnCsv final : public CsvSource {
                        ? 0
                        : stream.channels.size();
     size_t text_bytes = 0;
+    int64_t row_count = 0;
     bool more = true;
     while (true) {
       HANDHOLD_ASSIGN(more, NextLine());
       if (!more || line_.starts_with('#')) break;
+      ++row_count;
       SplitCells(line_, ',', cells_);
       int64_t time_ns = 0, counter = 0;
       if (cells_.size() < 2 || !ParseInt(cells_[0], time_ns) || !ParseInt(cells_[1], counter))
@@ -160,7 +162,25 @@ class OwnCsv final : public CsvSource {
     }
     last_id_ = 0;
     HANDHOLD_TRY(rows.Flush(visit));
-    return more;
+    return ReadEnd(stream, row_count, more);
+  }
+
+  /// The line that says how many rows there were, on which `line_` stands if there is one. False at
+  /// the end of the file.
+  Result<bool> ReadEnd(const StreamInfo& stream, int64_t row_count, bool more) {
+    int64_t written = 0;
+    const bool ends = more && line_.starts_with("#end ");
+    if (ends && !ParseInt(line_.substr(5), written))
+      return At(ErrorCode::kCorrupt, "wants the line #end N here");
+    if (!told_ && (!ends || written != row_count)) {
+      issues_.push_back(
+          {stream.name, Severity::kLoss,
+           ends ? "has " + std::to_string(row_count) + " rows and was written with " +
+                      std::to_string(written) + ": rows were removed or added"
+                : "ends after " + std::to_string(row_count) +
+                      " rows without the line #end: the file is truncated, or was edited"});
+    }
+    return ends ? NextLine() : Result<bool>(more);
   }
 
   Status TakeRow(const StreamInfo& stream, CsvRows& rows) {

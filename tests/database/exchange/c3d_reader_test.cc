@@ -283,6 +283,8 @@ TEST(C3dReader, EventsOfTheGroupCountFromFrameOneOfTheRecording) {
   EXPECT_EQ(file.clip.events()[0].origin, "c3d");
   EXPECT_EQ(file.clip.events()[0].clip_time.ns(), 500'000'000);
   EXPECT_EQ(file.clip.events()[1].clip_time.ns(), 1'250'000'000);
+  // What may tell who it was is not kept, and not in silence.
+  EXPECT_THAT(All(file.issues), HasSubstr("SUBJECTS: may tell who it was"));
 }
 
 TEST(C3dReader, HeaderEventsCountFromTheFirstFrame) {

@@ -179,6 +179,33 @@ TEST_F(Csv, EditedFilesAreRefusedByLine) {
   EXPECT_TRUE(AnyLoss(issues)) << "truncation is told";
 }
 
+// Also where the rest is a table with nothing odd about it.
+TEST_F(Csv, ATableCutAnywhereOrWithRowsMoreOrLessIsToldAsLoss) {
+  ASSERT_TRUE(WriteCsv(testing::MixedClip(3), Path("a.csv")).has_value());
+  const std::string text = FileText(Path("a.csv"));
+  Issues whole;
+  ASSERT_TRUE(ReadText(text, &whole).has_value());
+  EXPECT_FALSE(AnyLoss(whole));
+  int cuts = 0;
+  for (size_t end = text.find('\n', text.find("#data")); end + 1 < text.size();
+       end = text.find('\n', end + 1)) {
+    SCOPED_TRACE(text.substr(0, end + 1).size());
+    Issues issues;
+    const auto clip = ReadText(text.substr(0, end + 1), &issues);
+    if (!clip) continue;  // names without units
+    EXPECT_TRUE(AnyLoss(issues));
+    ++cuts;
+  }
+  EXPECT_GT(cuts, 5);
+  // A row in the middle that is gone.
+  const size_t row = text.find("\n1000000,1,") + 1;
+  ASSERT_NE(row, 0u);
+  Issues issues;
+  ASSERT_TRUE(
+      ReadText(std::string(text).erase(row, text.find('\n', row) + 1 - row), &issues).has_value());
+  EXPECT_TRUE(AnyLoss(issues));
+}
+
 TEST_F(Csv, ForeignTableWithUnitsAndTime) {
   Issues issues;
   const recording::Clip clip =
