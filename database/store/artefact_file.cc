@@ -294,12 +294,14 @@ std::string RidOf(const std::string& path) {
 }
 
 /// `error`, of reading the result at `path`, with what helps where the file itself is to blame.
-Error WithRemedy(Error error, const std::string& path, const std::string& step) {
+Error WithRemedy(Error error, const std::string& path, const std::string& step,
+                 const std::string& clip = "") {
   std::error_code none;
+  const std::string again = "; " + MadeAgainBy(step, clip) + " makes it again";
   if (error.code == ErrorCode::kNotFound && !std::filesystem::exists(path, none)) {
-    error.message += "; " + MadeAgainBy(step, "") + " makes it again";
+    error.message += again;
   } else if (error.code == ErrorCode::kCorrupt && !error.message.ends_with(kRenameIt)) {
-    error.message += "; " + RidOf(path) + "; " + MadeAgainBy(step, "") + " makes it again";
+    error.message += "; " + RidOf(path) + again;
   }
   return error;
 }
@@ -379,10 +381,13 @@ Result<JsonArtefact> LoadJsonArtefact(const std::string& path) {
   return JsonArtefact{file->provenance, file->kind, std::string(json->begin(), json->end())};
 }
 
-Result<ArtefactInfo> ReadArtefactInfo(const std::string& path) {
+Result<ArtefactInfo> ReadArtefactInfo(const std::string& path, const Provenance& expected) {
   Result<OpenFile> file = Open(path);
-  if (!file) return WithRemedy(file.error(), path, "");
-  return ArtefactInfo{std::move(file->hash), std::move(file->kind), std::move(file->provenance)};
+  if (file)
+    return ArtefactInfo{std::move(file->hash), std::move(file->kind), std::move(file->provenance)};
+  const auto clip = std::ranges::find(expected.inputs, "clip", &artefact::ProvenanceInput::role);
+  return WithRemedy(file.error(), path, expected.step,
+                    clip != expected.inputs.end() ? clip->name : "");
 }
 
 std::string MadeAgainBy(const std::string& step, const std::string& clip) {

@@ -60,7 +60,9 @@ struct ArtefactInfo {
                      ///< "streams", or a JsonArtefact's
   artefact::Provenance provenance;
 };
-Result<ArtefactInfo> ReadArtefactInfo(const std::string& path);
+/// `expected`: what it should have been made by, where that is known, for the message of an error.
+Result<ArtefactInfo> ReadArtefactInfo(const std::string& path,
+                                      const artefact::Provenance& expected = {});
 
 /// The command that makes a result of `step` again, as a message names it; `clip` may be empty.
 std::string MadeAgainBy(const std::string& step, const std::string& clip);

@@ -153,6 +153,7 @@ class FolderLibrary final : public Library {
       const artefact::Provenance& provenance) const override;
   Result<std::vector<ArtefactInfo>> Artefacts(const std::string& kind) const override;
   Result<std::vector<artefact::ProvenanceInput>> Inputs(const std::string& hash) const override;
+  Status MayStore() const override { return MayWrite({"", "/clips", "/catalogue.db"}); }
   Status MaySave() const override { return MayWrite({"", "/derived", "/catalogue.db"}); }
   Result<std::vector<std::string>> MadeFrom(const std::string& hash) const override;
   Result<Issues> Rebuild(bool finish, const Progress& progress) override;

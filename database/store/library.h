@@ -95,6 +95,8 @@ class Library {
   /// then kBusy): hold it from NewTake until the clip's file is there, and no two takes get one
   /// name.
   virtual Result<std::shared_ptr<void>> HoldNames() = 0;
+  /// Why a new clip could not be stored and catalogued, as far as can be told without writing.
+  virtual Status MayStore() const = 0;
   virtual std::string ClipPath(const ClipId& id) const = 0;
   /// Puts a closed clip of clips/ into the catalogue, again when it is there already.
   virtual Status Index(const ClipId& id) = 0;

@@ -245,6 +245,7 @@ Result<std::vector<ImportedFile>> ImportFiles(store::Library* library,
                                               const std::vector<std::string>& paths,
                                               const ImportOptions& options,
                                               const Progress& progress) {
+  if (library != nullptr) HANDHOLD_TRY(library->MayStore());
   std::vector<ImportedFile> results(paths.size());
   std::atomic<size_t> next{0};
   std::atomic<bool> cancelled{false};

@@ -18,7 +18,7 @@ Result<std::optional<StepResult>> Recognise(const StepContext& context,
   result.reused = known.has_value();
   if (known) {
     HANDHOLD_ASSIGN(store::ArtefactInfo info,
-                    store::ReadArtefactInfo(context.library.ArtefactPath(*known)));
+                    store::ReadArtefactInfo(context.library.ArtefactPath(*known), provenance));
     result.provenance = std::move(info.provenance);
   }
   if (known || context.dry_run) return std::optional<StepResult>(std::move(result));

@@ -225,6 +225,8 @@ TEST(ArtefactFile, OneThatIsDamagedOrGoneSaysWhatMakesItAgain) {
   EXPECT_EQ(LoadPoseTrack(path).error().code, ErrorCode::kCorrupt);
   EXPECT_THAT(LoadPoseTrack(path).error().message, HasSubstr(rid + again));
   EXPECT_THAT(ReadArtefactInfo(path).error().message, HasSubstr(rid + "the 'handhold fit' or"));
+  EXPECT_THAT(ReadArtefactInfo(path, pose.provenance).error().message,
+              HasSubstr("; `handhold fit pose stroke_007` makes it again"));
   std::filesystem::remove(path);
   EXPECT_THAT(LoadPoseTrack(path).error().message,
               ::testing::AllOf(HasSubstr(again), ::testing::Not(HasSubstr("`rm "))));

@@ -1342,6 +1342,7 @@ TEST(Library, OneThatCannotBeWrittenSaysWhatAndWhyInsteadOfItsStatements) {
                          HasSubstr(": Permission denied; ask its owner"));
     EXPECT_THAT(library->Say(Tag(id, "good")).error().message, refusal);
     EXPECT_THAT(library->HoldNames().error().message, refusal);
+    EXPECT_THAT(library->MayStore().error().message, refusal);
     EXPECT_THAT(library->Index(ClipId::Parse(id).value()).error().message, refusal);
     EXPECT_THAT(library->Rebuild(false).error().message, refusal);
     artefact::Provenance p;

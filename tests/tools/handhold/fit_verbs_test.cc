@@ -110,12 +110,14 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   EXPECT_THAT(motion.out, HasSubstr("if_assumed_otherwise"));
   const text::Json replay = *text::ParseJson(motion.out);
   ASSERT_NE(replay.Find("assumed"), nullptr);
-  ASSERT_FALSE(replay.Find("assumed")->elements().empty());
-  const text::Json& assumed = replay.Find("assumed")->elements()[0];
-  EXPECT_EQ(*assumed.Find("dof")->string(), "R.index.dip.flex");
-  EXPECT_EQ(*assumed.Find("task")->string(), "exploring");
-  EXPECT_GT(*assumed.Find("compliance_rad_per_Nm")->number(), 0.0);
-  EXPECT_GE(*assumed.Find("asked_rad_per_Nm")->number(), 0.0);
+  bool dip = false;
+  for (const text::Json& assumed : replay.Find("assumed")->elements()) {
+    dip = dip || *assumed.Find("dof")->string() == "R.index.dip.flex";
+    EXPECT_EQ(*assumed.Find("task")->string(), "exploring");
+    EXPECT_GT(*assumed.Find("compliance_rad_per_Nm")->number(), 0.0);
+    EXPECT_GT(*assumed.Find("asked_rad_per_Nm")->number(), 0.0);
+  }
+  EXPECT_TRUE(dip);
   const std::string hash = Hash(motion, "motion");
 
   const RunResult list = Run({"artefact", "list", "--clip", "stroke_001", "--kind", "motion"});
@@ -148,7 +150,7 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   const RunResult damaged = Run({"fit", "pose", "stroke_001", "--fast"});
   EXPECT_EQ(damaged.exit_code, 1);
   EXPECT_THAT(damaged.err, AllOf(HasSubstr("`rm " + file + "` removes it"),
-                                 HasSubstr("`handhold fit pose CLIP` makes it again")));
+                                 HasSubstr("`handhold fit pose stroke_001` makes it again")));
   EXPECT_EQ(Run({"library", "rebuild"}).exit_code, 3);
   EXPECT_EQ(Run({"query", "keep or not keep"}).exit_code, 3);
   ASSERT_TRUE(std::filesystem::remove(file));
