@@ -72,6 +72,11 @@ double Percentile(std::vector<double> values, double share) {
 
 std::string Seconds(Timestamp t) { return FormatSeconds(t - Timestamp()); }
 
+/// Cosine between skin and touched surface: -1 where they touch, above this on a finger's far side.
+constexpr double kMostAlike = -0.2;
+/// So many points may be there: edges of a prop, a first or a last frame.
+constexpr double kMostWithin = 0.05;
+
 class ContactFitter {
  public:
   ContactFitter(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
@@ -99,6 +104,7 @@ class ContactFitter {
       Frame(k, wrench, &offsets, &torsions);
     }
     HANDHOLD_TRY(TellMissed());
+    HANDHOLD_TRY(TellWithin(offsets.size()));
     CorrectInertia();
     fit_.summary.dof_names = skeleton_.dof_names();
     fit_.summary.point_offset_p95_m = Percentile(offsets, 0.95);
@@ -129,6 +135,20 @@ class ContactFitter {
     if (missed_ == pressed_) return Error{ErrorCode::kInvalid, std::string("contact: ") + text};
     fit_.summary.issues.push_back({"contact point", Severity::kWarning, text});
     return {};
+  }
+
+  /// A surface within or above the finger: the axis meets it, and the skin next to that point is
+  /// not far, but does not face it.
+  Status TellWithin(size_t points) const {
+    if (static_cast<double>(within_) <= kMostWithin * static_cast<double>(points)) return {};
+    char text[320];
+    std::snprintf(text, sizeof text,
+                  "contact: '%s' stands within the finger, or on its other side, in %d of %zu "
+                  "pressed frames, first at %s: check --surface-pose (metres), and the sensor's "
+                  "pose and sign in the rig file",
+                  surface_.name.substr(0, 60).c_str(), within_, points,
+                  Seconds(first_within_).c_str());
+    return Error{ErrorCode::kInvalid, text};
   }
 
   void Prepare(const recording::ClipSource& clip, const ForceSignal& force) {
@@ -203,9 +223,14 @@ class ContactFitter {
     if (tip_.empty()) return;
     model::ComputePoses(skeleton_, pose_.q.col(k), &kinematics_);
     const geometry::RigidTransform X_BW = kinematics_.X_WB[static_cast<size_t>(body_)].Inverse();
-    track.point_offset_m[k] =
-        geometry::SignedDistanceToUnion(tip_, X_BW * hit->p_W).point.distance_m;
-    offsets->push_back(std::abs(track.point_offset_m[k]));
+    const geometry::SurfacePoint skin =
+        geometry::SignedDistanceToUnion(tip_, X_BW * hit->p_W).point;
+    track.point_offset_m[k] = skin.distance_m;
+    offsets->push_back(std::abs(skin.distance_m));
+    // Skin that faces the same way as the surface is the finger's other side.
+    const Vec3 skin_normal_W = kinematics_.X_WB[static_cast<size_t>(body_)].R * skin.normal_S;
+    if (skin_normal_W.dot(hit->normal_W) > kMostAlike && within_++ == 0)
+      first_within_ = track.times[static_cast<size_t>(k)];
   }
 
   void CorrectInertia() {
@@ -246,6 +271,8 @@ class ContactFitter {
   ContactFit fit_;
   int pressed_ = 0, missed_ = 0;  // frames above the threshold; those without a contact point
   Timestamp first_missed_;
+  int within_ = 0;  ///< of the points: the skin next to it faces away from the surface
+  Timestamp first_within_;
 };
 
 }  // namespace

@@ -22,7 +22,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kContactFitVersion = 2;
+inline constexpr int kContactFitVersion = 3;
 /// A wrench's point further than this (p95) from the fitted fingertip is a warning.
 inline constexpr double kTellPointOffset_m = 2e-3;
 
@@ -63,7 +63,8 @@ struct ContactFit {
 /// else of the "take" event, else the clip's task. Outside phases force and torque are 0 and points
 /// missing; the torque is that of the whole wrench, so that it does not fail where a weak force
 /// leaves the point open. Fails with kNotFound, kInvalid (no pressed frame has a point on the
-/// surface among others), or as reading failed. No touch is an answer, not a failure.
+/// surface among others; the surface stands within the finger), or as reading failed. No touch is
+/// an answer, not a failure.
 Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Skeleton& skeleton,
                               const artefact::PoseTrack& pose, const model::Prop& surface,
                               const geometry::RigidTransform& X_WP,

@@ -221,6 +221,16 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
     std::nth_element(all.begin(), p99, all.end());
     summary.marker_p99_m = *p99;
   }
+  if (summary.marker_rms_m > kTellMarkerRms_m) {
+    char text[280];
+    std::snprintf(
+        text, sizeof text,
+        "markers lie %.2f mm RMS from the hand: it is not this subject's, or does not wear "
+        "its markers where the skeleton says; `handhold fit skeleton` fits one, --skeleton "
+        "names it",
+        1e3 * summary.marker_rms_m);
+    summary.issues.push_back({"markers", Severity::kWarning, text});
+  }
   return {};
 }
 

@@ -21,6 +21,8 @@
 namespace handhold::fitting {
 
 inline constexpr int kPoseFitVersion = 1;
+/// Markers further than this from the hand, RMS: here and in the fit of a skeleton a warning.
+inline constexpr double kTellMarkerRms_m = 7e-4;
 
 struct PoseFitOptions {
   std::string marker_stream;       ///< empty: the clip's first marker stream, all its epochs

@@ -23,6 +23,7 @@
 #include "database/model/prop.h"
 #include "database/model/skeleton.h"
 #include "database/recording/clip.h"
+#include "fitting/skeleton/pose_fit.h"
 
 namespace handhold::fitting {
 
@@ -31,7 +32,7 @@ inline constexpr int kSkeletonFitVersion = 2;
 /// A fit beyond the first three, RMS, is refused; beyond the others the summary warns.
 inline constexpr double kMostMarkerRms_m = 3e-3, kMostContactDistance_m = 5e-4,
                         kMostContactAxis_m = 7.5e-4;
-inline constexpr double kTellMarkerRms_m = 7e-4, kTellContactAxis_m = 4e-4;
+inline constexpr double kTellContactAxis_m = 4e-4;
 /// Of any parameter from the template, in standard deviations of its prior.
 inline constexpr double kFurthestFromTemplate = 5.0;
 

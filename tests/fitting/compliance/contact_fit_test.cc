@@ -140,6 +140,31 @@ TEST(ContactFitTest, ASurfaceThatStandsElsewhereIsRefused) {
   EXPECT_NE(fit.error().message.find("--surface-pose"), std::string::npos) << fit.error().message;
 }
 
+// A plate measured too high or too low: told, or refused where the skin next to the point faces
+// away. Within a finger's thickness the wrench's point is never far from some skin.
+TEST(ContactFitTest, APlateWithinTheFingerIsToldOrRefused) {
+  const FingerTake take = MakeTake(Small(1));
+  const artefact::PoseTrack pose = PoseOf(take);
+  for (const double up_m :
+       {-10e-3, -3e-3, 3e-3, 4e-3, 5e-3, 6e-3, 7e-3, 8e-3, 10e-3, 12e-3, 16e-3}) {
+    SCOPED_TRACE(up_m);
+    geometry::RigidTransform moved = take.X_WPlate;
+    moved.p.z() += up_m;
+    const auto fit = FitContact(take.clip, take.skeleton, pose, take.plate, moved);
+    std::printf("plate %+5.1f mm: %s\n", 1e3 * up_m,
+                fit ? fit->summary.Brief().c_str() : fit.error().message.c_str());
+    if (!fit) {
+      EXPECT_EQ(fit.error().code, ErrorCode::kInvalid);
+      EXPECT_NE(fit.error().message.find("--surface-pose"), std::string::npos);
+      continue;
+    }
+    bool told = false;
+    for (const Issue& issue : fit->summary.issues)
+      told = told || issue.what.find("--surface-pose") != std::string::npos;
+    EXPECT_TRUE(told) << fit->summary.Brief();
+  }
+}
+
 TEST(ContactFitTest, WithoutATouchNothingIsClaimedOfThePoint) {
   const FingerTake take = MakeTake(Small(1));
   ContactFitOptions deaf;

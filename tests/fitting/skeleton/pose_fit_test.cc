@@ -50,6 +50,20 @@ TEST(PoseFitTest, FollowsTheHandFromAColdStartAndTellsItsNoise) {
   EXPECT_NE(fit->summary.Brief().find("400 of 400"), std::string::npos);
 }
 
+TEST(PoseFitTest, AHandThatDoesNotFitIsTold) {
+  const model::Skeleton hand = EveryJoint();
+  for (const double sd_m : {5e-5, 3e-4, 1e-3}) {
+    const auto clip =
+        MarkerClip(hand, [&](double) { return hand.ZeroConfiguration(); }, 60, sd_m, 1, Seen());
+    const auto fit = FitPose(clip, hand);
+    ASSERT_TRUE(fit) << fit.error().message;
+    int told = 0;
+    for (const Issue& issue : fit->summary.issues)
+      told += issue.where == "markers" && issue.what.find("RMS") != std::string::npos ? 1 : 0;
+    EXPECT_EQ(told, sd_m > 5e-4 ? 1 : 0) << fit->summary.Brief();
+  }
+}
+
 TEST(PoseFitTest, OcclusionIsBridgedAndNamed) {
   const model::Skeleton hand = EveryJoint();
   const SmoothMotion motion(hand, 0.4, 2);
