@@ -341,9 +341,16 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
   if (streams.empty()) return Error{ErrorCode::kNotFound, "the clip has no stream '" + name + "'"};
   HANDHOLD_TRY(CheckWorn(streams, template_skeleton));
   const TimeRange all{clip.Extent(streams.front()->id).begin, clip.Extent(streams.back()->id).end};
+  const TimeRange range = options.range.value_or(all);
+  if (range.begin >= all.end || range.end <= all.begin || range.begin >= range.end) {
+    return Error{ErrorCode::kInvalid,
+                 "skeleton fit: nothing lies from " + FormatSeconds(range.begin - Timestamp()) +
+                     " to " + FormatSeconds(range.end - Timestamp()) + ": the markers go from " +
+                     FormatSeconds(all.begin - Timestamp()) + " to " +
+                     FormatSeconds(all.end - Timestamp()) + " (--from, --to)"};
+  }
   HANDHOLD_ASSIGN(std::vector<CalibrationFrame> frames,
-                  ReadCalibrationFrames(clip, streams, template_skeleton,
-                                        {options.range.value_or(all)}, options.frames));
+                  ReadCalibrationFrames(clip, streams, template_skeleton, {range}, options.frames));
   if (static_cast<int>(frames.size()) < 10) {
     std::string why = "; each is in the clip, never all at once";
     if (const auto missing = MissingMarkers(streams, template_skeleton); !missing.empty()) {

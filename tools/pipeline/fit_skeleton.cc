@@ -10,10 +10,11 @@ namespace {
 
 using text::Json;
 
-/// The stretch that the operator called "range_of_motion"; empty: the clip has none.
+/// The stretch that the operator called "range_of_motion"; empty: the clip has none, or one that
+/// has lost its length (C3D holds instants only).
 std::optional<TimeRange> RangeOfMotion(const recording::ClipSource& clip) {
   for (const recording::Event& e : clip.events()) {
-    if (e.kind == "take" && e.text == "range_of_motion")
+    if (e.kind == "take" && e.text == "range_of_motion" && e.length > Duration())
       return TimeRange{e.clip_time, e.clip_time + e.length};
   }
   return std::nullopt;

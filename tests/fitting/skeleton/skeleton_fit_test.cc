@@ -107,6 +107,12 @@ TEST(SkeletonFitTest, WhatIsMissingIsSaid) {
   EXPECT_EQ(FitSkeleton(blind, hand).error().code, ErrorCode::kUnidentifiable);
   EXPECT_NE(FitSkeleton(blind, hand).error().message.find("never all at once"), std::string::npos);
   SkeletonFitOptions options;
+  options.range = TimeRange{Timestamp::FromSeconds(100), Timestamp::FromSeconds(110)};
+  const auto elsewhere = FitSkeleton(blind, hand, options);
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().code, ErrorCode::kInvalid);
+  EXPECT_NE(elsewhere.error().message.find("--from"), std::string::npos);
+  options = {};
   options.frames = 2;
   EXPECT_EQ(FitSkeleton(blind, hand, options).error().code, ErrorCode::kInvalid);
 }

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "database/model/hand_library.h"
 #include "database/recording/prop_pose.h"
 #include "database/store/clip_writer.h"
 #include "database/text/json.h"
+#include "tests/support/marker_motion.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 #include "tools/pipeline/export_motion.h"
 #include "tools/pipeline/fit_compliance.h"
@@ -161,6 +163,36 @@ TEST_F(Steps, ADryRunSavesNothingAndNamesWhatWouldBeMade) {
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(done->hash, would->hash);
   EXPECT_EQ(Count(), before + 1);
+}
+
+// An exchange format that holds instants only leaves a take without its length.
+TEST_F(Steps, ARangeOfMotionWithoutALengthIsNone) {
+  for (const bool long_enough : {true, false}) {
+    const auto finger = model::LoadHand("finger4");
+    ASSERT_TRUE(finger);
+    recording::Clip clip = test_support::MarkerClip(
+        *finger, [&](double) { return finger->ZeroConfiguration(); }, 20, 5e-5, 3,
+        [](int, int) { return false; });
+    recording::Event take;
+    take.kind = "take";
+    take.text = "range_of_motion";
+    take.clip_time = clip.Extent(1).begin;
+    if (long_enough) take.length = clip.Extent(1).length();
+    clip.AddEvent(take);
+    const std::string name = long_enough ? "marked" : "exchanged";
+    testing::Keep(*library_, std::move(clip), name);
+    const FitSkeletonStep step{.clip = name, .surface = "none"};
+    StepContext dry = Context();
+    dry.dry_run = true;
+    const auto would = step.Run(dry);
+    ASSERT_TRUE(would) << would.error().message;
+    const auto chosen = Contains(HasSubstr("range of motion"));
+    if (long_enough) {
+      EXPECT_THAT(would->chosen, chosen);
+    } else {
+      EXPECT_THAT(would->chosen, ::testing::Not(chosen));
+    }
+  }
 }
 
 TEST_F(Steps, ACancelledStepSavesNothing) {
