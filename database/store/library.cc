@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "database/base/log.h"
 #include "database/base/names.h"
@@ -94,6 +96,27 @@ Status MakeLedger(const std::string& file, const IndexerOptions& indexer) {
     HANDHOLD_TRY(ledger.Append(entry));
   }
   return {};
+}
+
+/// What a clip's file says as it lies there: by no connection that could recover a log or make its
+/// index.
+struct AsItLies {
+  bool readable = false, closed = false;
+  std::string id;  ///< empty: it does not say
+};
+AsItLies LookAt(const std::string& file) {
+  AsItLies clip;
+  if (!RegularFile(file)) return clip;
+  DatabaseOptions open;
+  open.immutable = true;
+  open.inspect = HeaderCheck(FileKind::kClip);
+  const Result<Database> db = Database::Open(file, open);
+  if (!db) return clip;
+  const Result<int64_t> closed = db->QueryInteger("SELECT value FROM info WHERE key='closed'");
+  clip.readable = static_cast<bool>(closed);
+  clip.closed = closed && *closed != 0;
+  if (const auto id = db->QueryText("SELECT value FROM info WHERE key='id'")) clip.id = *id;
+  return clip;
 }
 
 Error SeveralClips(const std::string& key, const std::vector<std::string>& ids) {
@@ -185,6 +208,12 @@ class FolderLibrary final : public Library {
   Result<FolderLock> BeginWriting();
   /// Files of clips/ that no row knows: being recorded, or left by a recorder that died.
   Result<std::vector<std::string>> UncataloguedFiles() const;
+  struct Outside {
+    std::vector<std::string> recorded;  ///< being written now
+    std::vector<std::string> left;      ///< by nobody, and nobody has tried to catalogue them
+  };
+  /// UncataloguedFiles without those that the table `problem` names.
+  Result<Outside> FilesOutside() const;
   struct Uncatalogued {
     std::map<std::string, std::string> files;  ///< that the key names: by the id of their clip
     std::vector<std::string> nameless;  ///< ids of clips that can be read, but for their name
@@ -353,6 +382,12 @@ Result<LibraryInfo> FolderLibrary::Info() const {
   HANDHOLD_ASSIGN(const int64_t recorded_ns,
                   catalogue_.QueryInteger("SELECT ifnull(sum(duration_ns), 0) FROM clip"));
   info.recorded = Duration::Nanoseconds(recorded_ns);
+  HANDHOLD_ASSIGN(const Outside outside, FilesOutside());
+  info.being_recorded = std::ssize(outside.recorded);
+  info.uncatalogued = std::ssize(outside.left);
+  info.uncatalogued_unfinished = std::ranges::count_if(outside.left, [&](const std::string& file) {
+    return !LookAt(path_ + "/clips/" + file).closed;
+  });
   if (ledger_->readable()) {
     HANDHOLD_ASSIGN(info.ledger_entries, ledger_->Count());
   }
@@ -361,15 +396,43 @@ Result<LibraryInfo> FolderLibrary::Info() const {
 }
 
 Result<std::vector<std::string>> FolderLibrary::UncataloguedFiles() const {
+  // Listed first: a take that is stored meanwhile is in neither, rather than a file without a row.
+  std::vector<std::string> files = FilesIn(path_ + "/clips", ".clip");
   std::set<std::string> catalogued;
   HANDHOLD_ASSIGN(Statement paths, catalogue_.Prepare("SELECT path FROM clip"));
   HANDHOLD_TRY(paths.ForEach([&](Statement& at) -> Status {
     catalogued.insert(at.String(0));
     return {};
   }));
-  std::vector<std::string> files = FilesIn(path_ + "/clips", ".clip");
   std::erase_if(files, [&](const std::string& file) { return catalogued.contains(file); });
   return files;
+}
+
+Result<FolderLibrary::Outside> FolderLibrary::FilesOutside() const {
+  for (int round = 0;; ++round) {
+    HANDHOLD_ASSIGN(const std::vector<std::string> files, UncataloguedFiles());
+    Outside outside;
+    bool fresh = false;
+    HANDHOLD_ASSIGN(Statement told, catalogue_.Prepare("SELECT 1 FROM problem WHERE path=?1"));
+    for (const std::string& file : files) {
+      const std::string where = "clips/" + file, path = path_ + "/" + where;
+      HANDHOLD_ASSIGN(const bool problem, told.Bind(1, where).Step());
+      told.Reset();
+      if (problem) continue;
+      if (WriterLock::IsHeld(path)) {
+        outside.recorded.push_back(file);
+        continue;
+      }
+      outside.left.push_back(file);
+      std::error_code error;
+      const auto age = fs::file_time_type::clock::now() - fs::last_write_time(path, error);
+      fresh |= !error && age < std::chrono::seconds(5);
+    }
+    // Between the last byte of a take and its row there is a moment: asked twice before it is said
+    // to be left.
+    if (!fresh || round > 0) return outside;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
 }
 
 Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) const {
@@ -413,6 +476,9 @@ Result<std::shared_ptr<void>> FolderLibrary::HoldNames() {
 Status FolderLibrary::Index(const ClipId& id) {
   HANDHOLD_TRY(MayWrite({"", "/catalogue.db"}));
   HANDHOLD_ASSIGN(const IndexerOptions indexer, GetIndexerOptions(catalogue_));
+  // Until it has its row, others see that it is at work, and not a file that was left. Where there
+  // is no lock to be had (somebody else's, a full disk) it is catalogued all the same.
+  const Result<WriterLock> at_work = WriterLock::Take(ClipPath(id));
   HANDHOLD_ASSIGN(const ClipRows rows, ReadClipRows(ClipPath(id), indexer, false));
   HANDHOLD_ASSIGN(const FolderLock lock, BeginWriting());
   HANDHOLD_TRY(PutClipRows(catalogue_, rows));
@@ -572,6 +638,15 @@ Result<Issues> FolderLibrary::Problems() const {
         {row.String(0), whole ? Severity::kWarning : Severity::kLoss, row.String(1)});
     return {};
   }));
+  HANDHOLD_ASSIGN(const Outside outside, FilesOutside());
+  for (const std::string& file : outside.recorded)
+    problems.push_back({"clips/" + file, Severity::kNote, "is being recorded"});
+  for (const std::string& file : outside.left) {
+    problems.push_back({"clips/" + file, Severity::kLoss,
+                        "was never catalogued, as when its recorder dies: `handhold library "
+                        "rebuild --finish --library " +
+                            ShellWord(path_) + "` takes it in"});
+  }
   return problems;
 }
 
@@ -735,21 +810,29 @@ Result<Library::RebuildPlan> Library::PlanRebuild(const std::string& path) {
     return Error{ErrorCode::kNotFound, path + ": is no library (no clips/ and ledger.db)"};
   std::error_code error;
   RebuildPlan plan;
+  ClipOwners owners;
   for (const std::string& file : FilesIn(path + "/clips", ".clip")) {
     if (!RegularFile(path + "/clips/" + file)) continue;
     ++plan.clips;
-    // No connection that could recover a log or make its index: the file as it lies there.
-    DatabaseOptions open;
-    open.immutable = true;
-    open.inspect = HeaderCheck(FileKind::kClip);
-    const Result<Database> db = Database::Open(path + "/clips/" + file, open);
-    if (!db) continue;
-    const Result<int64_t> closed = db->QueryInteger("SELECT value FROM info WHERE key='closed'");
-    plan.unfinished += closed && *closed == 0 ? 1 : 0;
+    const AsItLies clip = LookAt(path + "/clips/" + file);
+    plan.unfinished += clip.readable && !clip.closed ? 1 : 0;
+    if (!clip.id.empty()) owners.Claim(clip.id, file);
   }
   plan.artefacts = std::ssize(FilesIn(path + "/derived", ".art"));
   plan.leftovers = CountLeftovers(path);
   plan.replaces = fs::exists(path + "/catalogue.db", error);
+  if (!plan.replaces) return plan;
+  DatabaseOptions open;
+  open.immutable = true;
+  open.inspect = HeaderCheck(FileKind::kCatalogue);
+  const Result<Database> catalogue = Database::Open(path + "/catalogue.db", open);
+  if (!catalogue) return plan;
+  if (const auto names = ClipNames(*catalogue)) {
+    for (const auto& [id, name] : *names) {
+      if (owners.IsGone(path, id))
+        plan.forgets.push_back({"clip " + id, Severity::kLoss, Forgotten(name, "")});
+    }
+  }
   return plan;
 }
 

@@ -56,6 +56,11 @@ struct LibraryInfo {
   std::string path;
   int64_t clips = 0, unfinished = 0, artefacts = 0, bytes = 0, problems = 0;
   std::optional<int64_t> ledger_entries;  ///< none: the ledger cannot be read
+  /// Files of clips/ that the catalogue does not know and that nobody writes, as a recorder leaves
+  /// them that is killed: Rebuild takes them in. Those that it could not take are in `problems`.
+  int64_t uncatalogued = 0;
+  int64_t uncatalogued_unfinished = 0;  ///< of them never closed: Rebuild closes them with `finish`
+  int64_t being_recorded = 0;           ///< not in the catalogue yet
   Duration recorded;
   IndexerOptions indexer;
 };
@@ -117,9 +122,11 @@ class Library {
   virtual Result<std::unique_ptr<ClipReader>> OpenClip(
       const std::string& key, const ClipReaderOptions& options = {}) const = 0;
 
-  /// What could not be catalogued, as it was when the catalogue was made or written: a loss where
-  /// answers lack it (a clip, a result, entries of the ledger), a warning where they do not (a copy
-  /// of a clip, one that cannot be closed).
+  /// What the catalogue lacks. As it was when the catalogue was made or written: what could not be
+  /// catalogued, and clips that the ledger speaks of and that have no file. As it is now: files of
+  /// clips/ that were never catalogued. A loss where answers lack it (a clip, a result, entries of
+  /// the ledger), a warning where they do not (a copy of a clip, one that cannot be closed), a note
+  /// for a take that is being recorded. Cost: a listing of clips/, opening no file.
   virtual Result<Issues> Problems() const = 0;
 
   /// Appends to the ledger, all of them or none. Then the catalogue's copy follows; where it cannot
@@ -162,19 +169,22 @@ class Library {
   /// left half-written, and never acknowledged, is removed and noted. `finish`: recordings that
   /// were cut off and that nobody writes are closed first. Takes may be recorded and stored
   /// meanwhile: what other programs add is in the new catalogue, and they find it by themselves.
-  /// kBusy while another program does the same. Refused while the ledger cannot be read: the
-  /// catalogue may hold the last copy of what was said.
+  /// A loss is also a clip that the old catalogue knew, or that the ledger speaks of, and that is
+  /// in no file: the new catalogue does not know it. kBusy while another program does the same.
+  /// Refused while the ledger cannot be read: the catalogue may hold the last copy of what was
+  /// said.
   virtual Result<Issues> Rebuild(bool finish, const Progress& progress = {}) = 0;
   /// What Rebuild would do to the library at `path`. Writes nothing, not even a missing catalogue.
   struct RebuildPlan {
     int64_t clips = 0, unfinished = 0, artefacts = 0;
     int64_t leftovers = 0;  ///< would be removed
     bool replaces = false;  ///< there is a catalogue
+    Issues forgets;         ///< clips that it knows and that are in no file: losses
   };
   static Result<RebuildPlan> PlanRebuild(const std::string& path);
   /// Verifies every checksum of every file and every entry of the ledger, and that the catalogue
-  /// says what they say: it is made anew beside (in a temporary file) and compared. Cost: that of
-  /// reading every sample twice.
+  /// says what they say: it is made anew beside (in a temporary file) and compared. A clip that the
+  /// ledger speaks of and that is in no file is a loss. Cost: that of reading every sample twice.
   virtual Result<Issues> Check(const Progress& progress = {}) const = 0;
 
  protected:

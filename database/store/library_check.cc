@@ -236,6 +236,11 @@ class Checker {
     HANDHOLD_ASSIGN(const std::vector<LedgerEntry> entries, ledger_.Current("", &damage));
     HANDHOLD_TRY(CopyLedger(expected_, entries, ""));
     for (const Told& told : kOfLedger) HANDHOLD_TRY(Compare(told, &Checker::OfEntry));
+    HANDHOLD_ASSIGN(const auto said, SaidOfClips(ledger_));
+    for (const auto& [id, what] : said) {
+      if (!absent_.contains(id) && owners_.IsGone(path_, id))
+        Add("clip " + id, Severity::kLoss, NoFile(what));
+    }
     return {};
   }
 
@@ -305,7 +310,9 @@ class Checker {
       absent_.insert(id);
       std::error_code error;
       if (!fs::exists(path_ + "/" + file, error)) {
-        Add(file, Severity::kLoss, "is in the catalogue, but its file is gone");
+        Add(file, Severity::kLoss,
+            std::string("is in the catalogue, but its file is gone: put it back from a copy; ") +
+                kRebuild + " forgets what the catalogue knows of it");
       } else {
         Add(file, Severity::kLoss,
             "holds another clip, and the clip " + id +

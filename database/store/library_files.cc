@@ -69,8 +69,9 @@ Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipR
   if (!clip) {
     std::error_code error;
     if (clip.error().code != ErrorCode::kNotFound || fs::exists(file, error)) return clip;
-    return Error{ErrorCode::kIo,
-                 file + ": clip " + row.id + " is in the catalogue, but its file is gone"};
+    return Error{ErrorCode::kIo, file + ": clip " + row.id +
+                                     " is in the catalogue, but its file is gone: put it back from "
+                                     "a copy"};
   }
   if (const std::string id = (*clip)->info().id.ToString(); id != row.id) {
     return Error{ErrorCode::kCorrupt,
@@ -81,6 +82,7 @@ Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipR
 }
 
 std::string ClipOwners::Claim(const std::string& id, const std::string& file) {
+  claimed_.insert(file);
   std::string& owner = owners_[id];
   if (owner.empty() || owner == file) {
     owner = file;
@@ -97,6 +99,83 @@ bool ClipOwners::IsCopy(const std::string& what) { return what.starts_with(kCopy
 
 std::string ClipOwners::CopyOf(const std::string& id) const {
   return kCopyOf + id + ", which is taken from clips/" + owners_.at(id) + ": move the copy away";
+}
+
+bool ClipOwners::IsGone(const std::string& path, const std::string& id) const {
+  if (owners_.contains(id)) return false;
+  const std::string file = id + ".clip";
+  std::error_code error;
+  return claimed_.contains(file) || !fs::exists(fs::symlink_status(path + "/clips/" + file, error));
+}
+
+Result<std::map<std::string, std::string>> SaidOfClips(const Ledger& ledger) {
+  struct Said {
+    std::string rating;
+    std::vector<std::string> tags;
+    int labels = 0, notes = 0;
+  };
+  std::map<std::string, Said> clips;
+  Issues damage;
+  // All entries: of a clip that nobody speaks of any more there was a recording, too.
+  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> all, ledger.History("", &damage));
+  for (const LedgerEntry& e : all) {
+    if (!e.clip.empty()) clips[e.clip];
+  }
+  HANDHOLD_ASSIGN(const std::vector<LedgerEntry> now, ledger.Current("", &damage));
+  for (const LedgerEntry& e : now) {
+    if (e.clip.empty()) continue;
+    Said& said = clips[e.clip];
+    if (e.kind == LedgerKind::kRating) said.rating = e.value;
+    if (e.kind == LedgerKind::kTag) said.tags.push_back(e.name);
+    said.labels += e.kind == LedgerKind::kLabel ? 1 : 0;
+    said.notes += e.kind == LedgerKind::kNote ? 1 : 0;
+  }
+  std::map<std::string, std::string> texts;
+  for (const auto& [id, said] : clips) {
+    std::string& text = texts[id];
+    const auto add = [&text](const std::string& more) {
+      text += (text.empty() ? "" : ", ") + more;
+    };
+    const auto count = [&add](int n, const char* what) {
+      if (n > 0) add(std::to_string(n) + " " + what + (n == 1 ? "" : "s"));
+    };
+    if (!said.rating.empty()) add("rating " + said.rating);
+    for (size_t i = 0; i < said.tags.size() && i < 5; ++i)
+      add((i > 0 ? "" : said.tags.size() == 1 ? "tag " : "tags ") + said.tags[i]);
+    if (said.tags.size() > 5) add("...");
+    count(said.labels, "label");
+    count(said.notes, "note");
+    if (text.empty()) text = "what was taken back since";
+  }
+  return texts;
+}
+
+namespace {
+constexpr char kBringBack[] =
+    "put the file back into clips/ from a copy, then 'handhold library "
+    "rebuild'";
+std::string AlsoSaid(const std::string& said) {
+  return said.empty() ? "" : ", and the ledger says of it: " + said;
+}
+}  // namespace
+
+std::string NoFile(const std::string& said) {
+  return "has no file" + AlsoSaid(said) + "; " + kBringBack;
+}
+
+Result<std::map<std::string, std::string>> ClipNames(const Database& catalogue) {
+  std::map<std::string, std::string> names;
+  HANDHOLD_ASSIGN(Statement list, catalogue.Prepare("SELECT id, name FROM clip"));
+  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
+    names[row.String(0)] = row.String(1);
+    return {};
+  }));
+  return names;
+}
+
+std::string Forgotten(const std::string& name, const std::string& said) {
+  return "has no file" + AlsoSaid(said) +
+         "; this rebuild forgets what the catalogue knew of it as '" + name + "': " + kBringBack;
 }
 
 namespace {
@@ -236,6 +315,29 @@ class Rebuilder {
     return CopyLedger(db_, entries, "");
   }
 
+  /// Clips that are in no file, out of those that the ledger speaks of and those of the catalogue
+  /// that is replaced (names by id). The latter are told once: nothing knows them afterwards.
+  Status NameWhatIsGone(const std::map<std::string, std::string>& before) {
+    std::map<std::string, std::string> said;
+    if (ledger_.readable()) {
+      HANDHOLD_ASSIGN(said, SaidOfClips(ledger_));
+    }
+    for (const auto& [id, what] : said) {
+      if (!owners_.IsGone(path_, id)) continue;
+      HANDHOLD_TRY(Problem("clip " + id, NoFile(what)));
+    }
+    for (const auto& [id, name] : before) {
+      if (!owners_.IsGone(path_, id)) continue;
+      const auto spoken_of = said.find(id);
+      const bool known = spoken_of != said.end();
+      if (known)
+        std::erase_if(issues_, [&](const Issue& issue) { return issue.where == "clip " + id; });
+      issues_.push_back(
+          {"clip " + id, Severity::kLoss, Forgotten(name, known ? spoken_of->second : "")});
+    }
+    return {};
+  }
+
   void Close() { db_.Close(); }
   Issues TakeIssues() { return std::move(issues_); }
 
@@ -285,7 +387,9 @@ class Rebuilder {
     if (copy == rows->file) return Status(Error{ErrorCode::kInvalid, owners_.CopyOf(id)});
     HANDHOLD_TRY(PutClipRows(db_, *rows));
     if (!copy.empty()) HANDHOLD_TRY(Problem("clips/" + copy, owners_.CopyOf(id)));
-    if (finished) return Status();
+    // Busy and closed: whoever recorded it is at the row of it.
+    if (finished || (finished.error().code == ErrorCode::kBusy && rows->clip->closed()))
+      return Status();
     if (finished.error().code == ErrorCode::kBusy && WriterLock::IsHeld(path)) {
       issues_.push_back({file, Severity::kNote, "is being recorded"});
     } else {
@@ -318,8 +422,10 @@ class Rebuilder {
 Result<Issues> MakeAndPublish(const std::string& path, const Ledger& ledger, bool finish,
                               const Progress& progress, const std::string& fresh) {
   IndexerOptions known;
+  std::map<std::string, std::string> before;
   if (const auto old = OpenCatalogue(path + "/catalogue.db")) {
     if (auto options = GetIndexerOptions(*old)) known = *options;
+    if (auto names = ClipNames(*old)) before = *std::move(names);
   }
   Issues damage;  // told by CopyLedgerEntries
   IndexerOptions indexer = known;
@@ -337,6 +443,7 @@ Result<Issues> MakeAndPublish(const std::string& path, const Ledger& ledger, boo
                                    "when they are"));
   HANDHOLD_TRY(rebuilder.Scan(false));
   HANDHOLD_TRY(rebuilder.CopyLedgerEntries());
+  HANDHOLD_TRY(rebuilder.NameWhatIsGone(before));
   rebuilder.Close();
   // A journal that a crashed program left belongs to the old file, not to what comes under its
   // name.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,10 +52,27 @@ class ClipOwners {
   std::string CopyOf(const std::string& id) const;
   /// Whether `what` is from CopyOf.
   static bool IsCopy(const std::string& what);
+  /// Whether the clip `id` of the library at `path` is in no file: none was claimed to hold it, and
+  /// there is none of its name, which could not be read or is being written, unless that holds
+  /// another clip.
+  bool IsGone(const std::string& path, const std::string& id) const;
 
  private:
-  std::map<std::string, std::string> owners_;
+  std::map<std::string, std::string> owners_;  ///< file, by clip
+  std::set<std::string> claimed_;              ///< files
 };
+
+/// What the ledger says of each clip that it knows, also of one of which nothing holds any more:
+/// "rating 4, tags good, sharp, 2 notes". Damaged entries are left out: Ledger::Check names them.
+Result<std::map<std::string, std::string>> SaidOfClips(const Ledger& ledger);
+/// What is said of a clip that is in no file: that the ledger says `said` of it (empty: nothing),
+/// and how it comes back.
+std::string NoFile(const std::string& said);
+/// Names of clips, by id, in the catalogue.
+Result<std::map<std::string, std::string>> ClipNames(const Database& catalogue);
+/// What is said of a clip that the catalogue calls `name`, that is in no file and that a rebuild
+/// does not know any more. `said`: as NoFile.
+std::string Forgotten(const std::string& name, const std::string& said);
 
 /// What programs that were killed left in clips/ and derived/: parts of files that were never
 /// acknowledged, and locks that nobody holds.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "database/base/log.h"
+#include "database/base/shell.h"
 #include "tools/handhold/verbs.h"
 
 namespace handhold::cli {
@@ -42,28 +44,40 @@ Verb LibraryCreateVerb() {
 }
 
 Verb LibraryInfoVerb() {
-  return {.noun = "library",
-          .name = "info",
-          .summary = "say what a library holds",
-          .examples = {"handhold library info --library lab"},
-          .options = {LibraryOption()},
-          .run = [](Context& context) -> Outcome {
-            HANDHOLD_ASSIGN(const auto library,
-                            store::Library::Open(context.arguments.Text("--library")));
-            HANDHOLD_ASSIGN(const store::LibraryInfo info, library->Info());
-            context.printer.PrintRecord(
-                {{{.name = "path"}, info.path},
-                 {{.name = "clips"}, info.clips},
-                 {{.name = "unfinished_clips", .heading = "never closed"}, info.unfinished},
-                 {{.name = "recorded_ns", .heading = "recorded"}, info.recorded},
-                 {{.name = "artefacts"}, info.artefacts},
-                 {{.name = "bytes"}, info.bytes},
-                 {{.name = "ledger_entries", .heading = "ledger entries"}, info.ledger_entries},
-                 {{.name = "problems"}, info.problems},
-                 {{.name = "contact_on_N"}, info.indexer.contact_on_N},
-                 {{.name = "contact_off_N"}, info.indexer.contact_off_N}});
-            return Outcome::Done();
-          }};
+  return {
+      .noun = "library",
+      .name = "info",
+      .summary = "say what a library holds",
+      .examples = {"handhold library info --library lab"},
+      .options = {LibraryOption()},
+      .run = [](Context& context) -> Outcome {
+        HANDHOLD_ASSIGN(const auto library,
+                        store::Library::Open(context.arguments.Text("--library")));
+        HANDHOLD_ASSIGN(const store::LibraryInfo info, library->Info());
+        context.printer.PrintRecord(
+            {{{.name = "path"}, info.path},
+             {{.name = "clips"}, info.clips},
+             {{.name = "unfinished_clips", .heading = "never closed"}, info.unfinished},
+             {{.name = "uncatalogued_clips", .heading = "not in the catalogue"}, info.uncatalogued},
+             {{.name = "uncatalogued_unfinished_clips", .heading = "of them never closed"},
+              info.uncatalogued_unfinished},
+             {{.name = "being_recorded_clips", .heading = "being recorded"}, info.being_recorded},
+             {{.name = "recorded_ns", .heading = "recorded"}, info.recorded},
+             {{.name = "artefacts"}, info.artefacts},
+             {{.name = "bytes"}, info.bytes},
+             {{.name = "ledger_entries", .heading = "ledger entries"}, info.ledger_entries},
+             {{.name = "problems"}, info.problems},
+             {{.name = "contact_on_N"}, info.indexer.contact_on_N},
+             {{.name = "contact_off_N"}, info.indexer.contact_off_N}});
+        if (info.uncatalogued > 0) {
+          Log(LogLevel::kWarning, "library.uncatalogued",
+              {{"not_in_the_catalogue", info.uncatalogued},
+               {"never_closed", info.uncatalogued_unfinished},
+               {"fix", "`handhold library rebuild --finish --library " + ShellWord(info.path) +
+                           "` takes them in"}});
+        }
+        return Outcome::Done();
+      }};
 }
 
 namespace {
@@ -143,7 +157,11 @@ Verb LibraryRebuildVerb() {
       .handles_interrupt = true,
       .details =
           "Parts of files and locks that a killed program left are removed: nothing in them was\n"
-          "ever called stored. A recording whose recorder died is kept, and closed by --finish.",
+          "ever called stored. A recording whose recorder died is kept, and closed by --finish. "
+          "What the\n"
+          "catalogue knew of a clip whose file is gone is forgotten, and said (exit status 3; "
+          "--dry-run\n"
+          "says it before): put the file back from a copy first.",
       .run = [](Context& context) -> Outcome {
         const std::string path = context.arguments.Text("--library");
         if (context.dry_run) {
@@ -153,7 +171,14 @@ Verb LibraryRebuildVerb() {
                                        {{.name = "unfinished_clips"}, plan.unfinished},
                                        {{.name = "artefacts"}, plan.artefacts},
                                        {{.name = "leftovers"}, plan.leftovers},
-                                       {{.name = "replaces"}, plan.replaces}});
+                                       {{.name = "replaces"}, plan.replaces},
+                                       {{.name = "forgets"}, std::ssize(plan.forgets)}});
+          for (const Issue& issue : plan.forgets) {
+            Log(LogLevel::kWarning, "library.forgets",
+                {{"where", issue.where}, {"what", issue.what}});
+          }
+          if (!plan.forgets.empty())
+            return Outcome::Loss("clips whose files are gone would be forgotten");
           return Outcome::Done();
         }
         HANDHOLD_ASSIGN(const auto library, store::Library::Open(path));
@@ -163,7 +188,7 @@ Verb LibraryRebuildVerb() {
         context.progress.End();
         return PrintIssues(context, "rebuilt", {info.clips, info.artefacts, info.ledger_entries},
                            issues, Severity::kLoss,
-                           "some files could not be catalogued; the rows above say why");
+                           "some clips or results could not be catalogued; the rows above say why");
       }};
 }
 

@@ -1202,6 +1202,129 @@ TEST(Library, AClipWhoseFileAnotherOneOverwroteIsNamed) {
   EXPECT_EQ(Found(*library), "");
 }
 
+// What the ledger says of a clip outlives the clip's file, and so it tells that the file is lost.
+TEST(Library, AClipThatTheLedgerSpeaksOfAndThatHasNoFileIsALoss) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string rated = AddTake(*library, "a", "S01"), kept = AddTake(*library, "a", "S01"),
+                    silent = AddTake(*library, "a", "S01"), unsaid = AddTake(*library, "a", "S01");
+  const auto file = [&](const std::string& id) { return dir / ("lab/clips/" + id + ".clip"); };
+  LedgerEntry rating = Tag(rated, "");
+  rating.kind = LedgerKind::kRating;
+  rating.value = "4";
+  library->Say(rating).value();
+  for (const char* tag : {"good", "sharp"}) library->Say(Tag(rated, tag)).value();
+  LedgerEntry taken_back = Tag(unsaid, "good");
+  library->Say(taken_back).value();
+  taken_back.removed = true;
+  library->Say(taken_back).value();
+  library->Say(Tag(kept, "good")).value();
+  EXPECT_EQ(Found(*library), "");
+  const std::filesystem::path copy = dir / "copy";
+  std::filesystem::rename(file(rated), copy);
+  std::filesystem::remove(file(silent));
+  EXPECT_THAT(Found(*library),
+              ::testing::AllOf(HasSubstr("loss clips/" + rated +
+                                         ".clip: is in the catalogue, but "
+                                         "its file is gone: put it back from a copy; 'handhold "
+                                         "library rebuild' forgets what"),
+                               Not(HasSubstr("clip " + rated)), Not(HasSubstr(kept))))
+      << "told once";
+  const Issues planned = Library::PlanRebuild(dir / "lab").value().forgets;
+  ASSERT_EQ(planned.size(), 2u);
+  EXPECT_EQ(planned[0].where, "clip " + std::min(rated, silent));
+  std::filesystem::remove(file(unsaid));
+  std::ofstream(file(kept), std::ios::trunc) << "rubbish";
+  const Issues issues = library->Rebuild(false).value();
+  std::map<std::string, std::string> told;
+  for (const Issue& issue : issues) {
+    EXPECT_EQ(issue.severity, Severity::kLoss);
+    EXPECT_TRUE(told.emplace(issue.where, issue.what).second) << issue.where << " told twice";
+  }
+  EXPECT_EQ(told.size(), 4u);
+  EXPECT_THAT(told["clip " + rated],
+              ::testing::AllOf(HasSubstr("rating 4, tags good, sharp; this rebuild forgets"),
+                               HasSubstr("as 'a_001': put the file back into clips/ from a copy")));
+  EXPECT_THAT(told["clip " + silent],
+              HasSubstr("has no file; this rebuild forgets what the catalogue knew of it as "
+                        "'a_003'"));
+  EXPECT_THAT(told["clip " + unsaid], HasSubstr("taken back"));
+  EXPECT_THAT(told["clips/" + kept + ".clip"], Not(HasSubstr("has no file")))
+      << "it is there, and cannot be read";
+  const auto lost = ::testing::AllOf(
+      HasSubstr("loss clip " + rated +
+                ": has no file, and the ledger says of it: rating 4, tags "
+                "good, sharp; put the file back into clips/ from a copy, then 'handhold library "
+                "rebuild'"),
+      HasSubstr("loss clip " + unsaid), Not(HasSubstr(silent)), Not(HasSubstr("clip " + kept)));
+  // The catalogue, made anew or lost, knows nothing of it any more.
+  for (const bool without : {false, true}) {
+    if (without) {
+      library.reset();
+      std::filesystem::remove(dir / "lab/catalogue.db");
+      library = Library::Open(dir / "lab").value();
+    }
+    EXPECT_THAT(Found(*library), lost);
+    EXPECT_EQ(library->Info().value().problems, 3);
+    const Issues problems = library->Problems().value();
+    ASSERT_EQ(problems.size(), 3u);
+    for (const Issue& problem : problems) EXPECT_EQ(problem.severity, Severity::kLoss);
+    EXPECT_TRUE(library->Rebuild(false));
+  }
+  // Another clip's file under its name brings nothing back; its own does.
+  const std::string other = AddTake(*library, "b", "S01");
+  std::filesystem::copy_file(file(other), file(rated));
+  library->Rebuild(false).value();
+  EXPECT_THAT(Found(*library), HasSubstr("loss clip " + rated));
+  std::filesystem::rename(copy, file(rated));
+  library->Rebuild(false).value();
+  EXPECT_THAT(Found(*library), Not(HasSubstr(rated)));
+  EXPECT_EQ(library->FindClip("a_001").value().rating, 4);
+}
+
+// The take of a recorder that died is a file without a row.
+TEST(Library, FilesThatAreNotInTheCatalogueAreCountedAndNamed) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  AddTake(*library, "a", "S01");
+  recording::ClipInfo info;
+  info.task = "stroke";
+  info = library->NewTake(info).value();
+  auto writer = ClipWriter::Create(library->ClipPath(info.id), info, {}).value();
+  const auto counts = [&] {
+    const LibraryInfo now = library->Info().value();
+    return std::vector<int64_t>{now.clips, now.uncatalogued, now.uncatalogued_unfinished,
+                                now.being_recorded, now.problems};
+  };
+  EXPECT_THAT(counts(), ElementsAre(1, 0, 0, 1, 0));
+  Issues problems = library->Problems().value();
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].severity, Severity::kNote);
+  EXPECT_EQ(problems[0].what, "is being recorded");
+  writer.reset();  // its recorder died
+  const ClipId closed = ClipId::New();
+  recording::ClipInfo other;
+  other.id = closed;
+  other.host_start_ns = 1'000'000'000'000;
+  ASSERT_TRUE(WriteClip(Presses(other), library->ClipPath(closed), {}));
+  EXPECT_THAT(counts(), ElementsAre(1, 2, 1, 0, 0));
+  problems = library->Problems().value();
+  ASSERT_EQ(problems.size(), 2u);
+  for (const Issue& problem : problems) {
+    EXPECT_EQ(problem.severity, Severity::kLoss);
+    EXPECT_THAT(problem.what,
+                HasSubstr("`handhold library rebuild --finish --library " + (dir / "lab")));
+  }
+  ASSERT_TRUE(library->Rebuild(true));
+  EXPECT_THAT(counts(), ElementsAre(3, 0, 0, 0, 0));
+  EXPECT_THAT(library->Problems().value(), IsEmpty());
+  // One that cannot be read is a problem already, which --finish does not take in.
+  std::ofstream(dir / "lab/clips/rubbish.clip") << "rubbish";
+  EXPECT_THAT(counts(), ElementsAre(3, 1, 1, 0, 0));
+  ASSERT_TRUE(library->Rebuild(true));
+  EXPECT_THAT(counts(), ElementsAre(3, 0, 0, 0, 1));
+}
+
 TEST(Library, OfClipsOfOneNameNoneIsTakenForTheOther) {
   const TempDir dir;
   auto library = Library::Create(dir / "lab").value();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "database/store/clip_writer.h"
 #include "database/text/json.h"
 #include "tests/database/store/query_oracle.h"
 #include "tests/tools/handhold/run_binary.h"
@@ -326,6 +327,67 @@ TEST(LibraryVerbs, WhatARebuildCouldNotCatalogueIsSaidByEveryAnswer) {
     EXPECT_EQ(run.exit_code, 0) << words[0];
     EXPECT_EQ(run.err, "") << words[0];
   }
+}
+
+TEST(LibraryVerbs, ALostRecordingIsALossAlsoWhenTheCatalogueHasForgottenIt) {
+  Lab lab(2);
+  const std::string id = lab.world.takes[0].clip.info().id.ToString();
+  EXPECT_EQ(Ask({"clip", "rate", "stroke_001", "4", "--author", "ben"}, lab.path).exit_code, 0);
+  EXPECT_EQ(Ask({"library", "check"}, lab.path).exit_code, 0);
+  fs::remove(lab.path + "/clips/" + id + ".clip");
+  const RunResult check = Ask({"library", "check"}, lab.path);
+  EXPECT_EQ(check.exit_code, 3);
+  EXPECT_THAT(check.out, HasSubstr("put it back from a copy"));
+  const auto before = Snapshot(lab.path);
+  const RunResult dry = Ask({"library", "rebuild", "--dry-run"}, lab.path);
+  EXPECT_EQ(dry.exit_code, 3);
+  EXPECT_THAT(dry.err, AllOf(HasSubstr(id), HasSubstr("forgets")));
+  EXPECT_EQ(Snapshot(lab.path), before);
+  const RunResult rebuild = Ask({"library", "rebuild"}, lab.path);
+  EXPECT_EQ(rebuild.exit_code, 3);
+  EXPECT_THAT(rebuild.out, AllOf(HasSubstr("clip " + id), HasSubstr("as 'stroke_001'")));
+  for (int round = 0; round < 2; ++round) {
+    const RunResult after = Ask({"library", "check"}, lab.path);
+    EXPECT_EQ(after.exit_code, 3);
+    EXPECT_THAT(after.out, AllOf(HasSubstr("clip " + id), HasSubstr("rating 4")));
+    EXPECT_EQ(Text(Json(Ask({"library", "info", "--json"}, lab.path)), "problems"), "1");
+    EXPECT_THAT(Ask({"clip", "list"}, lab.path).err, HasSubstr("clip " + id));
+    EXPECT_EQ(Ask({"query", "clips where keep or not keep"}, lab.path).exit_code, 3);
+    fs::remove(lab.path + "/catalogue.db");
+  }
+}
+
+TEST(LibraryVerbs, ATakeWhoseRecorderDiedIsNamedByTheEverydayVerbs) {
+  Lab lab(1);
+  recording::ClipInfo info;
+  info.id = ClipId::New();
+  info.name = "lost_001";
+  const std::string file = "clips/" + info.id.ToString() + ".clip";
+  auto writer = store::ClipWriter::Create(lab.path + "/" + file, info, {}).value();
+  const text::Json during = Json(Ask({"library", "info", "--json"}, lab.path));
+  EXPECT_EQ(Text(during, "being_recorded_clips"), "1");
+  EXPECT_EQ(Text(during, "uncatalogued_clips"), "0");
+  EXPECT_EQ(Ask({"clip", "list"}, lab.path).err, "");
+  EXPECT_EQ(Ask({"query", "clips where keep or not keep"}, lab.path).exit_code, 0);
+  writer.reset();
+  const std::string remedy = "`handhold library rebuild --finish --library " + lab.path + "`";
+  const RunResult info_after = Ask({"library", "info", "--json"}, lab.path);
+  EXPECT_EQ(Text(Json(info_after), "uncatalogued_clips"), "1");
+  EXPECT_EQ(Text(Json(info_after), "uncatalogued_unfinished_clips"), "1");
+  EXPECT_EQ(Text(Json(info_after), "being_recorded_clips"), "0");
+  EXPECT_THAT(info_after.err, HasSubstr(remedy));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"clip", "list"}, {"sql", "SELECT count(*) FROM clip"}}) {
+    const RunResult run = Ask(words, lab.path);
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_THAT(run.err, AllOf(HasSubstr(file), HasSubstr(remedy))) << words[0];
+  }
+  const RunResult query = Ask({"query", "clips where keep or not keep"}, lab.path);
+  EXPECT_EQ(query.exit_code, 3) << "a clip was not asked";
+  EXPECT_THAT(query.err, AllOf(HasSubstr(file), HasSubstr(remedy)));
+  EXPECT_EQ(Ask({"library", "rebuild", "--finish"}, lab.path).exit_code, 0);
+  EXPECT_EQ(Ask({"library", "info"}, lab.path).err, "");
+  EXPECT_THAT(Ask({"clip", "list"}, lab.path).out, HasSubstr("lost_001"));
 }
 
 TEST(LibraryVerbs, WhatADamagedEntryOfTheLedgerSaidIsUnknownAfterARebuild) {
