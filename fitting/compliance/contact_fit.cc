@@ -74,8 +74,9 @@ std::string Seconds(Timestamp t) { return FormatSeconds(t - Timestamp()); }
 
 /// Cosine between skin and touched surface: -1 where they touch, above this on a finger's far side.
 constexpr double kMostAlike = -0.2;
-/// So many points may be there: edges of a prop, a first or a last frame.
-constexpr double kMostWithin = 0.05;
+/// Shares of the points that may be there: beyond the first (edges of a prop, a first or a last
+/// frame) a warning, beyond the other refused.
+constexpr double kTellWithin = 0.05, kMostWithin = 0.5;
 
 class ContactFitter {
  public:
@@ -139,16 +140,20 @@ class ContactFitter {
 
   /// A surface within or above the finger: the axis meets it, and the skin next to that point is
   /// not far, but does not face it.
-  Status TellWithin(size_t points) const {
-    if (static_cast<double>(within_) <= kMostWithin * static_cast<double>(points)) return {};
+  Status TellWithin(size_t points) {
+    const double share =
+        points == 0 ? 0.0 : static_cast<double>(within_) / static_cast<double>(points);
+    if (share <= kTellWithin) return {};
     char text[320];
     std::snprintf(text, sizeof text,
-                  "contact: '%s' stands within the finger, or on its other side, in %d of %zu "
+                  "'%s' stands within the finger, or on its other side, in %d of %zu "
                   "pressed frames, first at %s: check --surface-pose (metres), and the sensor's "
                   "pose and sign in the rig file",
                   surface_.name.substr(0, 60).c_str(), within_, points,
                   Seconds(first_within_).c_str());
-    return Error{ErrorCode::kInvalid, text};
+    if (share > kMostWithin) return Error{ErrorCode::kInvalid, std::string("contact: ") + text};
+    fit_.summary.issues.push_back({"contact point", Severity::kWarning, text});
+    return {};
   }
 
   void Prepare(const recording::ClipSource& clip, const ForceSignal& force) {

@@ -103,10 +103,11 @@ struct Option {
 struct Positional {
   std::string name;  ///< "CLIP"
   std::string help = {};
-  bool required = true;                   ///< optional ones come after required ones
-  bool repeated = false;                  ///< the last one only: takes all that are left
-  ValueKind kind = ValueKind::kText;      ///< never an empty word
+  bool required = true;   ///< optional ones come after required ones
+  bool repeated = false;  ///< the last one only: takes all that are left
+  ValueKind kind = ValueKind::kText;
   std::vector<std::string> choices = {};  ///< of kChoice
+  bool may_be_empty = false;              ///< an empty word is a value, no slip
 };
 
 /// The checked values of one command line. Names are those of the description; asking for another

@@ -184,7 +184,7 @@ TEST(Ezc3dFigures, ValidDescriptionsOf255CharactersAreFatal) {
   const std::string path = PutFile("described.c3d", fitted);
   auto ours = OpenC3d(path);
   ASSERT_TRUE(ours.has_value()) << ours.error().message;
-  EXPECT_EQ(All((*ours)->issues()), "");
+  EXPECT_FALSE(AnyLoss((*ours)->issues())) << All((*ours)->issues());
   auto theirs = OpenWithEzc3d(path, {}, {int64_t{1} << 30, Duration::Seconds(10)});
   ASSERT_FALSE(theirs.has_value()) << "a better ezc3d: decide again";
   EXPECT_THAT(Check(path), HasSubstr("warning: ezc3d: cannot be compared: "));

@@ -233,7 +233,8 @@ class Parser {
         if (at >= positionals_.size()) break;
         HANDHOLD_TRY(
             CheckValue(positional.kind, positional.choices, {}, positional.name, positionals_[at]));
-        if (positionals_[at].empty()) return Usage(positional.name + ": an empty word");
+        if (positionals_[at].empty() && !positional.may_be_empty)
+          return Usage(positional.name + ": an empty word");
         value.given = true;
         value.texts.push_back(positionals_[at++]);
       } while (positional.repeated);
