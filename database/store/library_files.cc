@@ -330,10 +330,9 @@ class Rebuilder {
       if (!owners_.IsGone(path_, id)) continue;
       const auto spoken_of = said.find(id);
       const bool known = spoken_of != said.end();
-      if (known)
-        std::erase_if(issues_, [&](const Issue& issue) { return issue.where == "clip " + id; });
-      issues_.push_back(
-          {"clip " + id, Severity::kLoss, Forgotten(name, known ? spoken_of->second : "")});
+      const std::string where = "clip " + id;
+      if (known) std::erase_if(issues_, [&](const Issue& issue) { return issue.where == where; });
+      issues_.push_back({where, Severity::kLoss, Forgotten(name, known ? spoken_of->second : "")});
     }
     return {};
   }
