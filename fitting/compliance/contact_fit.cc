@@ -122,6 +122,13 @@ class ContactFitter {
   }
 
  private:
+  /// What is odd about the points: refused, or a warning.
+  Status Tell(const char* text, bool refuse) {
+    if (refuse) return Error{ErrorCode::kInvalid, std::string("contact: ") + text};
+    fit_.summary.issues.push_back({"contact point", Severity::kWarning, text});
+    return {};
+  }
+
   /// Pressed, and no point of the surface on the wrench's axis: somewhere a rim was touched;
   /// everywhere the surface stands elsewhere.
   Status TellMissed() {
@@ -133,9 +140,7 @@ class ContactFitter {
                   "file",
                   surface_.name.substr(0, 60).c_str(), missed_, pressed_,
                   Seconds(first_missed_).c_str());
-    if (missed_ == pressed_) return Error{ErrorCode::kInvalid, std::string("contact: ") + text};
-    fit_.summary.issues.push_back({"contact point", Severity::kWarning, text});
-    return {};
+    return Tell(text, missed_ == pressed_);
   }
 
   /// A surface within or above the finger: the axis meets it, and the skin next to that point is
@@ -151,9 +156,7 @@ class ContactFitter {
                   "pose and sign in the rig file",
                   surface_.name.substr(0, 60).c_str(), within_, points,
                   Seconds(first_within_).c_str());
-    if (share > kMostWithin) return Error{ErrorCode::kInvalid, std::string("contact: ") + text};
-    fit_.summary.issues.push_back({"contact point", Severity::kWarning, text});
-    return {};
+    return Tell(text, share > kMostWithin);
   }
 
   void Prepare(const recording::ClipSource& clip, const ForceSignal& force) {
