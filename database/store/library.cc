@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -22,6 +23,7 @@
 #include "database/store/library_files.h"
 #include "database/store/network_path.h"
 #include "database/store/schema.h"
+#include "database/text/file.h"
 
 namespace handhold::store {
 namespace {
@@ -66,9 +68,16 @@ ClipRow ReadClipRow(Statement& s) {
 }
 
 /// Whether the folder holds clips of ours. The ledger or the catalogue may be lost, not both and
-/// all clips.
+/// all clips; the folder of the clips may be where there is a ledger of ours.
 bool IsLibrary(const std::string& path) {
   std::error_code error;
+  if (!fs::exists(fs::symlink_status(path + "/clips", error)) &&
+      fs::is_regular_file(path + "/ledger.db", error)) {
+    DatabaseOptions open;
+    open.immutable = true;
+    open.inspect = HeaderCheck(FileKind::kLedger);
+    return static_cast<bool>(Database::Open(path + "/ledger.db", open));
+  }
   return fs::is_directory(path + "/clips", error) &&
          (fs::exists(path + "/ledger.db", error) || fs::exists(path + "/catalogue.db", error) ||
           !FilesIn(path + "/clips", ".clip").empty());
@@ -117,6 +126,17 @@ AsItLies LookAt(const std::string& file) {
   clip.closed = closed && *closed != 0;
   if (const auto id = db->QueryText("SELECT value FROM info WHERE key='id'")) clip.id = *id;
   return clip;
+}
+
+/// UTC that a file of Renew says; long ago where there is none, or it is damaged.
+Timestamp RenewedAt(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
+  const Result<std::string> said = text::ReadTextFile(path, 64);
+  int64_t ns = 0;
+  if (!said) return {};
+  const auto read = std::from_chars(said->data(), said->data() + said->size(), ns);
+  return read.ec == std::errc() && ns > 0 ? Timestamp::FromNanoseconds(ns) : Timestamp();
 }
 
 Error SeveralClips(const std::string& key, const std::vector<std::string>& ids) {
@@ -175,9 +195,16 @@ class FolderLibrary final : public Library {
   Result<std::optional<std::string>> FindArtefact(
       const artefact::Provenance& provenance) const override;
   Result<std::vector<ArtefactInfo>> Artefacts(const std::string& kind) const override;
+  Status Renew(const std::string& hash) override;
   Result<std::vector<artefact::ProvenanceInput>> Inputs(const std::string& hash) const override;
-  Status MayStore() const override { return MayWrite({"", "/clips", "/catalogue.db"}); }
-  Status MaySave() const override { return MayWrite({"", "/derived", "/catalogue.db"}); }
+  Status MayStore() const override {
+    HANDHOLD_TRY(MayWrite({"", "/clips", "/catalogue.db"}));
+    return MakeFolders(path_);
+  }
+  Status MaySave() const override {
+    HANDHOLD_TRY(MayWrite({"", "/derived", "/catalogue.db"}));
+    return MakeFolders(path_);
+  }
   Result<std::vector<std::string>> MadeFrom(const std::string& hash) const override;
   Result<Issues> Rebuild(bool finish, const Progress& progress) override;
   Result<Issues> Check(const Progress& progress) const override;
@@ -224,6 +251,9 @@ class FolderLibrary final : public Library {
   Error NotCatalogued(const std::string& key, const std::string& file) const;
   /// What the ledger says of a clip, as far as it is whole.
   Status CopyEntries(const std::string& clip_id);
+  std::string RenewedPath(const std::string& hash) const {
+    return derived_folder() + "/" + hash + ".renewed";
+  }
   std::string CataloguePath() const { return path_ + "/catalogue.db"; }
   std::string path_;
   Database catalogue_;
@@ -358,6 +388,7 @@ Status FolderLibrary::OpenTheCatalogue() {
 
 Result<FolderLock> FolderLibrary::BeginWriting() {
   HANDHOLD_TRY(MayWrite({"", "/catalogue.db"}));
+  HANDHOLD_TRY(MakeFolders(path_));
   HANDHOLD_ASSIGN(FolderLock lock,
                   FolderLock::Take(path_ + "/clips", false, Duration::Seconds(120),
                                    "a new catalogue is being put in place; try again"));
@@ -463,10 +494,8 @@ Result<recording::ClipInfo> FolderLibrary::NewTake(recording::ClipInfo info) con
 
 Result<std::shared_ptr<void>> FolderLibrary::HoldNames() {
   HANDHOLD_TRY(MayWrite({"/clips"}));
-  // Any folder of the library that nothing else locks will do. Nothing is in it: what copies a
-  // library may have left it out.
-  std::error_code exists;
-  fs::create_directories(path_ + "/attachments", exists);
+  HANDHOLD_TRY(MakeFolders(path_));
+  // Any folder of the library that nothing else locks will do.
   HANDHOLD_ASSIGN(FolderLock lock,
                   FolderLock::Take(path_ + "/attachments", true, Duration::Seconds(30),
                                    "another program is naming its take; try again"));
@@ -722,7 +751,16 @@ Result<std::vector<ArtefactInfo>> FolderLibrary::Artefacts(const std::string& ki
   for (ArtefactInfo& info : list) {
     HANDHOLD_ASSIGN(info.provenance.inputs, Inputs(info.hash));
   }
+  std::map<std::string, Timestamp> since;
+  for (const ArtefactInfo& info : list)
+    since[info.hash] = std::max(info.provenance.made_utc, RenewedAt(RenewedPath(info.hash)));
+  std::ranges::stable_sort(list, {}, [&](const ArtefactInfo& info) { return since[info.hash]; });
   return list;
+}
+
+Status FolderLibrary::Renew(const std::string& hash) {
+  HANDHOLD_TRY(MayWrite({"", "/derived"}));
+  return text::WriteTextFile(RenewedPath(hash), std::to_string(UtcNow().ns()) + "\n");
 }
 
 Result<std::vector<artefact::ProvenanceInput>> FolderLibrary::Inputs(

@@ -100,7 +100,8 @@ class Library {
   /// then kBusy): hold it from NewTake until the clip's file is there, and no two takes get one
   /// name.
   virtual Result<std::shared_ptr<void>> HoldNames() = 0;
-  /// Why a new clip could not be stored and catalogued, as far as can be told without writing.
+  /// Why a new clip could not be stored and catalogued, as far as can be told without writing more
+  /// than a folder that is missing.
   virtual Status MayStore() const = 0;
   virtual std::string ClipPath(const ClipId& id) const = 0;
   /// Puts a closed clip of clips/ into the catalogue, again when it is there already.
@@ -141,7 +142,8 @@ class Library {
   /// The hash when this step on these inputs with these parameters has been computed already.
   virtual Result<std::optional<std::string>> FindArtefact(
       const artefact::Provenance& provenance) const = 0;
-  /// Why Save would refuse, as far as can be told without writing: to be asked before long work.
+  /// Why Save would refuse, as far as can be told without writing more than a folder that is
+  /// missing: to be asked before long work.
   virtual Status MaySave() const = 0;
   /// Saves (see artefact_file.h) and catalogues.
   template <typename T>
@@ -158,7 +160,12 @@ class Library {
     HANDHOLD_TRY(IndexArtefact(hash));
     return hash;
   }
+  /// By when they were made, or last asked for again (Renew); the newest last.
   virtual Result<std::vector<ArtefactInfo>> Artefacts(const std::string& kind = "") const = 0;
+  /// A result that is there was asked for again: from now on it is the newest. Kept in a file
+  /// beside it, `derived/<hash>.renewed`, since its own is written once and the catalogue is a
+  /// cache.
+  virtual Status Renew(const std::string& hash) = 0;
   /// Lineage: what an artefact was made from, and what was made from a clip or artefact, directly.
   virtual Result<std::vector<artefact::ProvenanceInput>> Inputs(const std::string& hash) const = 0;
   virtual Result<std::vector<std::string>> MadeFrom(const std::string& hash) const = 0;

@@ -111,6 +111,13 @@ class Checker {
       }
     }
     std::ranges::move(Leftovers(path_), std::back_inserter(issues_));
+    for (const char* folder : kFolders) {
+      std::error_code error;
+      if (fs::exists(path_ + "/" + folder, error)) continue;
+      Add(std::string(folder) + "/", Severity::kWarning,
+          std::string("the folder is missing: ") + kRebuild +
+              " makes it, empty; what was in it has to come from a copy");
+    }
     CheckLineage();
     HANDHOLD_TRY(CheckCatalogue());
     return std::move(issues_);

@@ -42,6 +42,15 @@ FolderLock::~FolderLock() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+Status MakeFolders(const std::string& path) {
+  for (const char* folder : kFolders) {
+    std::error_code error;
+    fs::create_directories(path + "/" + folder, error);
+    if (error) return Error{ErrorCode::kIo, path + "/" + folder + ": " + error.message()};
+  }
+  return {};
+}
+
 std::vector<std::string> FilesIn(const std::string& folder, const char* extension) {
   std::vector<std::string> files;
   std::error_code error;
@@ -457,6 +466,7 @@ Result<Issues> MakeAndPublish(const std::string& path, const Ledger& ledger, boo
 
 Result<Issues> RebuildCatalogue(const std::string& path, const Ledger& ledger, bool finish,
                                 const Progress& progress) {
+  HANDHOLD_TRY(MakeFolders(path));
   const std::string fresh = path + "/catalogue.db.new";
   const auto discard = [&] {
     for (const char* suffix : {"", "-journal"}) ::unlink((fresh + suffix).c_str());

@@ -32,6 +32,11 @@ class FolderLock {
   int fd_ = -1;
 };
 
+/// Folders a library has. Empty ones are lost by what keeps files only (zip, git, sync).
+inline constexpr const char* kFolders[] = {"clips", "derived", "attachments"};
+/// Makes what is missing of them.
+Status MakeFolders(const std::string& path);
+
 /// Names in `folder` that end in `extension`, sorted: files and whatever else is called so.
 std::vector<std::string> FilesIn(const std::string& folder, const char* extension);
 /// kInvalid for a folder, a pipe, a device or a link to nothing: reading one may never end.

@@ -92,16 +92,14 @@ Verb LabMakeVerb() {
           "the contacts\n"
           "and the runs on other surfaces: only `handhold report --truth` reads it. The same "
           "options give the\n"
-          "same bytes.",
+          "same bytes; a folder that holds another subject is refused.",
       .run = [](Context& context) -> Outcome {
         const std::filesystem::path folder = context.arguments.Text("DIR");
         HANDHOLD_ASSIGN(const lab::Subject subject, lab::MakeSubject(OptionsOf(context.arguments)));
         const std::string feed = (folder / "session.feed").string(),
                           truth = (folder / "truth").string();
-        if (!context.dry_run) {
-          HANDHOLD_TRY(lab::WriteTruth(subject.truth, truth));  // makes the folder
-          HANDHOLD_TRY(lab::WriteFeed(subject.feed, feed));
-        }
+        HANDHOLD_TRY(context.dry_run ? lab::MayWriteSubject(subject, folder.string())
+                                     : lab::WriteSubject(subject, folder.string()));
         std::string redrawn;
         for (const auto& [why, count] : subject.truth.redrawn) {
           redrawn += (redrawn.empty() ? "" : "; ") + std::to_string(count) + " " + why;

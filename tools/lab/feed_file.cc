@@ -111,9 +111,7 @@ void AppendBytes(const T* data, size_t count, std::string* out) {
   out->append(reinterpret_cast<const char*>(data), count * sizeof(T));
 }
 
-}  // namespace
-
-Status WriteFeed(const SensorFeed& feed, const std::string& path) {
+Result<std::string> FeedBytes(const SensorFeed& feed) {
   HANDHOLD_ASSIGN(const std::string header, text::WriteJson(HeaderOf(feed), {.indent = 2}));
   std::string bytes(kMagic, sizeof kMagic);
   const uint64_t length = header.size();
@@ -121,7 +119,20 @@ Status WriteFeed(const SensorFeed& feed, const std::string& path) {
   bytes += header;
   AppendBytes(feed.data().markers_m.data(), feed.data().markers_m.size(), &bytes);
   AppendBytes(feed.data().wrench_S.data(), feed.data().wrench_S.size(), &bytes);
+  return bytes;
+}
+
+}  // namespace
+
+Status WriteFeed(const SensorFeed& feed, const std::string& path) {
+  HANDHOLD_ASSIGN(const std::string bytes, FeedBytes(feed));
   return text::WriteTextFile(path, bytes);
+}
+
+Result<bool> IsFeed(const SensorFeed& feed, const std::string& path) {
+  HANDHOLD_ASSIGN(const std::string bytes, FeedBytes(feed));
+  HANDHOLD_ASSIGN(const std::string there, text::ReadTextFile(path, kMaxFile));
+  return there == bytes;
 }
 
 Result<SensorFeed> ReadFeed(const std::string& path) {

@@ -1,7 +1,9 @@
 #include "tools/lab/subject.h"
 
 #include <cmath>
+#include <filesystem>
 
+#include "database/base/shell.h"
 #include "database/model/hand_library.h"
 #include "database/model/prop.h"
 #include "tools/lab/engine_run.h"
@@ -252,6 +254,26 @@ Result<Subject> MakeSubject(const SubjectOptions& given) {
   truth.surface_damping_Ns_per_m = lab.surface_damping_Ns_per_m;
   truth.tip_radius_m = lab.plate.tip_radius_m;
   return Subject{std::move(feed), std::move(truth)};
+}
+
+Status MayWriteSubject(const Subject& subject, const std::string& folder) {
+  const std::filesystem::path at(folder);
+  for (const Result<bool>& same : {IsTruth(subject.truth, (at / "truth").string()),
+                                   IsFeed(subject.feed, (at / "session.feed").string())}) {
+    if (same ? *same : same.error().code == ErrorCode::kNotFound) continue;
+    return Error{ErrorCode::kInvalid,
+                 folder + ": holds another subject (of another seed, plan, option or version of " +
+                     "this program), which would be lost: make this one in another folder, or " +
+                     "remove that one with `rm -r " + ShellWord(folder) + "`"};
+  }
+  return {};
+}
+
+Status WriteSubject(const Subject& subject, const std::string& folder) {
+  HANDHOLD_TRY(MayWriteSubject(subject, folder));
+  const std::filesystem::path at(folder);
+  HANDHOLD_TRY(WriteTruth(subject.truth, (at / "truth").string()));  // makes the folder
+  return WriteFeed(subject.feed, (at / "session.feed").string());
 }
 
 }  // namespace handhold::lab

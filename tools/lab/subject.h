@@ -77,6 +77,8 @@ class SensorFeed : public capture::SimulatorFeed {
 /// `.feed`: a JSON header and two blocks of float32 (README.md). Byte-identical for equal feeds.
 Status WriteFeed(const SensorFeed& feed, const std::string& path);
 Result<SensorFeed> ReadFeed(const std::string& path);
+/// Whether the file at `path` is what WriteFeed would write; kNotFound when there is none.
+Result<bool> IsFeed(const SensorFeed& feed, const std::string& path);
 
 /// How well the clip's clock maps are fitted: drawn errors of synthetic clips. All zero: exact.
 struct ClipOptions {
@@ -164,5 +166,10 @@ struct Subject {
 /// Makes a subject. Cost: about 1 s of CPU per 25 s of session and run in release. kInvalid names
 /// the option that is wrong.
 Result<Subject> MakeSubject(const SubjectOptions& options);
+
+/// Writes `folder`/session.feed and `folder`/truth/. Over the same subject, also half of one, never
+/// over another: kInvalid, naming the folder (MayWriteSubject says so without writing).
+Status WriteSubject(const Subject& subject, const std::string& folder);
+Status MayWriteSubject(const Subject& subject, const std::string& folder);
 
 }  // namespace handhold::lab

@@ -150,5 +150,7 @@ Eigen::VectorXd Interpolate(const TruthSeries& series, const Eigen::MatrixXd& co
 /// says how); creates the directory.
 Status WriteTruth(const Truth& truth, const std::string& directory);
 Result<Truth> ReadTruth(const std::string& directory);
+/// Whether `directory`/truth.json is what WriteTruth would write; kNotFound when there is none.
+Result<bool> IsTruth(const Truth& truth, const std::string& directory);
 
 }  // namespace handhold::lab

@@ -186,6 +186,16 @@ Status WriteTruth(const Truth& truth, const std::string& directory) {
   return text::WriteJsonFile(folder / "truth.json", TruthToJson(truth));
 }
 
+Result<bool> IsTruth(const Truth& truth, const std::string& directory) {
+  const std::string path = (std::filesystem::path(directory) / "truth.json").string();
+  HANDHOLD_ASSIGN(const std::string there, text::ReadTextFile(path));
+  const Result<Json> parsed = text::ParseJson(there, {.source = path});
+  if (!parsed) return false;
+  HANDHOLD_ASSIGN(const std::string stored, text::CanonicalJson(*parsed));
+  HANDHOLD_ASSIGN(const std::string made, text::CanonicalJson(TruthToJson(truth)));
+  return stored == made;
+}
+
 Result<Truth> ReadTruth(const std::string& directory) {
   const std::filesystem::path folder(directory);
   const std::string path = (folder / "truth.json").string();

@@ -33,7 +33,8 @@ struct StepContext {
 /// What a step answers. With dry_run `hash` is the name the result would get.
 struct StepResult {
   std::string hash = {};
-  bool reused = false;  ///< the same inputs, parameters and version had been computed before
+  bool reused = false;  ///< the same inputs, parameters and version had been computed before; it
+                        ///< is the newest of its kind from now on
   artefact::Provenance provenance = {};  ///< of a reused result: as it was made then
   /// What was chosen for the caller where nothing was said, one sentence each: "skeleton 1f0c2a9b
   /// (newest fitted for subject S03)". For stderr.

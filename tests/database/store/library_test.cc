@@ -1482,6 +1482,49 @@ TEST(Library, OneThatCannotBeWrittenSaysWhatAndWhyInsteadOfItsStatements) {
                                Not(HasSubstr("BEGIN")), Not(HasSubstr("INSERT"))));
 }
 
+// What keeps files only (zip, git, sync) loses folders that are empty.
+TEST(Library, AFolderThatIsMissingIsNamedAndMadeAgain) {
+  const TempDir dir;
+  const auto folders = {"clips", "derived", "attachments"};
+  { ASSERT_TRUE(Library::Create(dir / "lab")); }
+  const auto lose = [&] {
+    for (const char* folder : folders)
+      std::filesystem::remove_all(std::filesystem::path(dir / "lab") / folder);
+  };
+  lose();
+  {
+    const auto library = Library::Open(dir / "lab");
+    ASSERT_TRUE(library) << library.error().message;
+    const Issues issues = (*library)->Check().value();
+    ASSERT_EQ(issues.size(), 3u);
+    for (const Issue& issue : issues) {
+      EXPECT_EQ(issue.severity, Severity::kWarning) << issue.where;
+      EXPECT_THAT(issue.what, HasSubstr("library rebuild"));
+    }
+    EXPECT_EQ(issues[1].where, "derived/");
+    ASSERT_TRUE((*library)->Rebuild(false));
+    EXPECT_THAT((*library)->Check().value(), IsEmpty());
+  }
+  lose();
+  std::filesystem::remove(dir / "lab/catalogue.db");
+  auto library = Library::Open(dir / "lab").value();
+  lose();
+  artefact::Provenance p;
+  p.step = "fit.skeleton";
+  const auto saved = library->Save(JsonArtefact{p, "skeleton", "{}"});
+  ASSERT_TRUE(saved) << saved.error().message;
+  lose();
+  EXPECT_TRUE(library->HoldNames());
+  EXPECT_TRUE(std::filesystem::is_directory(dir / "lab/clips"));
+  lose();
+  EXPECT_TRUE(library->MayStore());
+  AddTake(*library, "a", "S01");
+  // Nothing else becomes a library by a file that is called so.
+  std::filesystem::create_directory(dir / "other");
+  std::ofstream(dir / "other/ledger.db") << "mine";
+  EXPECT_EQ(Library::Open(dir / "other").error().code, ErrorCode::kNotFound);
+}
+
 TEST(Library, ADamagedClipIsNotSaidToBeUnfinished) {
   const TempDir dir;
   auto library = Library::Create(dir / "lab").value();

@@ -144,5 +144,41 @@ TEST(TruthFiles, ComeBackToTheBit) {
   EXPECT_EQ(ReadTruth(folder + "_none").error().code, ErrorCode::kNotFound);
 }
 
+TEST(SubjectFiles, AnotherSubjectIsNotOverwritten) {
+  const std::string folder = (Folder() / "my subject").string();
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(MayWriteSubject(Small(), folder));
+  EXPECT_FALSE(std::filesystem::exists(folder)) << "asking writes nothing";
+  ASSERT_TRUE(WriteSubject(Small(), folder));
+  const std::string truth = folder + "/truth/truth.json", feed = folder + "/session.feed";
+  const std::string told = text::ReadTextFile(truth).value(),
+                    seen = text::ReadTextFile(feed).value();
+  EXPECT_TRUE(WriteSubject(Small(), folder)) << "the same again";
+  const auto expect_refused = [&](const Subject& other) {
+    const Status status = WriteSubject(other, folder);
+    ASSERT_FALSE(status);
+    EXPECT_THAT(status.error().message, testing::HasSubstr(folder + ": holds another subject"));
+    EXPECT_THAT(status.error().message, testing::HasSubstr("rm -r '" + folder + "'"));
+    EXPECT_EQ(text::ReadTextFile(truth).value(), told);
+    EXPECT_EQ(text::ReadTextFile(feed).value(), seen);
+  };
+  Subject other = Small();
+  other.truth.seed = 2;
+  expect_refused(other);
+  SensorFeed::Data noisier = Small().feed.data();
+  noisier.wrench_S[7] += 0.5f;
+  const Subject noise{SensorFeed(noisier), Small().truth};
+  expect_refused(noise);
+  // Half of one is completed, with its own other half only.
+  std::filesystem::remove(truth);
+  EXPECT_FALSE(MayWriteSubject(noise, folder));
+  EXPECT_TRUE(WriteSubject(Small(), folder));
+  EXPECT_EQ(text::ReadTextFile(truth).value(), told);
+  std::filesystem::remove(feed);
+  EXPECT_FALSE(MayWriteSubject(other, folder));
+  ASSERT_TRUE(text::WriteTextFile(truth, "{"));
+  EXPECT_FALSE(MayWriteSubject(Small(), folder)) << "nobody knows what it was";
+}
+
 }  // namespace
 }  // namespace handhold::lab

@@ -149,6 +149,40 @@ TEST_F(Steps, TheSameStepIsRecognisedAndAnotherParameterIsAnotherResult) {
   EXPECT_NE(would->hash, made_->pose.hash);
 }
 
+// A bad fit that was tried in between is not what the next step takes.
+TEST_F(Steps, AResultThatIsAskedForAgainIsTheNewest) {
+  FitPoseStep other = Pose();
+  other.options.outlier_m = 0.0045;
+  const auto bad = other.Run(Context());
+  ASSERT_TRUE(bad) << bad.error().message;
+  const auto next = [&] {
+    StepContext dry = Context();
+    dry.dry_run = true;
+    const auto would = FitContactStep{.clip = "stroke_001"}.Run(dry);
+    EXPECT_TRUE(would) << would.error().message;
+    return would ? FindInput(would->provenance, "pose")->hash : "";
+  };
+  EXPECT_EQ(next(), bad->hash);
+  StepContext dry = Context();
+  dry.dry_run = true;
+  ASSERT_TRUE(Pose().Run(dry)->reused);
+  EXPECT_EQ(next(), bad->hash) << "a dry run changes nothing";
+  ASSERT_TRUE(Pose().Run(Context())->reused);
+  EXPECT_EQ(next(), made_->pose.hash);
+  ASSERT_TRUE(library_->Rebuild(false));
+  EXPECT_EQ(next(), made_->pose.hash) << "whatever becomes of the catalogue";
+  EXPECT_THAT(library_->Check().value(), ::testing::IsEmpty());
+  ASSERT_TRUE(other.Run(Context())->reused);
+  EXPECT_EQ(next(), bad->hash);
+  // What cannot be read of the note counts for nothing.
+  std::ofstream(library_->path() + "/derived/" + made_->pose.hash + ".renewed") << "x";
+  EXPECT_EQ(next(), bad->hash);
+  std::filesystem::remove(library_->path() + "/derived/" + bad->hash + ".renewed");
+  std::filesystem::remove(library_->ArtefactPath(bad->hash));
+  ASSERT_TRUE(library_->Rebuild(false));
+  EXPECT_EQ(next(), made_->pose.hash);
+}
+
 TEST_F(Steps, ADryRunSavesNothingAndNamesWhatWouldBeMade) {
   const size_t before = Count();
   FitContactStep step{.clip = "stroke_001"};
