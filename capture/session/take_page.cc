@@ -16,6 +16,8 @@ using recording::QualityItem;
 using recording::StreamInfo;
 
 constexpr size_t kMostGapLines = 12, kMostRed = 10, kMostNotes = 6;
+/// More restarts of a device than this in one take are not restarts.
+constexpr int64_t kMostRestarts = 20;
 
 [[gnu::format(printf, 1, 2)]] std::string Format(const char* format, ...) {
   char text[256];
@@ -118,7 +120,12 @@ std::string SourceLines(const std::string& name, const SourceHealth& health) {
         static_cast<long long>(health.bad_packets), static_cast<long long>(health.late_packets),
         static_cast<long long>(health.duplicates), static_cast<long long>(health.reconnects));
   }
-  if (health.clock_resets > 0) {
+  if (health.clock_resets > kMostRestarts) {
+    out += Format(
+        "%s: its counter began anew %lld times: no device is restarted so often. Does another "
+        "kind of device answer at its address, or two?\n",
+        name.c_str(), static_cast<long long>(health.clock_resets));
+  } else if (health.clock_resets > 0) {
     out += Format("%s: was restarted %lld time(s)%s\n", name.c_str(),
                   static_cast<long long>(health.clock_resets),
                   health.keeps_zero ? ": a zero that it kept (bias) is gone since" : "");

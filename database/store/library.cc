@@ -263,12 +263,7 @@ class FolderLibrary final : public Library {
 
 Status FolderLibrary::Make(const IndexerOptions& indexer) {
   HANDHOLD_TRY(Library::MayCreate(path_));
-  std::error_code error;
-  for (const char* folder : {"", "/clips", "/derived", "/attachments"}) {
-    fs::create_directories(path_ + folder, error);
-    if (error)
-      return Error{ErrorCode::kIo, path_ + folder + ": cannot be made: " + error.message()};
-  }
+  HANDHOLD_TRY(MakeFolders(path_));
   // Under other names first: a creation that is cut off leaves no half of a ledger or catalogue.
   const std::string fresh = path_ + "/ledger.db.new";
   const auto discard = [&] {

@@ -46,7 +46,11 @@ Status MakeFolders(const std::string& path) {
   for (const char* folder : kFolders) {
     std::error_code error;
     fs::create_directories(path + "/" + folder, error);
-    if (error) return Error{ErrorCode::kIo, path + "/" + folder + ": " + error.message()};
+    if (!error) continue;
+    const bool full = error == std::errc::no_space_on_device;
+    return Error{ErrorCode::kIo,
+                 path + "/" + folder + ": cannot be made: " + error.message() +
+                     (full ? "; free space there" : "; choose a folder that you may write in")};
   }
   return {};
 }

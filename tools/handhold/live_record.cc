@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "database/base/shell.h"
@@ -107,10 +108,15 @@ void Report(Context& context, LiveView& view, const live::Session& session,
     out.Prose("\nNext:\n  handhold library rebuild" + finish + library + "\n");
     return;
   }
+  const std::string tag = stored.take.quality.keep ? "good" : "again";
   out.Prose("\nNext:\n  handhold clip show " + ShellWord(info.name) + library +
             "\n  handhold query 'peak(normal_force) > 1 N within 0.2 s of contact_on'" + library +
-            "\n  handhold clip tag " + ShellWord(info.name) +
-            (stored.take.quality.keep ? " good" : " again") + " --author you" + library + "\n");
+            "\n");
+  const std::vector<std::string> given = context.arguments.All("--tag");
+  if (std::ranges::find(given, tag) == given.end()) {
+    out.Prose("  handhold clip tag " + ShellWord(info.name) + " " + tag + " --author you" +
+              library + "\n");
+  }
 }
 
 std::string LossOf(const live::StoredTake& stored) {

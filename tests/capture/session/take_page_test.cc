@@ -123,6 +123,8 @@ TEST(TakePageTest, ARestartAndABufferThatWasNotGrantedAreSaidWithTheFix) {
   EXPECT_THAT(TakePage(input), HasSubstr("plate: was restarted 1 time(s)\n"));
   input.sources[0].second.keeps_zero = true;
   EXPECT_THAT(TakePage(input), HasSubstr("plate: was restarted 1 time(s): a zero that it kept"));
+  input.sources[0].second.clock_resets = 4011;
+  EXPECT_THAT(TakePage(input), HasSubstr("plate: its counter began anew 4011 times: no device is"));
 }
 
 // As the report's page says it: + is a device clock that runs fast, and one standard deviation.
