@@ -64,7 +64,8 @@ Status CheckSize(const Prop& prop, const PropShape& shape) {
   }
   if (longest <= kLongestSide_m) return {};
   return Invalid(prop, "shape '" + shape.name + "' is " + length +
-                           " m long, more than 5 m: is this in mm or cm? lengths are in m");
+                           " m long, more than 5 m: is this in mm or cm? lengths are in m, and a "
+                           "mesh file's as --mesh-unit says");
 }
 
 Status ReadShapesAndMass(const JsonView& root, const std::filesystem::path& folder, Prop* prop) {

@@ -136,8 +136,8 @@ class ContactFitter {
     char text[320];
     std::snprintf(text, sizeof text,
                   "the wrench's axis does not meet '%s' in %d of %d pressed frames, first at %s: "
-                  "check --surface and --surface-pose (metres), and the sensor's pose in the rig "
-                  "file",
+                  "check --surface (of a mesh file: --mesh-unit) and --surface-pose (metres), and "
+                  "the sensor's pose in the rig file",
                   surface_.name.substr(0, 60).c_str(), missed_, pressed_,
                   Seconds(first_missed_).c_str());
     return Tell(text, missed_ == pressed_);

@@ -471,6 +471,46 @@ std::string DynamicEstimatorSummary::Brief() const {
   return text;
 }
 
+Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOptions& options) {
+  Issues issues;
+  if (fit.events_used == 0) return issues;
+  const std::string where = "dynamic, " + fit.task;
+  char text[400];
+  if (fit.chi2_per_dof < kTellChi2PerDof) {
+    std::snprintf(text, sizeof text,
+                  "chi-square per degree of freedom %.2f, far below 1: the pose track claims %.1f "
+                  "times the noise that the events show, and the intervals are about as much too "
+                  "wide. Is the skeleton another hand's (what it misses counts as noise), were the "
+                  "markers smoothed before they were recorded?",
+                  fit.chi2_per_dof, 1.0 / std::sqrt(std::max(1e-6, fit.chi2_per_dof)));
+    issues.push_back({where, Severity::kWarning, text});
+  }
+  if (fit.inertia_scale) {
+    const double off = std::log(*fit.inertia_scale) / options.inertia_sd_log;
+    if (!(std::abs(off) <= kTellPriorSd)) {
+      std::snprintf(text, sizeof text,
+                    "the inertia scale ended at %.3g, %.1f prior standard deviations from 1: the "
+                    "skeleton's masses may be another hand's, the force's unit or calibration "
+                    "wrong, or markers or force filtered; compliances follow it",
+                    *fit.inertia_scale, std::abs(off));
+      issues.push_back({where, Severity::kWarning, text});
+    }
+  }
+  if (fit.time_shift_s) {
+    const double off = *fit.time_shift_s / options.time_shift_sd_s;
+    if (!(std::abs(off) <= kTellPriorSd)) {
+      std::snprintf(text, sizeof text,
+                    "the force ended %.1f ms %s than the markers, %.1f prior standard deviations "
+                    "from 0: clocks that were not synchronised, a delay that nobody took out, or a "
+                    "filter on one of the two",
+                    1e3 * std::abs(*fit.time_shift_s), *fit.time_shift_s > 0 ? "later" : "earlier",
+                    std::abs(off));
+      issues.push_back({where, Severity::kWarning, text});
+    }
+  }
+  return issues;
+}
+
 Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip,
                                                const model::Skeleton& skeleton,
                                                const artefact::PoseTrack& pose,
@@ -545,6 +585,8 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
       fitter.Fit(std::move(events[f]), &out.fits[f], &out.summary);
     }
     if (cancelled) return Error{ErrorCode::kCancelled, "compliance fit cancelled"};
+    const Issues odd = OddNuisances(out.fits[f], options);
+    out.summary.issues.insert(out.summary.issues.end(), odd.begin(), odd.end());
   }
   return out;
 }

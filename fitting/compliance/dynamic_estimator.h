@@ -20,6 +20,7 @@
 #include "database/artefact/contact_track.h"
 #include "database/artefact/interaction_trajectory.h"
 #include "database/artefact/pose_track.h"
+#include "database/base/issue.h"
 #include "database/base/result.h"
 #include "database/model/skeleton.h"
 #include "database/recording/clip.h"
@@ -80,6 +81,7 @@ struct DynamicEstimatorSummary {
   /// Per task in order of the fits: log C with one T per joint, its sd, and the chi-square gained.
   std::vector<Eigen::VectorXd> log_compliance_own_T, sd_own_T;
   std::vector<double> chi2_gain_own_T;
+  Issues issues;  ///< OddNuisances of every fit
   std::string Brief() const;
 };
 
@@ -87,6 +89,17 @@ struct DynamicCompliance {
   std::vector<artefact::ComplianceFit> fits;  ///< one per task, estimator "dynamic"
   DynamicEstimatorSummary summary;
 };
+
+/// Below this a fit's chi-square per degree of freedom is as odd as above the refusal rule's: the
+/// claimed noise is too large, and so is every interval.
+inline constexpr double kTellChi2PerDof = 0.5;
+/// An inertia scale or a time shift that ends further from its prior, in the prior's sd, has taken
+/// up something else.
+inline constexpr double kTellPriorSd = 5.0;
+
+/// Warnings about what a fit with events shows beside its compliances: a chi-square per degree of
+/// freedom below kTellChi2PerDof, an inertia scale or a time shift beyond kTellPriorSd.
+Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOptions& options);
 
 /// `pose` needs whole information matrices around the contacts of `contact`. Fails with kNotFound,
 /// kInvalid, kUnidentifiable (no event with enough frames: says what is missing). A refused joint

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "database/base/check.h"
+#include "fitting/signal/find_stream.h"
 #include "fitting/signal/low_pass.h"
 #include "fitting/signal/series.h"
 
@@ -37,16 +38,8 @@ Result<ForceSignal> ForceSignal::Open(const recording::ClipSource& clip, const s
                                       const TouchOptions& options) {
   ForceSignal signal;
   signal.clip_ = &clip;
-  signal.sensor_ = sensor.empty() && !clip.force_sensors().empty() ? &clip.force_sensors().front()
-                                                                   : clip.FindForceSensor(sensor);
-  if (signal.sensor_ == nullptr) {
-    return Error{ErrorCode::kNotFound,
-                 "the clip has no force sensor '" + sensor + "': name one of its rig file's"};
-  }
+  HANDHOLD_ASSIGN(signal.sensor_, FindForceSensor(clip, sensor));
   const recording::StreamInfo* stream = clip.FindStream(signal.sensor_->stream_id);
-  if (stream == nullptr)
-    return Error{ErrorCode::kNotFound,
-                 "force sensor '" + signal.sensor_->name + "' has no stream in this clip"};
   if (stream->channel_count() != signal.sensor_->calibration.cols()) {
     return Error{ErrorCode::kCorrupt, "force sensor '" + signal.sensor_->name +
                                           "': calibration and stream differ in channels"};

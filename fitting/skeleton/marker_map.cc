@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "database/base/asked_range.h"
+
 namespace handhold::fitting {
 
 MarkerMap MapMarkers(const recording::StreamInfo& stream, const model::Skeleton& skeleton) {
@@ -50,6 +52,16 @@ Status CheckWorn(const std::vector<const recording::StreamInfo*>& streams,
                                          std::to_string(worn) + " of the " + std::to_string(all) +
                                          " markers of '" + skeleton.name() + "' (not " + named +
                                          "): choose the hand that wore them"};
+}
+
+Status CheckRange(const recording::ClipSource& clip,
+                  const std::vector<const recording::StreamInfo*>& streams,
+                  const std::optional<TimeRange>& range) {
+  if (!range) return {};
+  const TimeRange all{clip.Extent(streams.front()->id).begin, clip.Extent(streams.back()->id).end};
+  const std::string nothing = NothingWithin(*range, all, "the markers go");
+  if (nothing.empty()) return {};
+  return Error{ErrorCode::kInvalid, nothing};
 }
 
 }  // namespace handhold::fitting

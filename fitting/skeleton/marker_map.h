@@ -1,7 +1,8 @@
 /// Which channels of a marker stream are a skeleton's markers. Internal to the skeleton and pose
-/// fits; tested through them.
+/// fits and to the dry runs of their steps; tested through them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,10 @@ std::vector<std::string> MissingMarkers(const std::vector<const recording::Strea
 /// markers between them: that is another hand's recording, and its joints would be guesses.
 Status CheckWorn(const std::vector<const recording::StreamInfo*>& streams,
                  const model::Skeleton& skeleton);
+
+/// kInvalid, with what there is, when nothing of `streams` (in order of time) lies in `range`.
+Status CheckRange(const recording::ClipSource& clip,
+                  const std::vector<const recording::StreamInfo*>& streams,
+                  const std::optional<TimeRange>& range);
 
 }  // namespace handhold::fitting

@@ -7,6 +7,7 @@
 
 #include "database/geometry/fit.h"
 #include "database/model/kinematics.h"
+#include "fitting/signal/find_stream.h"
 #include "fitting/signal/touch.h"
 #include "fitting/skeleton/marker_map.h"
 
@@ -252,16 +253,10 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
       !(options.solver.prior_sd_rad > 0) || !(options.solver.prior_sd_m > 0)) {
     return Error{ErrorCode::kInvalid, "pose fit: every standard deviation must be positive"};
   }
-  std::string name = options.marker_stream;
-  if (name.empty()) {
-    const StreamInfo* first = clip.FirstOfKind(recording::StreamKind::kMarkers);
-    if (first == nullptr) return Error{ErrorCode::kNotFound, "the clip has no marker stream"};
-    name = first->name;
-  }
-  const std::vector<const StreamInfo*> streams = clip.FindStreams(name);
-  if (streams.empty()) return Error{ErrorCode::kNotFound, "the clip has no stream '" + name + "'"};
-
+  HANDHOLD_ASSIGN(const std::vector<const recording::StreamInfo*> streams,
+                  FindMarkerStreams(clip, options.marker_stream));
   HANDHOLD_TRY(CheckWorn(streams, skeleton));
+  HANDHOLD_TRY(CheckRange(clip, streams, options.range));
   PoseFit fit;
   std::vector<TimeRange> contacts = options.contacts;
   if (contacts.empty()) {
@@ -277,8 +272,6 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
   }
   TakeFitter fitter(skeleton, options, std::move(contacts), &fit);
   for (const StreamInfo* stream : streams) {
-    if (stream->kind != recording::StreamKind::kMarkers)
-      return Error{ErrorCode::kInvalid, "stream '" + name + "' holds no markers"};
     MarkerMap map = MapMarkers(*stream, skeleton);
     for (std::string& unknown : map.unknown) {
       std::vector<std::string>& told = fit.summary.unmodelled_markers;

@@ -11,6 +11,7 @@
 
 #include "database/geometry/shape.h"
 #include "fitting/residual/calibration_residual.h"
+#include "fitting/signal/find_stream.h"
 #include "fitting/signal/touch.h"
 #include "fitting/skeleton/calibration_frames.h"
 #include "fitting/skeleton/marker_map.h"
@@ -219,8 +220,9 @@ Status CheckAgreement(const SkeletonFitSummary& summary, const Eigen::VectorXd& 
     std::snprintf(text, sizeof text,
                   "the touched surface and the force sensor do not agree with the markers: in "
                   "contact the fingertip is %.2f mm off the surface, its touched point %.2f mm off "
-                  "the wrench's axis (RMS). Check --surface, --surface-pose and, in the rig file, "
-                  "the sensor's pose, normal and sign; --surface none fits the markers alone",
+                  "the wrench's axis (RMS). Check --surface (of a mesh file: --mesh-unit), "
+                  "--surface-pose and, in the rig file, the sensor's pose, normal and sign; "
+                  "--surface none fits the markers alone",
                   1e3 * summary.contact_distance_rms_m, 1e3 * summary.contact_axis_rms_m);
     return Error{ErrorCode::kInvalid, text};
   }
@@ -331,24 +333,12 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
     return Error{ErrorCode::kInvalid,
                  "skeleton fit: at least 10 frames, and every standard deviation positive"};
   }
-  std::string name = options.marker_stream;
-  if (name.empty()) {
-    const recording::StreamInfo* first = clip.FirstOfKind(recording::StreamKind::kMarkers);
-    if (first == nullptr) return Error{ErrorCode::kNotFound, "the clip has no marker stream"};
-    name = first->name;
-  }
-  const auto streams = clip.FindStreams(name);
-  if (streams.empty()) return Error{ErrorCode::kNotFound, "the clip has no stream '" + name + "'"};
+  HANDHOLD_ASSIGN(const std::vector<const recording::StreamInfo*> streams,
+                  FindMarkerStreams(clip, options.marker_stream));
   HANDHOLD_TRY(CheckWorn(streams, template_skeleton));
+  HANDHOLD_TRY(CheckRange(clip, streams, options.range));
   const TimeRange all{clip.Extent(streams.front()->id).begin, clip.Extent(streams.back()->id).end};
   const TimeRange range = options.range.value_or(all);
-  if (range.begin >= all.end || range.end <= all.begin || range.begin >= range.end) {
-    return Error{ErrorCode::kInvalid,
-                 "skeleton fit: nothing lies from " + FormatSeconds(range.begin - Timestamp()) +
-                     " to " + FormatSeconds(range.end - Timestamp()) + ": the markers go from " +
-                     FormatSeconds(all.begin - Timestamp()) + " to " +
-                     FormatSeconds(all.end - Timestamp()) + " (--from, --to)"};
-  }
   HANDHOLD_ASSIGN(std::vector<CalibrationFrame> frames,
                   ReadCalibrationFrames(clip, streams, template_skeleton, {range}, options.frames));
   if (static_cast<int>(frames.size()) < 10) {
@@ -380,14 +370,13 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
                        .radius_m;
     const recording::ClipSource& touched =
         options.surface->clip != nullptr ? *options.surface->clip : clip;
-    const auto touched_streams = touched.FindStreams(name);
-    if (touched_streams.empty())
-      return Error{ErrorCode::kNotFound, "the clip of the contact has no stream '" + name + "'"};
+    const auto touched_streams = FindMarkerStreams(touched, streams.front()->name);
+    if (!touched_streams) return touched_streams.error().Within("the clip of the contact");
     HANDHOLD_ASSIGN(const ForceSignal force,
                     ForceSignal::Open(touched, options.surface->force_sensor));
     std::vector<TimeRange> contacts;
     for (const Touch& t : force.touches()) contacts.push_back({t.onset, t.release});
-    HANDHOLD_ASSIGN(touching, ReadCalibrationFrames(touched, touched_streams, template_skeleton,
+    HANDHOLD_ASSIGN(touching, ReadCalibrationFrames(touched, *touched_streams, template_skeleton,
                                                     contacts, options.contact_frames));
     HANDHOLD_TRY(AddWrench(force, options.contact_force_N, &touching));
     touching = PoseAndSpread(template_skeleton, std::move(touching), options.contact_frames);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "database/base/asked_range.h"
+
 namespace handhold::synthesis {
 namespace {
 
@@ -132,6 +134,21 @@ Status CheckBegin(const ContactSet& contacts, const ReplayScene& scene, Timestam
 
 }  // namespace
 
+Status CheckRange(const artefact::InteractionTrajectory& trajectory, const ReplayOptions& options) {
+  if (trajectory.times.empty() || options.range.length() == Duration()) return {};
+  const TimeRange there{trajectory.times.front(), trajectory.times.back()};
+  const std::string nothing = NothingWithin(options.range, there, "the reference trajectory goes");
+  if (!nothing.empty()) return Error{ErrorCode::kInvalid, nothing};
+  const Duration length =
+      std::min(options.range.end, there.end) - std::max(options.range.begin, there.begin);
+  if (length >= Duration::FromSeconds(options.step.step_s)) return {};
+  return Error{ErrorCode::kInvalid, "only " + FormatSeconds(length) +
+                                        " of the reference trajectory lie in what was asked for, "
+                                        "less than a step of the replay, " +
+                                        FormatSeconds(Duration::FromSeconds(options.step.step_s)) +
+                                        " (--from, --to)"};
+}
+
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
                                            const ReplayScene& scene, const ReplayOptions& options) {
@@ -142,12 +159,7 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
   const Timestamp end =
       whole ? trajectory.times.back() : std::min(options.range.end, trajectory.times.back());
   const Duration step = Duration::FromSeconds(options.step.step_s);
-  if (!(begin < end)) {
-    return Error{ErrorCode::kInvalid,
-                 "the asked time range holds nothing of the trajectory, which goes from " +
-                     FormatSeconds(trajectory.times.front() - Timestamp()) + " to " +
-                     FormatSeconds(trajectory.times.back() - Timestamp())};
-  }
+  HANDHOLD_TRY(CheckRange(trajectory, options));
   const int steps = static_cast<int>((end - begin).ns() / step.ns());
 
   artefact::Motion motion;

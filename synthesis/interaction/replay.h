@@ -57,8 +57,16 @@ struct ReplayOptions {
   std::function<bool(double)> progress;
 };
 
+/// A touch whose force exceeds this many times the captured one's is a jam: the hand is caught on
+/// something, and what it does there hangs on compliances that no capture showed.
+inline constexpr double kJamForce = 2.0;
+
 /// A hand that begins deeper in a surface than this is not a hand that came to touch it.
 inline constexpr double kDeepestBegin_m = 5e-4;
+
+/// kInvalid, with the range that there is, where less than a step of the trajectory lies in
+/// options.range.
+Status CheckRange(const artefact::InteractionTrajectory& trajectory, const ReplayOptions& options);
 
 /// One frame per step; the hand begins at its reference, so it must begin free of what it touches.
 /// Errors: kUnidentifiable when a joint that contact loads has no compliance (naming the joints and

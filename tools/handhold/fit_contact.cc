@@ -69,6 +69,7 @@ Verb FitContactVerb() {
         step.clip = given.Text("CLIP");
         step.pose = given.Text("--pose");
         step.surface = given.Text("--surface");
+        step.metres_per_unit = MetresPerUnit(given);
         const auto pose = PoseOption(given, "--surface-pose");
         if (!pose) return Outcome::Usage(pose.error().message);
         step.X_WSurface = *pose;

@@ -87,6 +87,7 @@ Verb FitSkeletonVerb() {
         step.template_scale = given.Number("--scale");
         step.contact_clip = given.Text("--contact-clip");
         step.surface = given.Text("--surface");
+        step.metres_per_unit = MetresPerUnit(given);
         const auto pose = PoseOption(given, "--surface-pose");
         if (!pose) return Outcome::Usage(pose.error().message);
         const auto range = RangeOf(given);

@@ -137,7 +137,9 @@ std::string LossOf(const live::StoredTake& stored) {
   int64_t lost = 0;
   for (const recording::Gap& gap : stored.take.gaps) lost += gap.count;
   return name + " is stored; " + std::to_string(lost) + " samples are missing in " +
-         std::to_string(stored.take.gaps.size()) + " gaps, each written down in the clip";
+         (stored.take.gaps.size() == 1
+              ? "1 gap, written down in the clip"
+              : std::to_string(stored.take.gaps.size()) + " gaps, each written down in the clip");
 }
 
 Outcome Record(Context& context, LiveView& view, live::Session& session, bool armed_by_key,

@@ -14,10 +14,26 @@ Positional ClipPositional() {
 std::vector<Option> SurfaceOptions() {
   return {{.name = "--surface",
            .value_name = "PROP",
-           .help = "what was touched: a prop of ours or a file; default: the clip's prop"},
+           .help = "what was touched: a prop of ours, a .json prop or a .stl, .obj, .ply mesh; "
+                   "default: the clip's prop"},
           {.name = "--surface-pose",
            .value_name = "POSE",
-           .help = "where it stood: \"x y z [qw qx qy qz]\", metres; default: as the clip says"}};
+           .help = "where it stood: \"x y z [qw qx qy qz]\", metres; default: as the clip says"},
+          MeshUnitOption()};
+}
+
+Option MeshUnitOption() {
+  return {.name = "--mesh-unit",
+          .value_name = "UNIT",
+          .help = "of a mesh file",
+          .kind = ValueKind::kChoice,
+          .choices = {"mm", "cm", "m", "in"},
+          .fallback = "mm"};
+}
+
+double MetresPerUnit(const Arguments& given) {
+  const std::string unit = given.Text("--mesh-unit");
+  return unit == "m" ? 1.0 : unit == "cm" ? 0.01 : unit == "in" ? 0.0254 : 0.001;
 }
 
 std::vector<Option> RangeOptions() {

@@ -17,8 +17,12 @@ namespace handhold::cli {
 
 /// CLIP: "name, id, or the beginning of an id".
 Positional ClipPositional();
-/// --surface and --surface-pose: what was touched and where it stood.
+/// --surface, --surface-pose and --mesh-unit: what was touched and where it stood.
 std::vector<Option> SurfaceOptions();
+/// --mesh-unit: one rule for every verb that takes a mesh file.
+Option MeshUnitOption();
+/// Metres per unit that --mesh-unit says.
+double MetresPerUnit(const Arguments& given);
 /// --from and --to, clip time.
 std::vector<Option> RangeOptions();
 

@@ -40,16 +40,12 @@ Status ReadAssumptions(const std::vector<std::string>& words, Step* step) {
   return {};
 }
 
-double MetresPerUnit(const std::string& unit) {
-  return unit == "m" ? 1.0 : unit == "cm" ? 0.01 : unit == "in" ? 0.0254 : 0.001;
-}
-
 Result<Step> StepOf(const Arguments& given) {
   Step step;
   step.clip = given.Text("CLIP");
   step.trajectory = given.Text("--compliance");
   step.prop = given.Text("--prop");
-  step.metres_per_unit = MetresPerUnit(given.Text("--mesh-unit"));
+  step.metres_per_unit = MetresPerUnit(given);
   HANDHOLD_ASSIGN(step.X_WProp, PoseOption(given, "--prop-pose"));
   if (given.Has("--friction")) step.friction = given.Number("--friction");
   if (given.Has("--surface-compliance"))
@@ -78,15 +74,22 @@ Outcome Print(Context& context, const store::Library& library,
     HANDHOLD_ASSIGN(const double contact, summary.Get<double>("contact_share"));
     HANDHOLD_ASSIGN(const double slip, summary.Get<double>("slip_share"));
     HANDHOLD_ASSIGN(const double residual, summary.Get<double>("equilibrium_residual_max_rad"));
-    out.PrintRecord(
-        "replay",
-        {{{.name = "prop"}, motion.surface},
-         {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
-         {{.name = "peak_force_N", .decimals = 2}, peak_N},
-         {{.name = "contact_share", .decimals = 3}, contact},
-         {{.name = "slip_share", .heading = "slip share of contact", .decimals = 3}, slip},
-         {{.name = "equilibrium_residual_max_rad", .decimals = 4}, residual},
-         {{.name = "lcp_failures"}, motion.lcp_failures}});
+    std::vector<Field> replay = {
+        {{.name = "prop"}, motion.surface},
+        {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
+        {{.name = "peak_force_N", .decimals = 2}, peak_N},
+        {{.name = "contact_share", .decimals = 3}, contact},
+        {{.name = "slip_share", .heading = "slip share of contact", .decimals = 3},
+         contact > 0 ? Cell(slip) : Cell(std::nullopt)},
+        {{.name = "equilibrium_residual_max_rad", .decimals = 4}, residual},
+        {{.name = "lcp_failures"}, motion.lcp_failures}};
+    // Motions of before do not say.
+    if (const text::Json* nearest = json.Find("nearest_approach_m"); nearest && nearest->number()) {
+      replay.push_back(
+          {{.name = "nearest_approach_m", .heading = "never touched; nearest, m", .decimals = 5},
+           *nearest->number()});
+    }
+    out.PrintRecord("replay", replay);
     {
       Table table = out.BeginTable(
           "assumed", {{.name = "dof"},
@@ -96,13 +99,18 @@ Outcome Print(Context& context, const store::Library& library,
       for (const pipeline::AssumedValue& a : result.assumed)
         table.Row({a.dof, a.task, a.compliance_rad_per_Nm, a.asked_rad_per_Nm});
     }
+    const bool touched = contact > 0 || std::any_of(result.replays.begin(), result.replays.end(),
+                                                    [](const pipeline::AssumptionReplay& r) {
+                                                      return r.peak_force_N > 0;
+                                                    });
     Table table = out.BeginTable("if_assumed_otherwise", {{.name = "factor"},
                                                           {.name = "force_rms_N", .decimals = 3},
                                                           {.name = "tip_rms_m", .decimals = 5},
                                                           {.name = "peak_force_N", .decimals = 2},
                                                           {.name = "motion"}});
+    // Where nothing was touched nothing hangs on what was assumed: the warning says so.
     for (const pipeline::AssumptionReplay& r : result.replays)
-      table.Row({r.factor, r.force_rms_N, r.tip_rms_m, r.peak_force_N, r.motion});
+      if (touched) table.Row({r.factor, r.force_rms_N, r.tip_rms_m, r.peak_force_N, r.motion});
     table.End();
     out.EndDocument();
     return OutcomeOf(motion.summary_json);
@@ -136,12 +144,7 @@ Verb SynthInteractionVerb() {
             .value_name = "POSE",
             .help = "\"x y z [qw qx qy qz]\", metres; default: where the captured surface stood, a "
                     "mesh under the hand"},
-           {.name = "--mesh-unit",
-            .value_name = "UNIT",
-            .help = "of a mesh file",
-            .kind = ValueKind::kChoice,
-            .choices = {"mm", "cm", "m", "in"},
-            .fallback = "mm"},
+           MeshUnitOption(),
            {.name = "--friction",
             .value_name = "MU",
             .help = "Coulomb coefficient; default: the prop's own",

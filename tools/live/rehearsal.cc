@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -185,6 +186,16 @@ Result<std::vector<RigFaults>> LoadFaults(const std::string& given, const Rig& r
                                           Duration session) {
   if (given.empty() || given == "none") return std::vector<RigFaults>();
   if (given == "standard") return StandardFaults(rig, session);
+  std::error_code ignored;
+  if (!std::filesystem::exists(given, ignored)) {
+    const std::vector<std::string> names = {"none", "standard"};
+    const std::vector<std::string> near = NearestNames(given, names, 1);
+    return Error{ErrorCode::kNotFound,
+                 "--faults '" + given +
+                     "': " + (near.empty() ? "" : "did you mean '" + near.front() + "'? ") +
+                     "give none, standard, or the path of a script (there is no such file) with a "
+                     "line as 'vicon at 5 s stall 300 ms' for each"};
+  }
   HANDHOLD_ASSIGN(const std::string text, text::ReadTextFile(given, 1 << 20));
   return ParseRigFaults(text, rig, given);
 }

@@ -62,6 +62,7 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
   const model::Skeleton& hand = tracks.skeleton.skeleton;
   HANDHOLD_TRY(Report(context, 0.1, "fit.compliance: dynamic estimator"));
   Json summary = Json::Object();
+  Issues issues;
   std::vector<ComplianceFit> fits;
   fitting::DynamicEstimatorOptions options = step.dynamic;
   options.keep_going = [&] {
@@ -72,6 +73,7 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
   if (dynamic) {
     fits = dynamic->fits;
     summary.Set("dynamic", ToJson(dynamic->summary));
+    issues = dynamic->summary.issues;
   } else if (dynamic.error().code == ErrorCode::kUnidentifiable) {
     fits = RefuseAll(tracks, dynamic.error().message);
     summary.Set("dynamic", Json::Object({{"refused", dynamic.error().message}}));
@@ -87,6 +89,8 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
       fitting::ReferenceTrajectoryFit reference,
       fitting::MakeInteractionTrajectory(hand, tracks.pose, tracks.contact, fits, step.reference));
   summary.Set("reference", ToJson(reference.summary));
+  issues.insert(issues.end(), reference.summary.issues.begin(), reference.summary.issues.end());
+  summary.Set("issues", ToJson(issues));
   HANDHOLD_ASSIGN(reference.trajectory.summary_json, Parameters(summary));
   return std::move(reference.trajectory);
 }

@@ -1,5 +1,6 @@
 #include "tools/pipeline/fit_contact.h"
 
+#include "fitting/signal/find_stream.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/step_runner.h"
@@ -14,8 +15,11 @@ Result<StepResult> FitContactStep::Run(const StepContext& context) const {
                   FindResult(context, pose, "pose_track", found, "fit pose", &chosen));
   HANDHOLD_TRY(RequireSameClip(track, found));
   HANDHOLD_ASSIGN(const PlacedSurface placed,
-                  FindSurface(context, surface, X_WSurface, found, &chosen));
+                  FindSurface(context, surface, metres_per_unit, X_WSurface, found, &chosen));
   HANDHOLD_ASSIGN(const artefact::ProvenanceInput hand, RequireInput(track, "skeleton"));
+  HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
+  if (const auto sensor = fitting::FindForceSensor(*reader, options.force_sensor); !sensor)
+    return sensor.error().Within("clip '" + found.row.name + "'");
   artefact::Provenance provenance = ProvenanceOf("fit.contact", fitting::kContactFitVersion);
   provenance.inputs = {found.input(), hand, {"pose", track.hash, ""}, placed.prop.input()};
   text::Json parameters = ToJson(options);
@@ -23,7 +27,6 @@ Result<StepResult> FitContactStep::Run(const StepContext& context) const {
   HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
   return RunStep(context, std::move(provenance), std::move(chosen),
                  [&]() -> Result<artefact::ContactTrack> {
-                   HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
                    HANDHOLD_ASSIGN(const artefact::PoseTrack poses,
                                    store::LoadPoseTrack(context.library.ArtefactPath(track.hash)));
                    HANDHOLD_ASSIGN(const FoundSkeleton skeleton,

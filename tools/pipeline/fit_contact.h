@@ -14,8 +14,9 @@ namespace handhold::pipeline {
 /// ("exploring", "scratching") is what the operator's events of the clip say.
 struct FitContactStep {
   std::string clip = {};
-  std::string pose = {};     ///< artefact; empty: the clip's newest pose track
-  std::string surface = {};  ///< name or file of a prop; empty: the clip's own
+  std::string pose = {};                        ///< artefact; empty: the clip's newest pose track
+  std::string surface = {};                     ///< name or file of a prop; empty: the clip's own
+  double metres_per_unit = kMeshMetresPerUnit;  ///< of a mesh file
   std::optional<geometry::RigidTransform> X_WSurface = {};  ///< empty: as the clip says (prop_pose)
   fitting::ContactFitOptions options = {};
 

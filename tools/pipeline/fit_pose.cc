@@ -10,12 +10,13 @@ Result<StepResult> FitPoseStep::Run(const StepContext& context) const {
   std::vector<std::string> chosen;
   HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
   HANDHOLD_ASSIGN(const FoundSkeleton hand, FindSkeleton(context, skeleton, found, &chosen));
+  HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
+  HANDHOLD_TRY(CheckMarkers(*reader, found, options.marker_stream, hand.skeleton, options.range));
   artefact::Provenance provenance = ProvenanceOf("fit.pose", fitting::kPoseFitVersion);
   provenance.inputs = {found.input(), hand.input()};
   HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(ToJson(options)));
   return RunStep(
       context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::PoseTrack> {
-        HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
         fitting::PoseFitOptions used = options;
         used.progress = [&](double share) {
           return Report(context, share, "fit.pose").has_value();

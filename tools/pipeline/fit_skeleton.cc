@@ -1,6 +1,7 @@
 #include "tools/pipeline/fit_skeleton.h"
 
 #include "database/model/skeleton_json.h"
+#include "fitting/signal/find_stream.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/step_runner.h"
 #include "tools/pipeline/surface.h"
@@ -33,6 +34,7 @@ Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
     used.range = RangeOfMotion(*reader);
     if (used.range) chosen.push_back("range of motion from the take of that name in the clip");
   }
+  HANDHOLD_TRY(CheckMarkers(*reader, found, used.marker_stream, hand.skeleton, used.range));
   artefact::Provenance provenance = ProvenanceOf("fit.skeleton", fitting::kSkeletonFitVersion);
   provenance.inputs = {found.input(), hand.input("template")};
   Json parameters = ToJson(used);
@@ -43,17 +45,29 @@ Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
   if (!contact_clip.empty()) {
     HANDHOLD_ASSIGN(touched, FindClip(context, contact_clip));
     HANDHOLD_ASSIGN(touched_reader, context.library.OpenClip(touched.row.id));
+    HANDHOLD_ASSIGN(const auto worn, fitting::FindMarkerStreams(*reader, used.marker_stream));
+    const auto there = fitting::FindMarkerStreams(*touched_reader, worn.front()->name);
+    if (!there) return there.error().Within("clip '" + touched.row.name + "' (--contact-clip)");
     provenance.inputs.push_back({"contact_clip", touched.row.sha256, touched.row.name});
   }
   std::optional<PlacedSurface> placed;
   const bool feels = !(touched_reader ? *touched_reader : *reader).force_sensors().empty();
   if (surface != "none" && (feels || !surface.empty())) {
-    HANDHOLD_ASSIGN(placed, FindSurface(context, surface, X_WSurface, touched, &chosen));
+    const std::string sensor = options.surface ? options.surface->force_sensor : std::string();
+    if (const auto felt =
+            fitting::FindForceSensor(touched_reader ? *touched_reader : *reader, sensor);
+        !felt) {
+      return Error{felt.error().code, felt.error().message +
+                                          "; --contact-clip names it, --surface none fits the "
+                                          "markers alone"}
+          .Within("clip '" + touched.row.name + "'");
+    }
+    HANDHOLD_ASSIGN(placed,
+                    FindSurface(context, surface, metres_per_unit, X_WSurface, touched, &chosen));
     provenance.inputs.push_back(placed->prop.input());
     parameters.Set("X_WSurface", PoseToJson(placed->X_WP));
-    used.surface = fitting::TouchedSurface{
-        &placed->prop.prop, placed->X_WP,
-        options.surface ? options.surface->force_sensor : std::string(), touched_reader.get()};
+    used.surface =
+        fitting::TouchedSurface{&placed->prop.prop, placed->X_WP, sensor, touched_reader.get()};
     parameters.Set("force_sensor", used.surface->force_sensor);
   }
   HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));

@@ -20,6 +20,7 @@ struct FitSkeletonStep {
   /// What the fingertip touches, so that contact shows the end segment: name or file of a prop;
   /// empty: the clip's own; "none": markers only.
   std::string surface = {};
+  double metres_per_unit = kMeshMetresPerUnit;              ///< of a mesh file
   std::optional<geometry::RigidTransform> X_WSurface = {};  ///< empty: as the clip says (prop_pose)
   std::string contact_clip = {};  ///< where it touches; empty: the same clip
   /// options.range empty: the clip's event of kind "take" with text "range_of_motion", else all.

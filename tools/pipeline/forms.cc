@@ -224,6 +224,7 @@ Json ToJson(const fitting::DynamicEstimatorSummary& s) {
                        {"events", s.events},
                        {"used", s.used},
                        {"notes", Words(s.notes)},
+                       {"issues", ToJson(s.issues)},
                        {"log_compliance_own_T", Vectors(s.log_compliance_own_T)},
                        {"sd_own_T", Vectors(s.sd_own_T)},
                        {"chi2_gain_own_T", Json::Array(s.chi2_gain_own_T)}});

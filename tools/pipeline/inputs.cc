@@ -11,6 +11,8 @@
 #include "database/model/skeleton_json.h"
 #include "database/text/json.h"
 #include "database/text/json_view.h"
+#include "fitting/signal/find_stream.h"
+#include "fitting/skeleton/marker_map.h"
 #include "tools/pipeline/step_runner.h"
 
 namespace handhold::pipeline {
@@ -96,10 +98,9 @@ Result<FoundSkeleton> SkeletonByKey(const StepContext& context, const std::strin
 /// Marker names of the clip's first marker stream.
 Result<std::vector<std::string>> MarkersOf(const StepContext& context, const FoundClip& clip) {
   HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(clip.row.id));
-  const recording::StreamInfo* stream = reader->FirstOfKind(recording::StreamKind::kMarkers);
-  if (stream == nullptr)
-    return Error{ErrorCode::kNotFound, "clip '" + clip.row.name + "' has no marker stream"};
-  return stream->ItemNames();
+  const auto streams = fitting::FindMarkerStreams(*reader, "");
+  if (!streams) return streams.error().Within("clip '" + clip.row.name + "'");
+  return streams->front()->ItemNames();
 }
 
 }  // namespace
@@ -270,6 +271,19 @@ Result<FoundSkeleton> FindTemplate(const StepContext& context, const std::string
   chosen->push_back("template '" + best + "' (the clip has " + std::to_string(best_count) +
                     " of its markers)");
   return SkeletonByKey(context, best, scale);
+}
+
+Status CheckMarkers(const recording::ClipSource& source, const FoundClip& clip,
+                    const std::string& stream, const model::Skeleton& skeleton,
+                    const std::optional<TimeRange>& range) {
+  const std::string where = "clip '" + clip.row.name + "'";
+  const auto streams = fitting::FindMarkerStreams(source, stream);
+  if (!streams) return streams.error().Within(where);
+  if (const Status worn = fitting::CheckWorn(*streams, skeleton); !worn)
+    return worn.error().Within(where);
+  if (const Status some = fitting::CheckRange(source, *streams, range); !some)
+    return some.error().Within(where);
+  return {};
 }
 
 Result<FoundProp> LoadPropArtefact(const store::Library& library, const std::string& hash) {

@@ -68,6 +68,12 @@ Result<FoundSkeleton> FindTemplate(const StepContext& context, const std::string
 /// The skeleton kept as artefact `hash` (kind "skeleton": fitted or imported).
 Result<FoundSkeleton> LoadSkeletonArtefact(const store::Library& library, const std::string& hash);
 
+/// What the fits of hands and poses ask of a clip's markers first, so that a dry run says it too:
+/// the stream, half of the skeleton's markers, something in `range`. Errors name the clip.
+Status CheckMarkers(const recording::ClipSource& source, const FoundClip& clip,
+                    const std::string& stream, const model::Skeleton& skeleton,
+                    const std::optional<TimeRange>& range);
+
 struct FoundProp {
   model::Prop prop;
   std::string hash;  ///< of its artefact (kind "prop")

@@ -41,6 +41,9 @@ struct StepResult {
   std::vector<std::string> chosen = {};
 };
 
+/// Of a mesh file for which nothing is said: most are in millimetres. One rule for all steps.
+inline constexpr double kMeshMetresPerUnit = 0.001;
+
 /// Reports and answers whether to go on; kCancelled when the caller says stop.
 Status Report(const StepContext& context, double fraction, std::string_view what);
 

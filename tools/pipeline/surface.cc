@@ -5,6 +5,7 @@
 namespace handhold::pipeline {
 
 Result<PlacedSurface> FindSurface(const StepContext& context, const std::string& key,
+                                  double metres_per_unit,
                                   const std::optional<geometry::RigidTransform>& X_WP,
                                   const FoundClip& clip, std::vector<std::string>* chosen) {
   std::string name = key;
@@ -18,7 +19,7 @@ Result<PlacedSurface> FindSurface(const StepContext& context, const std::string&
     chosen->push_back("surface '" + name + "' (the clip's prop)");
   }
   PlacedSurface placed;
-  HANDHOLD_ASSIGN(placed.prop, FindProp(context, name, 1.0, chosen));
+  HANDHOLD_ASSIGN(placed.prop, FindProp(context, name, metres_per_unit, chosen));
   if (X_WP) {
     placed.X_WP = *X_WP;
     return placed;

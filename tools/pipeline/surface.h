@@ -16,8 +16,10 @@ struct PlacedSurface {
 };
 
 /// `key` and `X_WP` as the caller gave them; what is empty is taken from the clip (info.prop,
-/// property prop_pose). kInvalid names the option that would help.
+/// property prop_pose). `metres_per_unit` scales a mesh file. kInvalid names the option that would
+/// help.
 Result<PlacedSurface> FindSurface(const StepContext& context, const std::string& key,
+                                  double metres_per_unit,
                                   const std::optional<geometry::RigidTransform>& X_WP,
                                   const FoundClip& clip, std::vector<std::string>* chosen);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "database/base/names.h"
 #include "database/geometry/rotation.h"
@@ -29,6 +30,7 @@ struct Scene {
   FoundSkeleton skeleton;
   FoundProp prop;
   RigidTransform X_WProp;
+  std::string captured_contact;  ///< artefact: what the hand felt where it was captured
   double surface_compliance_m_per_N = 0.0;
   synthesis::ReplayForm form = synthesis::ReplayForm::kQuasiStatic;
 };
@@ -154,9 +156,77 @@ AssumptionReplay Difference(const model::Skeleton& hand, const Motion& a, const 
 
 constexpr double kTellResidual_rad = 0.1;
 
+/// Least distance of the hand's round shapes to the prop over the motion, 600 frames at the most;
+/// infinity when the hand has none.
+Result<double> NearestApproach(const Scene& scene, const Motion& motion) {
+  const model::Skeleton& hand = scene.skeleton.skeleton;
+  const synthesis::PlacedProp placed{&scene.prop.prop, scene.X_WProp};
+  model::KinematicsData data(hand);
+  double nearest_m = std::numeric_limits<double>::infinity();
+  const Eigen::Index frames = motion.q.cols(), step = std::max<Eigen::Index>(1, frames / 600);
+  for (Eigen::Index k = 0; k < frames; k += step) {
+    model::ComputePoses<double>(hand, motion.q.col(k), &data);
+    const synthesis::ContactOptions anywhere{.margin_m = std::min(nearest_m, 100.0)};
+    HANDHOLD_ASSIGN(const synthesis::ContactSet contacts,
+                    synthesis::GenerateContacts(hand, data, {&placed, 1}, anywhere));
+    for (const synthesis::Contact& c : contacts) nearest_m = std::min(nearest_m, c.separation_m);
+  }
+  return nearest_m;
+}
+
+/// Touches that press more than kJamForce times as hard as when they were captured.
+std::optional<Issue> Jams(const artefact::ContactTrack& captured, const Motion& motion) {
+  const std::vector<Vec3> force = Forces(motion);
+  const size_t phases = captured.phases.size();
+  int jams = 0, touches = 0;
+  double worst = 0, worst_N = 0;
+  Timestamp at;
+  for (size_t p = 0; p < phases; ++p) {
+    const artefact::ContactPhase& phase = captured.phases[p];
+    // On another surface a touch begins and ends elsewhere: up to halfway to its neighbours.
+    const auto halfway = [](Timestamp a, Timestamp b) {
+      return a + Duration::Nanoseconds((b - a).ns() / 2);
+    };
+    const TimeRange around{
+        p == 0 ? motion.times.front() : halfway(captured.phases[p - 1].release, phase.onset),
+        p + 1 == phases ? motion.times.back() + Duration::Nanoseconds(1)
+                        : halfway(phase.release, captured.phases[p + 1].onset)};
+    double captured_N = 0, peak_N = 0;
+    for (size_t k = 0; k < captured.times.size(); ++k) {
+      if (!around.Contains(captured.times[k])) continue;
+      const Vec3 f = captured.f_onHand_W.col(static_cast<Eigen::Index>(k));
+      if (f.allFinite()) captured_N = std::max(captured_N, f.norm());
+    }
+    Timestamp peak_at;
+    for (size_t k = 0; k < force.size(); ++k) {
+      if (!around.Contains(motion.times[k]) || force[k].norm() <= peak_N) continue;
+      peak_N = force[k].norm(), peak_at = motion.times[k];
+    }
+    touches += peak_N > 0;
+    if (!(captured_N > 0) || peak_N <= synthesis::kJamForce * captured_N) continue;
+    ++jams;
+    if (peak_N / captured_N > worst) worst = peak_N / captured_N, worst_N = peak_N, at = peak_at;
+  }
+  if (jams == 0) return std::nullopt;
+  char text[400];
+  std::snprintf(text, sizeof text,
+                "%d of %d touches jam: they press more than %g times as hard as when they were "
+                "captured, the worst %.1f times, %.3g N at %.2f s; there the hand is caught, and "
+                "force and path hang on every compliance",
+                jams, touches, synthesis::kJamForce, worst, worst_N, (at - Timestamp()).seconds());
+  std::string what = text;
+  if (!motion.assumed_dofs.empty()) {
+    what += " (assumed for";
+    for (const std::string& dof : motion.assumed_dofs) what += " " + dof;
+    what += ")";
+  }
+  return Issue{"jam", Severity::kWarning, what};
+}
+
 /// What a reader of the motion must know: of the trajectory it plays between `motion`'s ends, and
 /// of the motion itself.
-Issues Findings(const InteractionTrajectory& played, const Motion& motion) {
+Issues Findings(const InteractionTrajectory& played, const artefact::ContactTrack& captured,
+                const Motion& motion, double nearest_m) {
   Issues issues;
   // Where no pose was fitted the reference goes straight from one frame to the next.
   const Duration bridged = Duration::Milliseconds(50);
@@ -189,10 +259,17 @@ Issues Findings(const InteractionTrajectory& played, const Motion& motion) {
         motion.equilibrium_residual_rad.maxCoeff());
     issues.push_back({"balance", Severity::kWarning, text});
   }
-  if (motion.contacts.empty())
-    issues.push_back(
-        {"contact", Severity::kWarning,
-         "the hand never touches '" + motion.surface + "': --prop-pose places it elsewhere"});
+  if (motion.contacts.empty()) {
+    std::string how;
+    if (std::isfinite(nearest_m)) {
+      std::snprintf(text, sizeof text, "; it comes no nearer than %.3g mm", 1e3 * nearest_m);
+      how = text;
+    }
+    issues.push_back({"contact", Severity::kWarning,
+                      "the hand never touches '" + motion.surface + "'" + how +
+                          ": --prop-pose places it elsewhere, --from and --to choose when"});
+  }
+  if (const std::optional<Issue> jams = Jams(captured, motion)) issues.push_back(*jams);
   if (motion.lcp_failures > 0) {
     issues.push_back({"contact", Severity::kLoss,
                       std::to_string(motion.lcp_failures) +
@@ -201,8 +278,8 @@ Issues Findings(const InteractionTrajectory& played, const Motion& motion) {
   return issues;
 }
 
-Json Summary(const InteractionTrajectory& played, const Motion& motion,
-             const std::vector<AssumptionReplay>& replays) {
+Json Summary(const InteractionTrajectory& played, const artefact::ContactTrack& captured,
+             const Motion& motion, double nearest_m, const std::vector<AssumptionReplay>& replays) {
   const std::vector<Vec3> force = Forces(motion);
   double touching = 0, sliding = 0;
   for (const Vec3& f : force) touching += !f.isZero();
@@ -226,7 +303,8 @@ Json Summary(const InteractionTrajectory& played, const Motion& motion,
                                             : motion.equilibrium_residual_rad.maxCoeff()},
        {"lcp_residual_max", motion.lcp_residual.size() == 0 ? 0.0 : motion.lcp_residual.maxCoeff()},
        {"lcp_failures", motion.lcp_failures},
-       {"issues", ToJson(Findings(played, motion))},
+       {"issues", ToJson(Findings(played, captured, motion, nearest_m))},
+       {"nearest_approach_m", std::isfinite(nearest_m) ? Json(nearest_m) : Json()},
        {"assumed_replays", std::move(list)}});
 }
 
@@ -248,7 +326,15 @@ class Maker {
                       store::LoadInteractionTrajectory(context_.library.ArtefactPath(trajectory)));
       HANDHOLD_ASSIGN(Motion motion, Replay(played));
       HANDHOLD_ASSIGN(const std::vector<AssumptionReplay> others, replays(motion));
-      HANDHOLD_ASSIGN(motion.summary_json, Parameters(Summary(played, motion, others)));
+      double nearest_m = std::numeric_limits<double>::infinity();  // not asked where it touches
+      if (motion.contacts.empty()) {
+        HANDHOLD_ASSIGN(nearest_m, NearestApproach(scene_, motion));
+      }
+      HANDHOLD_ASSIGN(
+          const artefact::ContactTrack captured,
+          store::LoadContactTrack(context_.library.ArtefactPath(scene_.captured_contact)));
+      HANDHOLD_ASSIGN(motion.summary_json,
+                      Parameters(Summary(played, captured, motion, nearest_m, others)));
       return motion;
     });
   }
@@ -390,7 +476,13 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   HANDHOLD_ASSIGN(const InteractionTrajectory base,
                   store::LoadInteractionTrajectory(context.library.ArtefactPath(fitted.hash)));
   HANDHOLD_ASSIGN(FoundSkeleton skeleton, LoadSkeletonArtefact(context.library, hand.hash));
-  Scene scene{.skeleton = std::move(skeleton), .prop = {}, .X_WProp = {}};
+  if (range) {
+    synthesis::ReplayOptions asked;
+    asked.range = *range, asked.step = this->step;
+    HANDHOLD_TRY(synthesis::CheckRange(base, asked));
+  }
+  Scene scene{
+      .skeleton = std::move(skeleton), .prop = {}, .X_WProp = {}, .captured_contact = contact.hash};
   if (prop.empty()) {
     HANDHOLD_ASSIGN(scene.prop, LoadPropArtefact(context.library, surface.hash));
     chosen.push_back("prop '" + scene.prop.prop.name + "' (the captured surface)");

@@ -49,7 +49,7 @@ struct SynthInteractionStep {
 
   /// Prop by name, .json file, mesh (.stl, .obj, .ply) or artefact; empty: the captured surface.
   std::string prop = {};
-  double metres_per_unit = 0.001;  ///< of a mesh file
+  double metres_per_unit = kMeshMetresPerUnit;  ///< of a mesh file
   /// Where it stands. Empty: a prop stands where the captured surface stood; a mesh is put under
   /// the hand: the top middle of its bounding box at the middle of the captured contacts, its Z
   /// along their mean normal.

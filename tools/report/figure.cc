@@ -13,7 +13,7 @@ namespace handhold::report {
 namespace {
 
 // Size of a panel in its own units; text is 11 of them, so panels are shown at about their size.
-constexpr double kWidth = 340, kHeight = 232, kLeft = 52, kRight = 10, kTop = 26, kBottom = 40;
+constexpr double kWidth = 340, kHeight = 232, kRight = 10, kTop = 26, kBottom = 40;
 
 std::string_view ClassOf(Role role) {
   switch (role) {
@@ -56,8 +56,9 @@ struct Range {
 
 struct Axes {
   Range x, y;
+  double left = 52;  ///< of the plot: what the panel's numbers leave
   double X(double v) const {
-    return kLeft + (kWidth - kLeft - kRight) * (v - x.lower) / (x.upper - x.lower);
+    return left + (kWidth - left - kRight) * (v - x.lower) / (x.upper - x.lower);
   }
   double Y(double v) const {
     return kHeight - kBottom - (kHeight - kTop - kBottom) * (v - y.lower) / (y.upper - y.lower);
@@ -85,10 +86,25 @@ std::string TickText(double v, double step) {
   return Fixed(v, std::min(decimals, 6));
 }
 
+// As wide as a panel's widest number needs beside its turned label: digits are at most 6.7 wide.
+double LeftOf(const Panel& panel) {
+  const Axes axes = AxesOf(panel);
+  const std::vector<double> ys = Ticks(axes.y.lower, axes.y.upper, 5);
+  size_t most = 0;
+  for (const double v : ys) {
+    size_t letters = 0;
+    for (const char c : TickText(v, ys.size() > 1 ? ys[1] - ys[0] : 0))
+      letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    most = std::max(most, letters);
+  }
+  return std::max(52.0, 27.0 + 6.7 * static_cast<double>(most));
+}
+
 void WriteAxes(const Panel& panel, const Axes& axes, Html* html) {
   const double bottom = kHeight - kBottom, right = kWidth - kRight;
   for (const Band& band : panel.bands) {
-    const double x0 = std::max(axes.X(band.begin), kLeft), x1 = std::min(axes.X(band.end), right);
+    const double x0 = std::max(axes.X(band.begin), axes.left),
+                 x1 = std::min(axes.X(band.end), right);
     if (!(x1 > x0)) continue;
     html->Empty("rect", {{"class", "band"},
                          {"x", Pixel(x0)},
@@ -109,41 +125,43 @@ void WriteAxes(const Panel& panel, const Axes& axes, Html* html) {
   }
   for (const double v : ys) {
     html->Empty("line", {{"class", "grid"},
-                         {"x1", Pixel(kLeft)},
+                         {"x1", Pixel(axes.left)},
                          {"x2", Pixel(right)},
                          {"y1", Pixel(axes.Y(v))},
                          {"y2", Pixel(axes.Y(v))}});
-    html->Element("text", TickText(v, ys.size() > 1 ? ys[1] - ys[0] : 0),
-                  {{"class", "tick-y"}, {"x", Pixel(kLeft - 6)}, {"y", Pixel(axes.Y(v) + 3.5)}});
+    html->Element(
+        "text", TickText(v, ys.size() > 1 ? ys[1] - ys[0] : 0),
+        {{"class", "tick-y"}, {"x", Pixel(axes.left - 6)}, {"y", Pixel(axes.Y(v) + 3.5)}});
   }
   if (panel.zero_line) {
     html->Empty("line", {{"class", "zero"},
-                         {"x1", Pixel(kLeft)},
+                         {"x1", Pixel(axes.left)},
                          {"x2", Pixel(right)},
                          {"y1", Pixel(axes.Y(0))},
                          {"y2", Pixel(axes.Y(0))}});
   }
   html->Empty("line", {{"class", "axis"},
-                       {"x1", Pixel(kLeft)},
+                       {"x1", Pixel(axes.left)},
                        {"x2", Pixel(right)},
                        {"y1", Pixel(bottom)},
                        {"y2", Pixel(bottom)}});
   html->Element(
       "text", panel.x_label,
-      {{"class", "label-x"}, {"x", Pixel(0.5 * (kLeft + right))}, {"y", Pixel(kHeight - 6)}});
+      {{"class", "label-x"}, {"x", Pixel(0.5 * (axes.left + right))}, {"y", Pixel(kHeight - 6)}});
   const double middle = 0.5 * (kTop + bottom);
   html->Element("text", panel.y_label,
                 {{"class", "label-y"},
                  {"x", "12"},
                  {"y", Pixel(middle)},
                  {"transform", "rotate(-90 12 " + Pixel(middle) + ")"}});
-  html->Element("text", panel.title, {{"class", "panel-title"}, {"x", Pixel(kLeft)}, {"y", "14"}});
+  html->Element("text", panel.title,
+                {{"class", "panel-title"}, {"x", Pixel(axes.left)}, {"y", "14"}});
 }
 
 // Over the curves, with a halo (the style sheet's): lines may pass below, never through.
 void WriteBandLabels(const Panel& panel, const Axes& axes, Html* html) {
   for (const Band& band : panel.bands) {
-    const double x0 = std::max(axes.X(band.begin), kLeft);
+    const double x0 = std::max(axes.X(band.begin), axes.left);
     if (band.label.empty() || !(std::min(axes.X(band.end), kWidth - kRight) > x0)) continue;
     html->Element("text", band.label,
                   {{"class", "band-label"}, {"x", Pixel(x0 + 4)}, {"y", Pixel(kTop + 11)}});
@@ -208,12 +226,13 @@ void WriteCurve(const Curve& curve, const Axes& axes, Html* html) {
               {{"class", std::string("curve ") + std::string(ClassOf(curve.role))}, {"d", path}});
 }
 
-void WritePanel(const Panel& panel, std::string_view alternative, Html* html) {
+void WritePanel(const Panel& panel, double left, std::string_view alternative, Html* html) {
   html->Open("svg", {{"class", "panel"},
                      {"viewBox", "0 0 " + Pixel(kWidth) + " " + Pixel(kHeight)},
                      {"role", "img"},
                      {"aria-label", panel.title + ". " + std::string(alternative)}});
-  const Axes axes = AxesOf(panel);
+  Axes axes = AxesOf(panel);
+  axes.left = left;
   WriteAxes(panel, axes, html);
   for (const Curve& curve : panel.curves) WriteCurve(curve, axes, html);
   WriteBandLabels(panel, axes, html);
@@ -281,7 +300,9 @@ std::vector<double> Ticks(double lower, double upper, int count) {
 void WriteFigure(const Figure& figure, int number, Html* html) {
   html->Open("figure", {{"id", figure.id}});
   html->Open("div", {{"class", figure.panels.size() % 3 == 0 ? "panels three" : "panels"}});
-  for (const Panel& panel : figure.panels) WritePanel(panel, figure.alternative, html);
+  double left = 0;  // one for all, so that panels below one another stand in line
+  for (const Panel& panel : figure.panels) left = std::max(left, LeftOf(panel));
+  for (const Panel& panel : figure.panels) WritePanel(panel, left, figure.alternative, html);
   html->Close("div");
   WriteLegend(figure, html);
   html->Open("figcaption");
@@ -321,6 +342,13 @@ void WritePicture(const Picture& picture, Html* html) {
         break;
       case Mark::Kind::kLine:
         html->Empty("line", {{"class", "thin"},
+                             {"x1", Pixel(mark.x0)},
+                             {"y1", Pixel(mark.y0)},
+                             {"x2", Pixel(mark.x1)},
+                             {"y2", Pixel(mark.y1)}});
+        break;
+      case Mark::Kind::kOutline:
+        html->Empty("line", {{"class", "outline"},
                              {"x1", Pixel(mark.x0)},
                              {"y1", Pixel(mark.y0)},
                              {"x2", Pixel(mark.x1)},

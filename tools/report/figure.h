@@ -55,9 +55,10 @@ struct Figure {
   std::vector<Panel> panels;
 };
 
-/// An arrow or a line drawn over a picture, in its pixels.
+/// An arrow or a line drawn over a picture, in its pixels. An outline has no role: it belongs to
+/// the picture.
 struct Mark {
-  enum class Kind { kArrow, kDot, kLine, kText } kind = Kind::kDot;
+  enum class Kind { kArrow, kDot, kLine, kOutline, kText } kind = Kind::kDot;
   double x0 = 0.0, y0 = 0.0, x1 = 0.0, y1 = 0.0;
   std::string text;
   Role role = Role::kMeasured;

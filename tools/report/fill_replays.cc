@@ -160,6 +160,7 @@ Picture Stroboscope(const Filling& f, const std::string& surface, const ReplayEx
     return Eigen::Matrix3Xd(m.middleCols(static_cast<Eigen::Index>(first),
                                          static_cast<Eigen::Index>(last - first + 1)));
   };
+  picture.marks = ProfileMarks(scene, camera, focus, 0.06);
   AddPath(camera, columns(e.engine_tip_W), Role::kTruth, &picture.marks);
   AddPath(camera, columns(e.replay_tip_W), Role::kReplay, &picture.marks);
   picture.marks.insert(picture.marks.end(), arrows.begin(), arrows.end());
@@ -371,7 +372,7 @@ Status FillReplays(Filling* f) {
       "each, the last one "
       "solid; arrows are the forces that the replay computed; lines are the fingertip's path, in "
       "the replay and in the "
-      "engine.";
+      "engine; the grey line is the surface, cut along the stroke.";
   return {};
 }
 

@@ -409,6 +409,7 @@ Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& 
     score.lcp_failures += motion.lcp_failures;
     score.equilibrium_rad =
         std::max(score.equilibrium_rad, motion.equilibrium_residual_rad.maxCoeff());
+    static_assert(criteria::kJam == synthesis::kJamForce, "a verb and the page mean the same");
     if (PeakOf(contacts) > criteria::kJam * PeakOf(flat->ContactsOf(stroke.index))) {
       score.jams.push_back(stroke.index);
       continue;

@@ -58,6 +58,7 @@ svg.picture .thin,svg.picture .arrow{stroke-dasharray:none}
 .swatch{width:30px;height:10px;vertical-align:middle}
 .arrow{stroke:var(--c);stroke-width:3.2;stroke-linecap:butt}.arrow-head,.dot{fill:var(--c)}
 .dot{stroke:var(--page);stroke-width:1.3}.thin{stroke:var(--c);stroke-width:2}
+svg.picture .outline{stroke:#1d2127;stroke-opacity:.6;stroke-width:1.6;stroke-linecap:round;stroke-dasharray:none}
 svg .picture-text{fill:var(--reference);font-size:14px;font-weight:600;paint-order:stroke;stroke:var(--page);stroke-width:3px}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;font-size:.86rem;line-height:1.35;margin:1rem 0;border-top:1.5px solid var(--ink);border-bottom:1.5px solid var(--ink);font-variant-numeric:tabular-nums}

@@ -130,11 +130,16 @@ class Page {
     h_.Close("nav");
   }
 
+  static std::string GapsText(size_t gaps) {
+    if (gaps == 0) return "no gaps";
+    if (gaps == 1) return "1 gap, written down";
+    return Grouped(static_cast<long long>(gaps)) + " gaps, each written down";
+  }
+
   void Tiles() {
     h_.Open("div", {{"class", "tiles"}});
     Tile(Fixed(d_.take.length_s, 1) + kGap + "s",
-         "recorded, " + Grouped(static_cast<long long>(MergedGaps(d_.take).size())) +
-             " gaps, each written down");
+         "recorded, " + GapsText(MergedGaps(d_.take).size()));
     int answered = 0, asked = 0;
     for (const ComplianceRow& row : d_.compliance) {
       if (!row.dynamic) continue;

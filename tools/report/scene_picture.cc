@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <variant>
 
 #include "database/base/check.h"
@@ -304,9 +305,13 @@ Colour Trace(const PictureScene& scene, const std::vector<HandField>& hands, con
       lit *= 1.0 - weight * (1.0 - hands[i].Light(p + 1e-4 * prop.normal));
       open *= 1.0 - weight * (1.0 - hands[i].Openness(p, prop.normal));
     }
-    // A ruled surface: fine lines every centimetre, so that slopes and distances can be seen.
-    const double line = 0.5 + 0.5 * std::cos(2 * M_PI * p.x() / 0.01);
-    const Vec3 albedo = Vec3(0.50, 0.56, 0.63) * (1.0 - 0.10 * std::pow(line, 24.0));
+    // A ruled surface: fine lines every centimetre, so that slopes and distances can be seen. Those
+    // along x are what a bump bends.
+    const auto ruled = [](double at) {
+      return std::pow(0.5 + 0.5 * std::cos(2 * M_PI * at / 0.01), 24.0);
+    };
+    const double line = std::max(0.10 * ruled(p.x()), 0.20 * ruled(p.y()));
+    const Vec3 albedo = Vec3(0.50, 0.56, 0.63) * (1.0 - line);
     const double distance = (p - camera.target_W).head<2>().norm();
     const double alpha = 1.0 - Step(scene.fade_begin_m, scene.fade_end_m, distance);
     PutOver(Shade(albedo, prop.normal, ray, lit, open, 0.12), alpha, &colour);
@@ -396,6 +401,29 @@ std::vector<Mark> ForceMarks(const Camera& camera, const Vec3& p_W, const Vec3& 
   Mark text{Mark::Kind::kText,           from.x() + 6,    from.y() + 20, 0, 0,
             Fixed(f_W.norm(), 1) + " N", Role::kReference};
   return {arrow, dot, text};
+}
+
+std::vector<Mark> ProfileMarks(const PictureScene& scene, const Camera& camera, const Vec3& at_W,
+                               double half_width_m) {
+  constexpr int kPieces = 80;
+  constexpr double kAbove_m = 1.0;
+  std::vector<Mark> marks;
+  std::optional<Vec3> before;
+  for (int i = 0; i <= kPieces; ++i) {
+    const Vec3 above = at_W + Vec3((2.0 * i / kPieces - 1.0) * half_width_m, 0, kAbove_m);
+    const PropHit hit = MeetProps(scene, above, -Vec3::UnitZ());
+    if (hit.t >= kFar) {
+      before.reset();
+      continue;
+    }
+    const Vec3 p = camera.Project(above - hit.t * Vec3::UnitZ());
+    if (before) {
+      marks.push_back(
+          {Mark::Kind::kOutline, before->x(), before->y(), p.x(), p.y(), "", Role::kMeasured});
+    }
+    before = p;
+  }
+  return marks;
 }
 
 }  // namespace handhold::report

@@ -64,4 +64,9 @@ Image DrawScene(const PictureScene& scene, const Camera& camera);
 std::vector<Mark> ForceMarks(const Camera& camera, const geometry::Vec3& p_W,
                              const geometry::Vec3& f_W, double m_per_N);
 
+/// The props' upper side cut along x through `at_W`, `half_width_m` to both sides: what a shaded
+/// slope of a few degrees does not show. Nothing where no prop is below a metre above `at_W`.
+std::vector<Mark> ProfileMarks(const PictureScene& scene, const Camera& camera,
+                               const geometry::Vec3& at_W, double half_width_m);
+
 }  // namespace handhold::report

@@ -76,6 +76,39 @@ TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
   }
 }
 
+TEST(DynamicEstimatorTest, WhatTookUpSomethingElseIsToldByName) {
+  const DynamicEstimatorOptions options;
+  artefact::ComplianceFit fit;
+  fit.task = "exploring";
+  fit.events_used = 20;
+  fit.chi2_per_dof = 1.0;
+  fit.inertia_scale = 1.3;
+  fit.time_shift_s = -0.004;
+  EXPECT_TRUE(OddNuisances(fit, options).empty());
+  const auto said = [&] {
+    const Issues issues = OddNuisances(fit, options);
+    return issues.size() == 1 && issues[0].severity == Severity::kWarning &&
+                   issues[0].where == "dynamic, exploring"
+               ? issues[0].what
+               : std::to_string(issues.size()) + " issues";
+  };
+  fit.chi2_per_dof = 0.25;
+  EXPECT_NE(said().find("claims 2.0 times the noise"), std::string::npos) << said();
+  fit.chi2_per_dof = 0.6;
+  fit.inertia_scale = 0.2;  // 5.4 sd
+  EXPECT_NE(said().find("inertia scale ended at 0.2, 5.4 prior"), std::string::npos) << said();
+  fit.inertia_scale = 5.0;
+  EXPECT_NE(said().find("inertia scale ended at 5, 5.4 prior"), std::string::npos) << said();
+  fit.inertia_scale = 1.0;
+  fit.time_shift_s = 0.0112;
+  EXPECT_NE(said().find("11.2 ms later than the markers, 5.6 prior"), std::string::npos) << said();
+  fit.time_shift_s = -0.0112;
+  EXPECT_NE(said().find("11.2 ms earlier"), std::string::npos) << said();
+  fit.chi2_per_dof = 0.0;
+  fit.events_used = 0;  // refused whole: nothing was fitted
+  EXPECT_TRUE(OddNuisances(fit, options).empty());
+}
+
 TEST(DynamicEstimatorTest, ATakeWithoutContactIsUnidentifiable) {
   TakePlan plan;
   plan.contact_strokes = 0;

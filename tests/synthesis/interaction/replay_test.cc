@@ -157,7 +157,17 @@ TEST(ReplayTest, ARangeOutsideTheTrajectoryIsToldItsExtent) {
   const auto motion =
       ReplayInteraction(hand, Dip(hand, 0.0), OnPlate(testing::Plate(0.5, 2e-4), -0.075), options);
   ASSERT_FALSE(motion);
-  EXPECT_THAT(motion.error().message, ::testing::HasSubstr("to 0.798000000 s"));
+  EXPECT_EQ(motion.error().message,
+            "nothing lies from 5 s on: the reference trajectory goes from 0 s to 0.798 s (--from, "
+            "--to)");
+  options.range = TimeRange{Timestamp::FromSeconds(-2), Timestamp::FromSeconds(-1)};
+  EXPECT_THAT(CheckRange(Dip(hand, 0.0), options).error().message,
+              ::testing::HasSubstr("nothing lies before -1 s"));
+  options.range = TimeRange{Timestamp::FromSeconds(0.5), Timestamp::FromSeconds(0.5005)};
+  EXPECT_THAT(CheckRange(Dip(hand, 0.0), options).error().message,
+              ::testing::HasSubstr("only 0.000500000 s"));
+  options.range = TimeRange{Timestamp::FromSeconds(0.5), Timestamp::FromSeconds(100)};
+  EXPECT_TRUE(CheckRange(Dip(hand, 0.0), options));
 }
 
 // A reference that jumps by 3 rad while the finger presses: what balances one step is far from

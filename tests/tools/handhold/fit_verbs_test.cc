@@ -40,6 +40,24 @@ class FitVerbs : public ::testing::Test {
 };
 store::TempDir* FitVerbs::folder_ = nullptr;
 
+/// The plate of the clip as a mesh file: its top at z = 0.
+void WritePlate(const std::string& path, double metres_per_unit) {
+  const double x = 0.25 / metres_per_unit, y = 0.15 / metres_per_unit, z = -0.02 / metres_per_unit;
+  const double corner[8][3] = {{-x, -y, z}, {x, -y, z}, {x, y, z}, {-x, y, z},
+                               {-x, -y, 0}, {x, -y, 0}, {x, y, 0}, {-x, y, 0}};
+  const int face[12][3] = {{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {0, 1, 5}, {0, 5, 4},
+                           {1, 2, 6}, {1, 6, 5}, {2, 3, 7}, {2, 7, 6}, {3, 0, 4}, {3, 4, 7}};
+  std::ofstream out(path);
+  out << "solid plate\n";
+  for (const auto& f : face) {
+    out << "facet normal 0 0 0\nouter loop\n";
+    for (const int c : f)
+      out << "vertex " << corner[c][0] << " " << corner[c][1] << " " << corner[c][2] << "\n";
+    out << "endloop\nendfacet\n";
+  }
+  out << "endsolid plate\n";
+}
+
 // One story, since each verb needs what the one before it made.
 TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   const RunResult early = Run({"fit", "pose", "stroke_001"});
@@ -74,6 +92,48 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   EXPECT_EQ(contact.exit_code, 0) << contact.err;
   EXPECT_THAT(contact.out, HasSubstr("exploring"));
 
+  // A dry run refuses the names that the run would refuse, each with what there is.
+  for (const bool dry_run : {true, false}) {
+    const auto refused = [&](std::vector<std::string> words, const char* said) {
+      if (dry_run) words.push_back("--dry-run");
+      const RunResult run = Run(words);
+      EXPECT_EQ(run.exit_code, 1) << words[2] << ' ' << words.back() << run.out;
+      EXPECT_EQ(run.out, "");
+      EXPECT_THAT(run.err, HasSubstr(said));
+    };
+    refused({"fit", "contact", "stroke_001", "--sensor", "nope"},
+            "no force sensor 'nope' (--sensor): known are 'plate'");
+    refused({"fit", "contact", "stroke_001", "--surface", "flat_plat"}, "flat_plate");
+    refused({"fit", "pose", "stroke_001", "--skeleton", "finger5"}, "finger4");
+    refused({"fit", "pose", "stroke_001", "--skeleton", "hand57"}, "choose the hand");
+    refused({"fit", "pose", "stroke_001", "--from", "100s"},
+            "nothing lies from 100 s on: the mark");
+    refused({"fit", "skeleton", "stroke_001", "--from", "100s"}, "nothing lies from 100 s on");
+    refused({"fit", "skeleton", "stroke_001", "--template", "hand57"}, "choose the hand");
+  }
+  // One rule for mesh files wherever one is read.
+  const std::string plate = folder_->path() + "/plate.stl",
+                    metres = folder_->path() + "/metres.stl";
+  WritePlate(plate, 1e-3), WritePlate(metres, 1.0);
+  const RunResult mesh = Run({"fit", "contact", "stroke_001", "--surface", plate, "--json"});
+  EXPECT_EQ(mesh.exit_code, 0) << mesh.err;
+  EXPECT_THAT(mesh.err,
+              HasSubstr("plate.stl: 500 x 300 x 20 mm, one unit of the file being 0.001"));
+  EXPECT_THAT(mesh.out, HasSubstr("\"exploring\""));
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"fit", "contact", "stroke_001", "--surface"},
+        {"fit", "skeleton", "stroke_001", "--surface"}}) {
+    std::vector<std::string> small = verb, large = verb, right = verb;
+    small.insert(small.end(), {metres, "--dry-run"});
+    EXPECT_THAT(Run(small).err, AllOf(HasSubstr("less than 1 mm"), HasSubstr("--mesh-unit m")));
+    large.insert(large.end(), {plate, "--mesh-unit", "m", "--dry-run"});
+    EXPECT_THAT(Run(large).err, AllOf(HasSubstr("more than 5 m"), HasSubstr("--mesh-unit")));
+    right.insert(right.end(), {metres, "--mesh-unit", "m", "--dry-run"});
+    EXPECT_THAT(Run(right).err, HasSubstr("metres.stl: 500 x 300 x 20 mm"));
+  }
+  // The newest contact track is the plate's again.
+  EXPECT_EQ(Run({"fit", "contact", "stroke_001"}).exit_code, 0);
+
   const RunResult compliance = Run({"fit", "compliance", "stroke_001"});
   EXPECT_EQ(compliance.exit_code, 0) << compliance.err;
   EXPECT_THAT(compliance.out,
@@ -100,6 +160,22 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
       {"lab", "make", folder_->path() + "/none", "--plan", "brief", "--marker-noise-mm", "-1"});
   EXPECT_EQ(noise.exit_code, 2);
   EXPECT_THAT(noise.err, HasSubstr("--marker-noise-mm: expected at least 0, found '-1'"));
+  for (const char* how : {"--dry-run", "--json"}) {
+    const RunResult late = Run({"synth", "interaction", "stroke_001", "--from", "100s", how});
+    EXPECT_EQ(late.exit_code, 1);
+    EXPECT_THAT(late.err, HasSubstr("nothing lies from 100 s on: the reference trajectory goes"));
+  }
+  const RunResult above = Run(
+      {"synth", "interaction", "stroke_001", "--prop", "flat_plate", "--prop-pose", "0.1 0 -1"});
+  EXPECT_EQ(above.exit_code, 0) << above.err;
+  EXPECT_THAT(above.err, AllOf(HasSubstr("the hand never touches 'flat_plate'; it comes no nearer"),
+                               HasSubstr("--prop-pose")));
+  EXPECT_THAT(above.out, HasSubstr("never touched; nearest, m"));
+  const RunResult again_above = Run({"synth", "interaction", "stroke_001", "--prop", "flat_plate",
+                                     "--prop-pose", "0.1 0 -1", "--json"});
+  const text::Json nothing = *text::ParseJson(again_above.out);
+  EXPECT_TRUE(nothing.Find("if_assumed_otherwise")->elements().empty()) << "zeros say nothing";
+  EXPECT_NEAR(*nothing.Find("replay")->Find("nearest_approach_m")->number(), 0.9, 0.1);
   const RunResult unknown = Run({"synth", "interaction", "stroke_001", "--prop", "bumped_plat"});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("bumped_plate"));

@@ -15,6 +15,7 @@ namespace handhold::live {
 namespace {
 
 using capture::FaultKind;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -82,6 +83,18 @@ TEST(Faults, WrongOnesAreNamedWithTheFilesLine) {
   EXPECT_THAT(message, HasSubstr("f.txt:3: "));
   EXPECT_THAT(message, HasSubstr("stahl"));
   EXPECT_THAT(message, ::testing::Not(HasSubstr("line 1")));
+}
+
+TEST(Faults, NeitherANameNorAFileIsToldWhatThereIs) {
+  const auto message = [](const char* given) {
+    const auto faults = LoadFaults(given, Demo(), Duration::Seconds(10));
+    return faults ? std::string() : faults.error().message;
+  };
+  EXPECT_THAT(message("standrd"), AllOf(HasSubstr("did you mean 'standard'?"),
+                                        HasSubstr("none, standard, or the path of a script")));
+  EXPECT_THAT(message("garbage"),
+              AllOf(HasSubstr("none, standard, or the path of a script"), HasSubstr("no such file"),
+                    ::testing::Not(HasSubstr("did you mean"))));
 }
 
 TEST(Faults, TheStandardSetIsTheOneOfTheChain) {

@@ -432,6 +432,42 @@ TEST_F(Steps, FrictionAndPlaceAreParameters) {
   EXPECT_NE(step.Run(dry)->hash, plain->hash);
 }
 
+// The plate raised into the stroke of a stiff hand, and lowered away from it.
+TEST_F(Steps, AJamAndAMissAreTold) {
+  const auto stood = recording::PropPose(lab::MakeClip(*feed_).info());
+  ASSERT_TRUE(stood && *stood);
+  const auto issues = [&](double raised_m, double compliance_scale, double* nearest_m) {
+    SynthInteractionStep step{.clip = "stroke_001", .prop = "flat_plate", .replay_assumed = false};
+    step.compliance_scale = compliance_scale;
+    step.X_WProp = **stood;
+    step.X_WProp->p.z() += raised_m;
+    const auto made = step.Run(Context());
+    EXPECT_TRUE(made) << made.error().message;
+    if (!made) return std::string();
+    const auto motion = store::LoadMotion(library_->ArtefactPath(made->hash));
+    EXPECT_TRUE(motion);
+    const auto summary = text::ParseJson(motion->summary_json);
+    EXPECT_TRUE(summary);
+    const text::Json* nearest = summary->Find("nearest_approach_m");
+    *nearest_m = nearest && nearest->number() ? *nearest->number() : -1.0;
+    std::string all;
+    for (const text::Json& issue : summary->Find("issues")->elements())
+      all += *issue.Find("where")->string() + ": " + *issue.Find("what")->string() + "\n";
+    return all;
+  };
+  double nearest_m = 0;
+  const std::string as_captured = issues(0, 1.0, &nearest_m);
+  EXPECT_EQ(as_captured.find("jam"), std::string::npos) << as_captured;
+  EXPECT_EQ(nearest_m, -1.0) << "not asked where it touches";
+  EXPECT_THAT(issues(0.01, 0.1, &nearest_m),
+              AllOf(HasSubstr("jam: 1 of 1 touches jam"), HasSubstr("more than 2 times"),
+                    HasSubstr("assumed for"), HasSubstr("R.index.dip.flex")));
+  EXPECT_THAT(issues(-0.05, 1.0, &nearest_m),
+              AllOf(HasSubstr("never touches 'flat_plate'; it comes no nearer than"),
+                    HasSubstr("--prop-pose")));
+  EXPECT_NEAR(nearest_m, 0.035, 0.012);  // the reference goes 15 mm into the plate
+}
+
 TEST_F(Steps, TheSameMeshIsTheSamePropWhereverItLies) {
   const double corner[4][3] = {{0, 0, 0}, {40, 0, 0}, {0, 40, 0}, {0, 0, 40}};
   const int face[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};

@@ -52,6 +52,30 @@ TEST(FigureTest, SaysUnitsLegendAndWords) {
   }
 }
 
+// "−69.5" beside a turned "height, mm": the number begins right of the label's letters.
+TEST(FigureTest, NumbersKeepClearOfTheAxisLabel) {
+  for (const double from : {-69.5, -0.4, 0.0, -1234.5}) {
+    const std::string svg = Drawn({"p",
+                                   "x",
+                                   "height, mm",
+                                   {{"a", Role::kReplay, {0, 1}, {from, from + 3.4}, false}},
+                                   {},
+                                   false});
+    size_t numbers = 0;
+    for (size_t at = svg.find("class=\"tick-y\" x=\""); at != std::string::npos;
+         at = svg.find("class=\"tick-y\" x=\"", at + 1)) {
+      const size_t number = svg.find('"', at + 14) + 1, end = svg.find('>', number);
+      const double right = std::stod(svg.substr(number));
+      double letters = 0;
+      for (size_t i = end + 1; svg[i] != '<'; ++i)
+        letters += (static_cast<unsigned char>(svg[i]) & 0xC0) != 0x80;
+      EXPECT_GT(right - 6.7 * letters, 17.0) << svg.substr(at, 60);
+      ++numbers;
+    }
+    EXPECT_GE(numbers, 3u);
+  }
+}
+
 TEST(FigureTest, NaNBreaksACurveAndNothingElse) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::string svg = Drawn({"p",

@@ -20,6 +20,7 @@
 namespace handhold::report {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -343,6 +344,11 @@ TEST_F(ReportTest, WhatIsMissingIsSaidAndNotInvented) {
        {"fit skeleton", "fit pose", "fit contact", "fit compliance", "--truth DIR"}) {
     EXPECT_THAT(reading.text, HasSubstr(command));
   }
+  ReportData take = *data;
+  take.take.gaps.clear();
+  EXPECT_THAT(RenderReport(take), AllOf(HasSubstr("recorded, no gaps<"), Not(HasSubstr("0 gaps"))));
+  take.take.gaps.resize(1);
+  EXPECT_THAT(RenderReport(take), HasSubstr("recorded, 1 gap, written down"));
   EXPECT_EQ(reading.tags.count("image"), 0u);
   EXPECT_THAT(reading.text, Not(HasSubstr("0.3488"))) << "no Table 1 without a fit";
   EXPECT_THAT(reading.text, Not(HasSubstr("worked out")));

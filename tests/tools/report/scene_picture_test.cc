@@ -97,6 +97,31 @@ TEST_F(ScenePictureTest, TheSameSceneIsTheSamePicture) {
   EXPECT_EQ(DrawScene(Scene(), camera_).rgba, DrawScene(Scene(), camera_).rgba);
 }
 
+// 4 mm of bump, seen flat: the surface's cut rises by them, and on a flat plate it does not.
+TEST_F(ScenePictureTest, TheProfileShowsTheBump) {
+  const auto rise = [&](const char* name) {
+    const auto prop = model::LoadLibraryProp(name);
+    EXPECT_TRUE(prop);
+    PictureScene scene;
+    scene.props.push_back({&*prop, geometry::RigidTransform::Identity()});
+    const Camera camera = SideView(Vec3::Zero(), 0.2);
+    double most = 0;
+    const std::vector<Mark> marks = ProfileMarks(scene, camera, Vec3::Zero(), 0.06);
+    EXPECT_EQ(marks.size(), 80u);
+    if (marks.empty()) return most;
+    const Mark &first = marks.front(), &last = marks.back();
+    for (const Mark& m : marks) {
+      EXPECT_EQ(m.kind, Mark::Kind::kOutline);
+      const double straight =
+          first.y0 + (last.y1 - first.y0) * (m.x0 - first.x0) / (last.x1 - first.x0);
+      most = std::max(most, straight - m.y0);
+    }
+    return most;
+  };
+  EXPECT_LT(rise("flat_plate"), 1.0);
+  EXPECT_GT(rise("bumped_plate"), 8.0) << "pixels";
+}
+
 TEST_F(ScenePictureTest, AForceArrowPointsAlongTheForce) {
   const std::vector<Mark> marks = ForceMarks(camera_, tip_, Vec3(0, 0, 2), 0.02);
   ASSERT_FALSE(marks.empty());
