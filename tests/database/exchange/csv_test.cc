@@ -269,7 +269,7 @@ TEST_F(Csv, UnitsThatAreNotKnownOrStandInANameAreTold) {
   EXPECT_EQ(ReadText("time,b\ns,furlong\n0,4\n0.01,5\n", &issues)->streams()[0].channels[0].unit,
             "furlong");
   EXPECT_THAT(
-      All(issues),
+      testing::All(issues),
       HasSubstr("warning: column 2 'b': its unit 'furlong' (line 2) is none that is known"));
   EXPECT_THAT(Message("time,Fx [mN]\ns,N\n0,4\n0.01,5\n"),
               HasSubstr("made.csv:2: column 2 'Fx [mN]' has the unit 'N' in the row of units"));
