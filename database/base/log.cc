@@ -29,7 +29,14 @@ void AppendEscaped(std::string_view text, std::string& out) {
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     const size_t length = Utf8Length(text, at);
-    if (length != 1) {
+    if (length == 2 && static_cast<uint8_t>(c) == 0xC2 &&
+        static_cast<uint8_t>(text[at + 1]) < 0xA0) {
+      // U+0080 to U+009F: terminals take some of them for the beginning of a command.
+      const auto control = static_cast<uint8_t>(text[++at]);
+      out += "\\u00";
+      out += kHex[control >> 4];
+      out += kHex[control & 15];
+    } else if (length != 1) {
       out += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(at, length);
       if (length > 1) at += length - 1;
     } else if (c == '"' || c == '\\') {

@@ -44,4 +44,25 @@ void AppendUtf8(uint32_t code_point, std::string& out) {
   }
 }
 
+std::string Printable(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = Utf8Length(text, at);
+    // U+0080 to U+009F are controls as well: C2 80 to C2 9F.
+    const bool c1 = length == 2 && static_cast<uint8_t>(text[at]) == 0xC2 &&
+                    static_cast<uint8_t>(text[at + 1]) < 0xA0;
+    const auto byte = static_cast<uint8_t>(text[at]);
+    if (length == 0 || c1 || byte < 0x20 || byte == 0x7F) {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += text.substr(at, length);
+    }
+    at += length == 0 ? 1 : length;
+  }
+  return out;
+}
+
 }  // namespace handhold

@@ -13,6 +13,11 @@ namespace handhold {
 /// well-formed. Precondition: at < text.size().
 size_t Utf8Length(std::string_view text, size_t at);
 
+/// Text for a terminal, as one line: control characters (C0, DEL and C1) and what is not UTF-8
+/// become \x1b and the like, so that a foreign name cannot move the cursor, clear the screen or end
+/// a line.
+std::string Printable(std::string_view text);
+
 /// Appends the code point. Precondition: code_point <= 0x10FFFF and not a surrogate.
 void AppendUtf8(uint32_t code_point, std::string& out);
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "database/base/units.h"
+#include "database/exchange/c3d_force.h"
 
 namespace handhold::exchange {
 namespace {
@@ -214,7 +215,7 @@ class Planner {
     for (int k = 0; k < 6; ++k)
       plan_.analog.push_back({stream.id, k, &sensor, Unique(labels, sensor.name + kNames[k]),
                               k < 3 ? "N" : "Nmm", 1.0f});
-    plan_.platforms.push_back(&sensor);
+    plan_.platforms.push_back(PlatformOf(stream, sensor));
     int counts = 0;
     for (int c = 0; c < stream.channel_count(); ++c) {
       const recording::Channel& channel = stream.channels[static_cast<size_t>(c)];
@@ -228,8 +229,32 @@ class Planner {
         "its channels become the calibrated reaction on the hand, a platform of type 2";
     if (counts > 0) what += "; its counts are kept as analog channels";
     issues_.push_back({stream.name, Severity::kNote,
-                       what + "; the calibration itself is not in the file, and the size of the "
-                              "surface is not known: 100 mm are written"});
+                       what + "; the calibration itself is not in the file" +
+                           (surface_known_ ? ", the corners are those of the file it came from"
+                                           : ", and where the corners of its surface are is not "
+                                             "known: CORNERS is an assumed square of 100 mm about "
+                                             "the sensor's origin")});
+  }
+
+  /// With the corners that are known and agree with where the sensor stands; else assumed ones.
+  PlatformExport PlatformOf(const StreamInfo& stream, const ForceSensor& sensor) {
+    PlatformExport platform{&sensor};
+    const geometry::RigidTransform& X_WS = sensor.X_WS;
+    const auto known = options_.corners_m.find(stream.name);
+    geometry::RigidTransform X_WC;
+    surface_known_ = known != options_.corners_m.end() && PlateAxes(known->second, X_WC) &&
+                     (X_WC.R - X_WS.R).norm() < 1e-3;
+    if (surface_known_) {
+      platform.corners_m = known->second;
+      platform.origin_m = X_WS.R.transpose() * (X_WC.p - X_WS.p);
+      // What rounding leaves would be a vector, and on the wrong side of the surface.
+      platform.origin_m = (platform.origin_m.array().abs() < 1e-6).select(0.0, platform.origin_m);
+      return platform;
+    }
+    size_t corner = 0;
+    for (const auto& [x, y] : {std::pair(0.05, 0.05), {-0.05, 0.05}, {-0.05, -0.05}, {0.05, -0.05}})
+      platform.corners_m[corner++] = X_WS * geometry::Vec3(x, y, 0);
+    return platform;
   }
 
   void PlanBodies() {
@@ -345,6 +370,7 @@ class Planner {
   std::vector<const StreamInfo*> streams_;
   std::set<std::string> seen_;
   int cameras_ = 0;
+  bool surface_known_ = false;  ///< of the platform that was planned last
   C3dExportPlan plan_;
 };
 
@@ -390,18 +416,16 @@ void PutPlatforms(const C3dExportPlan& plan, C3dParameters& parameters) {
   const int zero[2] = {1, 0};
   group.parameters.push_back(C3dParameter::OfInts("ZERO", {2}, zero));
   std::vector<int> types(static_cast<size_t>(n), 2), channels;
-  std::vector<double> corners, origins(static_cast<size_t>(n) * 3, 0.0);
-  for (int p = 0; p < n; ++p) {
-    const recording::ForceSensor* sensor = plan.platforms[static_cast<size_t>(p)];
+  std::vector<double> corners, origins;
+  const auto put = [](std::vector<double>& numbers, const geometry::Vec3& at_m) {
+    for (int k = 0; k < 3; ++k) numbers.push_back(MetresToMillimetres(at_m(k)));
+  };
+  for (const PlatformExport& platform : plan.platforms) {
     for (size_t c = 0; c < plan.analog.size(); ++c) {
-      if (plan.analog[c].sensor == sensor) channels.push_back(static_cast<int>(c) + 1);
+      if (plan.analog[c].sensor == platform.sensor) channels.push_back(static_cast<int>(c) + 1);
     }
-    // A square of 100 mm about the sensor's origin, whose z is the sensor's.
-    for (const auto& [x, y] :
-         {std::pair(50.0, 50.0), {-50.0, 50.0}, {-50.0, -50.0}, {50.0, -50.0}}) {
-      const geometry::Vec3 at = sensor->X_WS * geometry::Vec3(x * 1e-3, y * 1e-3, 0);
-      for (int k = 0; k < 3; ++k) corners.push_back(MetresToMillimetres(at(k)));
-    }
+    for (const geometry::Vec3& corner_m : platform.corners_m) put(corners, corner_m);
+    put(origins, platform.origin_m);
   }
   group.parameters.push_back(C3dParameter::OfInts("TYPE", {n}, types));
   group.parameters.push_back(C3dParameter::OfInts("CHANNEL", {6, n}, channels));

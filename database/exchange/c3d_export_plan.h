@@ -1,6 +1,8 @@
 /// What of a clip goes where in a C3D file, decided before a sample is read. See c3d_writer.h.
 #pragma once
 
+#include <array>
+
 #include "database/exchange/c3d_parameters.h"
 #include "database/exchange/c3d_writer.h"
 
@@ -31,6 +33,14 @@ struct BodyPlan {
   std::string label;
 };
 
+/// A force platform of the file.
+struct PlatformExport {
+  const recording::ForceSensor* sensor = nullptr;
+  std::array<geometry::Vec3, 4> corners_m{};
+  geometry::Vec3 origin_m{0, 0, 0};  ///< C3D's ORIGIN: surface's centre from the sensor's origin,
+                                     ///< in S
+};
+
 struct C3dExportPlan {
   int base_stream = 0;  ///< its samples are the frames
   recording::Rate rate;
@@ -42,7 +52,7 @@ struct C3dExportPlan {
   std::vector<PointPlan> points;
   std::vector<AnalogPlan> analog;
   std::vector<BodyPlan> bodies;
-  std::vector<const recording::ForceSensor*> platforms;
+  std::vector<PlatformExport> platforms;
   std::vector<std::string> streams;  ///< that are held, by name
 };
 

@@ -10,20 +10,6 @@ namespace {
 
 using geometry::Vec3;
 
-/// Where the plate's axes are: x from corner 2 to 1 and 3 to 4, y from 4 to 1 and 3 to 2.
-/// False when the corners are no rectangle.
-bool PlateAxes(const C3dPlatform& platform, geometry::RigidTransform& X_WC) {
-  const auto& c = platform.corners_m;
-  const Vec3 x = c[0] - c[1] + c[3] - c[2];
-  const Vec3 z = x.cross(c[0] - c[3] + c[1] - c[2]);
-  if (!(x.norm() > 1e-6 && z.norm() > 1e-9) || !std::isfinite(z.norm())) return false;
-  X_WC.R.col(0) = x.normalized();
-  X_WC.R.col(2) = z.normalized();
-  X_WC.R.col(1) = X_WC.R.col(2).cross(X_WC.R.col(0));
-  X_WC.p = 0.25 * (c[0] + c[1] + c[2] + c[3]);
-  return true;
-}
-
 /// Kistler's eight channels (fx12 fx34 fy14 fy23 fz1..fz4) to force and moment about the point
 /// midway between the four transducers, a and b half their distances (c3d.org, type 3).
 Eigen::MatrixXd KistlerMatrix(double a, double b) {
@@ -38,6 +24,17 @@ Eigen::MatrixXd KistlerMatrix(double a, double b) {
 }
 
 }  // namespace
+
+bool PlateAxes(const std::array<Vec3, 4>& c, geometry::RigidTransform& X_WC) {
+  const Vec3 x = c[0] - c[1] + c[3] - c[2];
+  const Vec3 z = x.cross(c[0] - c[3] + c[1] - c[2]);
+  if (!(x.norm() > 1e-6 && z.norm() > 1e-9) || !std::isfinite(z.norm())) return false;
+  X_WC.R.col(0) = x.normalized();
+  X_WC.R.col(2) = z.normalized();
+  X_WC.R.col(1) = X_WC.R.col(2).cross(X_WC.R.col(0));
+  X_WC.p = 0.25 * (c[0] + c[1] + c[2] + c[3]);
+  return true;
+}
 
 double NewtonMetresPerUnit(std::string_view unit, double metres_per_unit) {
   std::string letters;
@@ -85,7 +82,7 @@ std::optional<PlatformPlan> PlanPlatform(const C3dContents& contents, int number
                       "ORIGIN says that its origin is above its surface; read with the opposite "
                       "sign"});
   }
-  if (!PlateAxes(platform, sensor.X_WS))
+  if (!PlateAxes(platform.corners_m, sensor.X_WS))
     issues.push_back({where, Severity::kWarning,
                       "CORNERS give no rectangle: it stands at the "
                       "origin of the lab, axes along the lab's"});

@@ -28,6 +28,10 @@ struct PlatformPlan {
 /// its channels are kept as analog.
 std::optional<PlatformPlan> PlanPlatform(const C3dContents& contents, int platform, Issues& issues);
 
+/// Where the axes of a platform with these corners are, about its surface's centre: x from corner 2
+/// to 1 and 3 to 4, y from 4 to 1 and 3 to 2. False when the corners are no rectangle.
+bool PlateAxes(const std::array<geometry::Vec3, 4>& corners_m, geometry::RigidTransform& X_WC);
+
 /// Newton metres per unit of a channel's moment: "Nmm", "N.mm", "ntmm" -> 1e-3, "Nm" -> 1. A unit
 /// not understood is the newton times the file's unit of length, as the guide wants it.
 double NewtonMetresPerUnit(std::string_view unit, double metres_per_unit);

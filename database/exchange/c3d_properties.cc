@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "database/base/units.h"
 #include "database/text/json.h"
@@ -109,7 +110,35 @@ std::map<std::string, std::vector<uint8_t>> C3dDocuments(const C3dParameters& pa
   }
   const Result<std::string> written = text::WriteJson(document);
   if (!written) return {};
-  return {{"c3d/parameters.json", {written->begin(), written->end()}}};
+  return {{kC3dParametersDocument, {written->begin(), written->end()}}};
+}
+
+std::map<std::string, std::array<geometry::Vec3, 4>> C3dCorners(std::span<const uint8_t> document) {
+  const std::string_view bytes(reinterpret_cast<const char*>(document.data()), document.size());
+  const Result<Json> json = text::ParseJson(bytes, {.source = kC3dParametersDocument});
+  const auto values = [&](const char* group, const char* name) -> const Json* {
+    const Json* found = json ? json->Find(group) : nullptr;
+    found = found != nullptr ? found->Find(name) : nullptr;
+    found = found != nullptr ? found->Find("values") : nullptr;
+    return found != nullptr && found->is_array() ? found : nullptr;
+  };
+  const Json* units = values("POINT", "UNITS");
+  const Json* corners = values("FORCE_PLATFORM", "CORNERS");
+  if (units == nullptr || corners == nullptr || units->elements().empty()) return {};
+  const auto unit = units->elements().front().string();
+  const double metres = unit ? MetresPerUnit(*unit) : 0;
+  if (!(metres > 0)) return {};
+  std::map<std::string, std::array<geometry::Vec3, 4>> by_stream;
+  const auto& all = corners->elements();
+  for (size_t p = 0; (p + 1) * 12 <= all.size(); ++p) {
+    std::array<geometry::Vec3, 4>& plate = by_stream["c3d/plate" + std::to_string(p + 1)];
+    for (size_t k = 0; k < 12; ++k) {
+      const auto number = all[p * 12 + k].number();
+      plate[k / 3](static_cast<Eigen::Index>(k % 3)) =
+          number ? *number * metres : std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  return by_stream;
 }
 
 }  // namespace handhold::exchange

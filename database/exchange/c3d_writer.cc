@@ -135,6 +135,11 @@ class FrameReader {
       issues.push_back(
           {"residuals", Severity::kLoss,
            std::to_string(residuals_limited_) + " exceed what C3D's byte holds and are limited"});
+    if (masks_odd_ > 0)
+      issues.push_back({"c3d/cameras", Severity::kLoss,
+                        std::to_string(masks_odd_) +
+                            " values are no whole numbers from 0 to 127, which is what C3D holds "
+                            "of cameras: none is written there"});
     if (residuals_unknown_ > 0)
       issues.push_back(
           {"residuals", Severity::kNote,
@@ -194,7 +199,11 @@ class FrameReader {
       if (p.camera_stream != 0 && indices.at(p.camera_stream) >= 0) {
         const double value =
             Of(p.camera_stream).window().value(p.camera_channel, indices.at(p.camera_stream));
-        if (value >= 0 && value <= 127) mask = static_cast<int>(value);
+        if (value >= 0 && value <= 127 && value == std::trunc(value)) {
+          mask = static_cast<int>(value);
+        } else if (!std::isnan(value)) {
+          ++masks_odd_;
+        }
       }
       frame.words[i] = mask * 256 + ResidualByte(residual_m);
     }
@@ -294,7 +303,7 @@ class FrameReader {
   std::vector<int> point_streams_, analog_streams_;
   Eigen::VectorXd raw_;
   geometry::Vec6 wrench_;
-  int64_t residuals_limited_ = 0, residuals_unknown_ = 0;
+  int64_t residuals_limited_ = 0, residuals_unknown_ = 0, masks_odd_ = 0;
   double residual_error_mm_ = 0;
 };
 

@@ -11,7 +11,9 @@
 /// kNote when it is said of them (subject, properties, quality).
 #pragma once
 
+#include <array>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,9 @@ struct C3dWriteOptions {
   bool as_integers = false;               ///< 16 bits per value: rounds, and says how much
   std::vector<std::string> streams = {};  ///< by name; empty: all
   bool dry_run = false;                   ///< say what would be lost, write nothing
+  /// Corners of force platforms, m, as C3D numbers them, by stream: what a sensor does not say of
+  /// itself. Those that do not stand as their sensor does are not used.
+  std::map<std::string, std::array<geometry::Vec3, 4>> corners_m = {};
   /// Asked every 2 s of the clip or sooner; false ends with kCancelled and leaves nothing behind.
   std::function<bool()> proceed = {};
 };

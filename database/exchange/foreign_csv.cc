@@ -27,6 +27,32 @@ constexpr double kSilentOff = 1e-4;
 constexpr double kRoundingSteps = 0.8;
 constexpr int64_t kRowsOfGuess = 10'000;
 
+/// Units that mean something here (those of queries, and what they are made of); others are kept as
+/// they are written, and named.
+bool IsKnownUnit(std::string_view unit) {
+  static const std::set<std::string_view> kKnown = {
+      "1",  "%",   "count", "counts", "N",    "mN",   "kN",    "lbf",    "kgf",    "gf",  "N m",
+      "Nm", "N.m", "mN m",  "mNm",    "N mm", "Nmm",  "N.mm",  "m",      "cm",     "mm",  "um",
+      "s",  "ms",  "us",    "ns",     "min",  "h",    "rad",   "deg",    "V",      "mV",  "uV",
+      "Pa", "kPa", "MPa",   "K",      "degC", "Hz",   "kHz",   "g",      "kg",     "m/s", "mm/s",
+      "A",  "mA",  "rad/s", "deg/s",  "bool", "m/s2", "m/s^2", "deg/s2", "rad/s2", "W",   "J"};
+  return kKnown.contains(unit);
+}
+
+/// "Fx [mN]", "Fx (mN)": name and unit. In round brackets only what is a unit: "Elbow (R)" has
+/// none.
+std::pair<std::string, std::string> SplitUnitOff(const std::string& name) {
+  for (const char* brackets : {"[]", "()"}) {
+    const size_t open = name.rfind(brackets[0]);
+    if (open == std::string::npos || open == 0 || name.back() != brackets[1]) continue;
+    const std::string unit = name.substr(open + 1, name.size() - open - 2);
+    if (unit.empty() || (brackets[0] == '(' && (unit == "1" || !IsKnownUnit(unit)))) continue;
+    const std::string stem = name.substr(0, name.find_last_not_of(' ', open - 1) + 1);
+    if (!stem.empty()) return {stem, unit};
+  }
+  return {name, ""};
+}
+
 /// The rate of rows and what their printed times say of it, fitted in one pass.
 ///
 /// A row's sample number follows from the row before and a first guess of the period, so that an
@@ -126,8 +152,7 @@ class ForeignCsv final : public CsvSource {
     units.resize(names.size());
     HANDHOLD_TRY(FindTimeUnit(names, units));
     HANDHOLD_TRY(FindRate());
-    MakeStream(names, units);
-    return {};
+    return MakeStream(names, units);
   }
 
   Status ForEachBlock(Duration span, const BlockVisitor& visit) override {
@@ -452,7 +477,33 @@ class ForeignCsv final : public CsvSource {
     return even;
   }
 
-  void MakeStream(const std::vector<std::string>& names, const std::vector<std::string>& units) {
+  /// The unit of a column, of which `name` becomes what stands before it.
+  Result<std::string> UnitOf(size_t column, std::string& name, const std::string& in_row) {
+    const std::string where = "column " + std::to_string(column + 1) + " '" + name + "'";
+    const auto [stem, in_name] = SplitUnitOff(name);
+    const bool both = !in_name.empty() && !in_row.empty();
+    if (both && in_name != in_row) {
+      return Error{ErrorCode::kCorrupt, path_ + ":2: " + where + " has the unit '" + in_row +
+                                            "' in the row of units and another in its name: write "
+                                            "one of them"};
+    }
+    const std::string unit = !in_row.empty() ? in_row : in_name;
+    if (!in_name.empty()) {
+      name = stem;
+      issues_.push_back({where, Severity::kNote,
+                         "is read as '" + name + "' in the unit '" + unit + "' (line 1)"});
+    }
+    if (!unit.empty() && !IsKnownUnit(unit)) {
+      issues_.push_back(
+          {where, Severity::kWarning,
+           "its unit '" + unit + "' (line " + (in_row.empty() ? "1" : "2") +
+               ") is none that is known: its numbers are kept as they are, under that "
+               "word, and no query converts them"});
+    }
+    return unit.empty() ? std::string("1") : unit;
+  }
+
+  Status MakeStream(const std::vector<std::string>& names, const std::vector<std::string>& units) {
     StreamInfo stream;
     stream.id = 1;
     stream.name = "csv/data";
@@ -461,13 +512,14 @@ class ForeignCsv final : public CsvSource {
     std::set<std::string> taken;
     for (const size_t c : columns_) {
       std::string name = names[c].empty() ? "column" + std::to_string(c + 1) : names[c];
+      HANDHOLD_ASSIGN(const std::string unit, UnitOf(c, name, units[c]));
       if (!taken.insert(name).second) {
         issues_.push_back(
             {name, Severity::kWarning, "occurs more than once; got its column's number"});
         name += "#" + std::to_string(c + 1);
         while (!taken.insert(name).second) name += "#";
       }
-      stream.channels.push_back({name, units[c].empty() ? "1" : units[c]});
+      stream.channels.push_back({name, unit});
     }
     head_.streams.push_back(std::move(stream));
     head_.clocks.push_back(recording::ClockMap::Identity());
@@ -476,6 +528,7 @@ class ForeignCsv final : public CsvSource {
     head_.info.properties["import.file"] = std::filesystem::path(path_).filename().string();
     if (time_column_ >= 0 && first_s_ != 0)
       head_.info.properties["csv.first_time_s"] = std::to_string(first_s_);
+    return {};
   }
 
   const CsvReadOptions options_;

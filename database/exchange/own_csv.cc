@@ -1,6 +1,7 @@
 // Our own CSV: schemas/exchange/csv.md.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 
 #include "database/exchange/csv_source.h"
@@ -15,6 +16,9 @@ bool ParseInt(std::string_view cell, int64_t& number) {
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
   return error == std::errc() && end == cell.data() + cell.size();
 }
+
+/// Exactly, as a double holds it.
+bool IsWhole(double value) { return std::fabs(value) <= 0x1p53 && value == std::trunc(value); }
 
 class OwnCsv final : public CsvSource {
  public:
@@ -208,6 +212,15 @@ class OwnCsv final : public CsvSource {
       if (!ParseNumber(cells_[begin + c], value))
         return At(ErrorCode::kCorrupt,
                   "'" + std::string(cells_[begin + c].substr(0, 40)) + "' is no number");
+      // Ids of trajectories and sets of cameras are numbers that count, not that measure.
+      const bool id = begin == 3 && c % 4 == 3;
+      const bool mask = stream.name == "c3d/cameras" && !std::isnan(value);
+      if ((id && !IsWhole(value)) || (mask && !(IsWhole(value) && value >= 0 && value <= 127)))
+        return At(ErrorCode::kCorrupt,
+                  "column " + std::to_string(begin + c + 1) + ": '" +
+                      std::string(cells_[begin + c].substr(0, 40)) + "' is no " +
+                      (id ? "trajectory's id, which is a whole number"
+                          : "set of cameras, which is a whole number from 0 to 127"));
       rows.by_row.push_back(value);
     }
     if (!origins) return {};

@@ -200,14 +200,19 @@ Status Recorder::InTransaction(const Work& work) {
     return status;
   }
   const Timestamp began = HostNow();
-  {
+  const auto write = [&]() -> Status {
     std::unique_lock lock(writing_);
     // A mutex is not fair: without this the writer would take it again before the checkpointer
     // wakes, and the log would grow as long as samples come.
     let_by_.wait(lock, [this] { return !exclusive_wanted_; });
     HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db_));
     HANDHOLD_TRY(work());
-    HANDHOLD_TRY(transaction.Commit());
+    return transaction.Commit();
+  };
+  if (Status written = write(); !written) {
+    Error error = written.error();
+    if (error.code == ErrorCode::kIo) error.message += "; what was committed before is safe";
+    return error;
   }
   ++commits_;
   worst_commit_ = std::max(worst_commit_, HostNow() - began);

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -107,27 +108,6 @@ Status MakeLedger(const std::string& file, const IndexerOptions& indexer) {
   return {};
 }
 
-/// What a clip's file says as it lies there: by no connection that could recover a log or make its
-/// index.
-struct AsItLies {
-  bool readable = false, closed = false;
-  std::string id;  ///< empty: it does not say
-};
-AsItLies LookAt(const std::string& file) {
-  AsItLies clip;
-  if (!RegularFile(file)) return clip;
-  DatabaseOptions open;
-  open.immutable = true;
-  open.inspect = HeaderCheck(FileKind::kClip);
-  const Result<Database> db = Database::Open(file, open);
-  if (!db) return clip;
-  const Result<int64_t> closed = db->QueryInteger("SELECT value FROM info WHERE key='closed'");
-  clip.readable = static_cast<bool>(closed);
-  clip.closed = closed && *closed != 0;
-  if (const auto id = db->QueryText("SELECT value FROM info WHERE key='id'")) clip.id = *id;
-  return clip;
-}
-
 /// UTC that a file of Renew says; long ago where there is none, or it is damaged.
 Timestamp RenewedAt(const std::string& path) {
   std::error_code error;
@@ -148,6 +128,11 @@ Error SeveralClips(const std::string& key, const std::vector<std::string>& ids) 
 class FolderLibrary final : public Library {
  public:
   explicit FolderLibrary(std::string path) : path_(std::move(path)) {}
+  ~FolderLibrary() override {
+    catalogue_.Close();
+    std::error_code error;
+    if (!aside_.empty()) fs::remove_all(aside_, error);
+  }
   Status Make(const IndexerOptions& indexer);
   Status Start();
 
@@ -228,6 +213,10 @@ class FolderLibrary final : public Library {
   /// Opens the ledger, or what stands for one that cannot be read.
   Status OpenTheLedger();
   Status OpenOrMakeTheCatalogue();
+  /// Makes one for this program alone, in a temporary folder, and opens it.
+  Status MakeTheCatalogueAside(const Error& why);
+  /// What a catalogue that was just made lacks, where nobody asked for it.
+  static void TellOfProblems(const Issues& issues);
   /// Opens the catalogue that stands under the name now.
   Status OpenTheCatalogue();
   /// Before rows are added: until the lock is given up, the catalogue at hand is the one that
@@ -254,8 +243,9 @@ class FolderLibrary final : public Library {
   std::string RenewedPath(const std::string& hash) const {
     return derived_folder() + "/" + hash + ".renewed";
   }
-  std::string CataloguePath() const { return path_ + "/catalogue.db"; }
+  std::string CataloguePath() const { return (aside_.empty() ? path_ : aside_) + "/catalogue.db"; }
   std::string path_;
+  std::string aside_;  ///< temporary folder of the catalogue of a library that cannot be written
   Database catalogue_;
   ino_t catalogue_inode_ = 0;
   std::optional<Ledger> ledger_;
@@ -354,7 +344,7 @@ Status FolderLibrary::OpenTheLedger() {
 Status FolderLibrary::OpenOrMakeTheCatalogue() {
   Status opened = OpenTheCatalogue();
   if (opened || !CanBeMade(opened.error())) return opened;
-  HANDHOLD_TRY(MayWrite({""}));
+  if (const Status may = MayWrite({""}); !may) return MakeTheCatalogueAside(may.error());
   // Several programs may have found it lost: one makes it, the others wait and take that.
   HANDHOLD_ASSIGN(const FolderLock alone,
                   FolderLock::Take(path_, true, Duration::Seconds(600),
@@ -362,7 +352,11 @@ Status FolderLibrary::OpenOrMakeTheCatalogue() {
   Status again = OpenTheCatalogue();
   if (again || !CanBeMade(again.error())) return again;
   HANDHOLD_ASSIGN(const Issues issues, RebuildCatalogue(path_, *ledger_, false, {}));
-  // Nobody asked for the rebuild, so nobody else tells.
+  TellOfProblems(issues);
+  return OpenTheCatalogue();
+}
+
+void FolderLibrary::TellOfProblems(const Issues& issues) {
   for (const Issue& issue : issues) {
     if (issue.severity < Severity::kWarning) continue;
     Log(LogLevel::kWarning, "catalogue.problem",
@@ -370,6 +364,29 @@ Status FolderLibrary::OpenOrMakeTheCatalogue() {
          {"what", issue.what},
          {"fix", "'handhold library check' says what is left"}});
   }
+}
+
+Status FolderLibrary::MakeTheCatalogueAside(const Error& why) {
+  std::error_code error;
+  const fs::path temporary = fs::temp_directory_path(error);
+  std::string folder = (error ? fs::path("/tmp") : temporary) / "handhold-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) {
+    const std::string cause = std::strerror(errno);
+    return Error{why.code, "its catalogue is missing and cannot be made: " + why.message +
+                               "; nor one for now in " + folder + " (" + cause +
+                               "): name a folder in TMPDIR that can be written"};
+  }
+  aside_ = folder;
+  HANDHOLD_ASSIGN(const Issues issues, MakeCatalogueAside(path_, *ledger_, CataloguePath()));
+  Log(LogLevel::kWarning, "catalogue.aside",
+      {{"why", why.message},
+       {"what",
+        "its catalogue is missing or broken; one was made for now, which takes as long as a "
+        "rebuild "
+        "each time"},
+       {"fix",
+        "copy the library to where it can be written, and 'handhold library rebuild' there"}});
+  TellOfProblems(issues);
   return OpenTheCatalogue();
 }
 

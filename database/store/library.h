@@ -78,7 +78,9 @@ class Library {
   /// Opens; a missing catalogue, or one of ours that is broken, is made anew first, by one program
   /// while others wait. kNotFound, naming the path, when it is no library; kInvalid, kVersion when
   /// the catalogue is another or a newer program's: it is left as it is. On a network file system
-  /// it can be read; what writes answers kUnsupported.
+  /// it can be read; what writes answers kUnsupported. Where the folder cannot be written
+  /// (read-only media), the catalogue that is missing is made in a temporary folder, for this
+  /// Library alone, and a warning says so.
   ///
   /// A ledger that is missing, damaged, another or a newer program's does not close the clips: a
   /// warning says so and names the way out, ledger() answers nothing but that error (see there),
@@ -177,9 +179,10 @@ class Library {
   /// were cut off and that nobody writes are closed first. Takes may be recorded and stored
   /// meanwhile: what other programs add is in the new catalogue, and they find it by themselves.
   /// A loss is also a clip that the old catalogue knew, or that the ledger speaks of, and that is
-  /// in no file: the new catalogue does not know it. kBusy while another program does the same.
-  /// Refused while the ledger cannot be read: the catalogue may hold the last copy of what was
-  /// said.
+  /// in no file: the new catalogue does not know it; and a closed clip whose file is not the one
+  /// that the old catalogue knew (its SHA-256), which is taken as it is now. kBusy while another
+  /// program does the same. Refused while the ledger cannot be read: the catalogue may hold the
+  /// last copy of what was said.
   virtual Result<Issues> Rebuild(bool finish, const Progress& progress = {}) = 0;
   /// What Rebuild would do to the library at `path`. Writes nothing, not even a missing catalogue.
   struct RebuildPlan {
@@ -191,7 +194,8 @@ class Library {
   static Result<RebuildPlan> PlanRebuild(const std::string& path);
   /// Verifies every checksum of every file and every entry of the ledger, and that the catalogue
   /// says what they say: it is made anew beside (in a temporary file) and compared. A clip that the
-  /// ledger speaks of and that is in no file is a loss. Cost: that of reading every sample twice.
+  /// ledger speaks of and that is in no file is a loss; a log or journal beside a closed clip,
+  /// which is one file, a warning. Cost: that of reading every sample twice.
   virtual Result<Issues> Check(const Progress& progress = {}) const = 0;
 
  protected:

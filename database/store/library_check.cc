@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "database/base/digest.h"
+#include "database/base/shell.h"
 #include "database/store/catalogue.h"
 #include "database/store/compaction.h"
 #include "database/store/library_files.h"
@@ -136,6 +137,7 @@ class Checker {
       return {};
     }
     const bool being_recorded = WriterLock::IsHeld(path);
+    const bool closed = !being_recorded && LookAt(path).closed;
     if (being_recorded) {
       Add(file, Severity::kNote, "is being recorded");
       recorded_.insert(fs::path(file).stem().string());
@@ -158,6 +160,16 @@ class Checker {
       // Damage may have taken the word that it was closed; and what is damaged is not finished.
       if (!being_recorded && !(*reader)->closed() && damage.empty())
         Add(file, Severity::kWarning, "was never closed: 'handhold library rebuild --finish'");
+    }
+    // Asked when it has been opened, which plays back the journal of a program that died.
+    for (const char* suffix : {"-wal", "-journal"}) {
+      std::error_code error;
+      if (!closed || WriterLock::IsHeld(path)) break;
+      if (!fs::exists(fs::symlink_status(path + suffix, error))) continue;
+      Add(file + suffix, Severity::kWarning,
+          std::string("lies beside a closed ") + (artefact ? "result" : "clip") +
+              " and is no part of it, but SQLite may read it into it: `rm " +
+              ShellWord(path + suffix) + "` removes it");
     }
     if (being_recorded) return {};
     return artefact ? ExpectArtefact(file) : ExpectClip(file);

@@ -18,6 +18,7 @@
 #include "database/store/catalogue.h"
 #include "database/store/clip_writer.h"
 #include "database/store/compaction.h"
+#include "database/store/schema.h"
 
 namespace handhold::store {
 
@@ -73,6 +74,21 @@ Status RegularFile(const std::string& path) {
                    (fs::exists(path, error) ? ": is no file, but a folder, pipe or device"
                                             : ": is a link to nothing") +
                    "; move it away"};
+}
+
+AsItLies LookAt(const std::string& file) {
+  AsItLies clip;
+  if (!RegularFile(file)) return clip;
+  DatabaseOptions open;
+  open.immutable = true;
+  open.inspect = HeaderCheck(FileKind::kClip);
+  const Result<Database> db = Database::Open(file, open);
+  if (!db) return clip;
+  const Result<int64_t> closed = db->QueryInteger("SELECT value FROM info WHERE key='closed'");
+  clip.readable = static_cast<bool>(closed);
+  clip.closed = closed && *closed != 0;
+  if (const auto id = db->QueryText("SELECT value FROM info WHERE key='id'")) clip.id = *id;
+  return clip;
 }
 
 Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row,
@@ -176,14 +192,25 @@ std::string NoFile(const std::string& said) {
   return "has no file" + AlsoSaid(said) + "; " + kBringBack;
 }
 
-Result<std::map<std::string, std::string>> ClipNames(const Database& catalogue) {
-  std::map<std::string, std::string> names;
-  HANDHOLD_ASSIGN(Statement list, catalogue.Prepare("SELECT id, name FROM clip"));
+namespace {
+/// Two columns: keys and what they are of.
+Result<std::map<std::string, std::string>> Pairs(const Database& catalogue, const char* sql) {
+  std::map<std::string, std::string> pairs;
+  HANDHOLD_ASSIGN(Statement list, catalogue.Prepare(sql));
   HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
-    names[row.String(0)] = row.String(1);
+    pairs[row.String(0)] = row.String(1);
     return {};
   }));
-  return names;
+  return pairs;
+}
+}  // namespace
+
+Result<std::map<std::string, std::string>> ClipNames(const Database& catalogue) {
+  return Pairs(catalogue, "SELECT id, name FROM clip");
+}
+
+Result<std::map<std::string, std::string>> ClosedClipHashes(const Database& catalogue) {
+  return Pairs(catalogue, "SELECT id, sha256 FROM clip WHERE closed<>0 AND sha256<>''");
 }
 
 std::string Forgotten(const std::string& name, const std::string& said) {
@@ -328,6 +355,23 @@ class Rebuilder {
     return CopyLedger(db_, entries, "");
   }
 
+  /// Clips that were closed when the catalogue that is replaced was written, and whose file is
+  /// another now (SHA-256 by id). Told once: the new catalogue takes the file as it is.
+  Status NameWhatChanged(const std::map<std::string, std::string>& closed_before) {
+    HANDHOLD_ASSIGN(Statement list, db_.Prepare("SELECT id, path, sha256 FROM clip"));
+    return list.ForEach([&](Statement& row) -> Status {
+      const auto was = closed_before.find(row.String(0));
+      if (was == closed_before.end() || was->second == row.String(2)) return {};
+      issues_.push_back({"clips/" + row.String(1), Severity::kLoss,
+                         "is not the file that was catalogued: its SHA-256 was " +
+                             was->second.substr(0, 12) + "... and is " +
+                             row.String(2).substr(0, 12) +
+                             "...; a recording does not change once it is closed: put a copy of it "
+                             "in its place, unless the change was meant"});
+      return {};
+    });
+  }
+
   /// Clips that are in no file, out of those that the ledger speaks of and those of the catalogue
   /// that is replaced (names by id). The latter are told once: nothing knows them afterwards.
   Status NameWhatIsGone(const std::map<std::string, std::string>& before) {
@@ -434,10 +478,11 @@ class Rebuilder {
 Result<Issues> MakeAndPublish(const std::string& path, const Ledger& ledger, bool finish,
                               const Progress& progress, const std::string& fresh) {
   IndexerOptions known;
-  std::map<std::string, std::string> before;
+  std::map<std::string, std::string> before, closed_before;
   if (const auto old = OpenCatalogue(path + "/catalogue.db")) {
     if (auto options = GetIndexerOptions(*old)) known = *options;
     if (auto names = ClipNames(*old)) before = *std::move(names);
+    if (auto hashes = ClosedClipHashes(*old)) closed_before = *std::move(hashes);
   }
   Issues damage;  // told by CopyLedgerEntries
   IndexerOptions indexer = known;
@@ -456,6 +501,7 @@ Result<Issues> MakeAndPublish(const std::string& path, const Ledger& ledger, boo
   HANDHOLD_TRY(rebuilder.Scan(false));
   HANDHOLD_TRY(rebuilder.CopyLedgerEntries());
   HANDHOLD_TRY(rebuilder.NameWhatIsGone(before));
+  HANDHOLD_TRY(rebuilder.NameWhatChanged(closed_before));
   rebuilder.Close();
   // A journal that a crashed program left belongs to the old file, not to what comes under its
   // name.
@@ -479,6 +525,23 @@ Result<Issues> RebuildCatalogue(const std::string& path, const Ledger& ledger, b
   Result<Issues> issues = MakeAndPublish(path, ledger, finish, progress, fresh);
   if (!issues) discard();
   return issues;
+}
+
+Result<Issues> MakeCatalogueAside(const std::string& path, const Ledger& ledger,
+                                  const std::string& file) {
+  Issues damage;  // told by CopyLedgerEntries
+  IndexerOptions indexer;
+  if (ledger.readable()) {
+    HANDHOLD_ASSIGN(indexer, IndexerOf(ledger, indexer, damage));
+  }
+  const Progress silent;
+  Rebuilder rebuilder(path, ledger, indexer, false, silent);
+  HANDHOLD_TRY(rebuilder.Start(file));
+  HANDHOLD_TRY(rebuilder.Scan(false));
+  HANDHOLD_TRY(rebuilder.CopyLedgerEntries());
+  HANDHOLD_TRY(rebuilder.NameWhatIsGone({}));
+  rebuilder.Close();
+  return rebuilder.TakeIssues();
 }
 
 }  // namespace handhold::store

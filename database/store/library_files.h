@@ -42,6 +42,14 @@ std::vector<std::string> FilesIn(const std::string& folder, const char* extensio
 /// kInvalid for a folder, a pipe, a device or a link to nothing: reading one may never end.
 Status RegularFile(const std::string& path);
 
+/// What a clip's file says as it lies there: by no connection that could recover a log or make its
+/// index.
+struct AsItLies {
+  bool readable = false, closed = false;
+  std::string id;  ///< empty: it does not say
+};
+AsItLies LookAt(const std::string& file);
+
 /// The clip that the catalogue has in this row, out of the library at `path`. kCorrupt when the
 /// file holds another one (files that were exchanged), kIo when it is gone.
 Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row,
@@ -75,6 +83,8 @@ Result<std::map<std::string, std::string>> SaidOfClips(const Ledger& ledger);
 std::string NoFile(const std::string& said);
 /// Names of clips, by id, in the catalogue.
 Result<std::map<std::string, std::string>> ClipNames(const Database& catalogue);
+/// SHA-256 of the clips, by id, that were closed when the catalogue was written.
+Result<std::map<std::string, std::string>> ClosedClipHashes(const Database& catalogue);
 /// What is said of a clip that the catalogue calls `name`, that is in no file and that a rebuild
 /// does not know any more. `said`: as NoFile.
 std::string Forgotten(const std::string& name, const std::string& said);
@@ -97,6 +107,11 @@ Result<IndexerOptions> IndexerOf(const Ledger& ledger, const IndexerOptions& kno
 /// lock on the folder.
 Result<Issues> RebuildCatalogue(const std::string& path, const Ledger& ledger, bool finish,
                                 const Progress& progress);
+
+/// A catalogue of the library at `path` in another place, `file`, where its own folder cannot be
+/// written. Writes nothing to the library.
+Result<Issues> MakeCatalogueAside(const std::string& path, const Ledger& ledger,
+                                  const std::string& file);
 
 /// Library::Check.
 Result<Issues> CheckLibrary(const std::string& path, const Database& catalogue,

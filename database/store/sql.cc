@@ -166,7 +166,7 @@ class Session final : public SqlSession {
   explicit Session(const Library& library) : library_(library), clips_(library) {}
 
   Status Start() {
-    HANDHOLD_ASSIGN(db_, Database::Open(library_.path() + "/catalogue.db", {}));
+    HANDHOLD_ASSIGN(db_, Database::Open(library_.catalogue().path(), {}));
     // Without it, catalogue and samples can still be asked; its tables are not there.
     if (library_.ledger().readable()) HANDHOLD_TRY(AttachLedger());
     sqlite3* db = db_.handle();

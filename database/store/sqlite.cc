@@ -68,7 +68,7 @@ Error ErrorOf(sqlite3* db, std::string_view doing) {
   if (!doing.empty()) message += std::string(doing) + ": ";
   message += db != nullptr ? sqlite3_errmsg(db) : "out of memory";
   if ((code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_SHMSIZE)
-    message += " (free space and go on: what was committed is safe)";
+    message += " (free space and try again)";
   return {CodeOf(code), std::move(message)};
 }
 

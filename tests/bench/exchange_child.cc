@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   }
   recording::ClipInfo info = (*source)->info();
   info.id = ClipId::New();
-  std::map<int, int64_t> samples;
+  std::map<int, pipeline::ImportedSamples> samples;
   if (Status status = pipeline::WriteImport(**source, info, argv[2], samples); !status) {
     std::fprintf(stderr, "%s\n", status.error().message.c_str());
     return 1;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 
 #include "database/base/log.h"
@@ -25,12 +26,37 @@ Status Complete(const Arguments& given, std::vector<store::LedgerEntry>* entries
   return {};
 }
 
+/// kNotFound for a tag to be taken off that the clip does not have. Where the ledger lost
+/// something, it may have been said there: nothing is refused.
+Status CheckTagsHeld(const store::Library& library, const store::ClipRow& clip,
+                     const std::vector<store::LedgerEntry>& entries) {
+  Issues damage;
+  HANDHOLD_ASSIGN(const auto held, library.ledger().Current(clip.id, &damage));
+  if (!damage.empty()) return {};
+  std::vector<std::string> tags;
+  std::string has;
+  for (const store::LedgerEntry& entry : held) {
+    if (entry.kind != store::LedgerKind::kTag) continue;
+    tags.push_back(entry.name);
+    has += (has.empty() ? "" : ", ") + entry.name;
+  }
+  for (const store::LedgerEntry& entry : entries) {
+    if (!entry.removed || std::ranges::count(tags, entry.name) > 0) continue;
+    return Error{ErrorCode::kNotFound,
+                 "the clip '" + clip.name + "' has no tag '" + entry.name + "'" +
+                     (has.empty() ? "; it has none" : "; it has: " + has) + "; nothing was said"};
+  }
+  return {};
+}
+
 /// Says `entries` of the clip that CLIP names, all or none; in a dry run nothing is said. Answers
 /// the clip's row: as it is now, in a dry run as it was.
 Result<store::ClipRow> SayOfClip(Context& context, std::vector<store::LedgerEntry> entries) {
   HANDHOLD_ASSIGN(const auto library, store::Library::Open(context.arguments.Text("--library")));
   HANDHOLD_ASSIGN(store::ClipRow clip, library->FindClip(context.arguments.Text("CLIP")));
   for (store::LedgerEntry& entry : entries) entry.clip = clip.id;
+  if (std::ranges::any_of(entries, &store::LedgerEntry::removed))
+    HANDHOLD_TRY(CheckTagsHeld(*library, clip, entries));
   if (context.dry_run) return clip;
   HANDHOLD_TRY(library->Say(entries));
   return library->FindClip(clip.id);

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "database/base/log.h"
 #include "database/exchange/c3d_contents.h"
 #include "tools/handhold/verbs.h"
 #include "tools/pipeline/import.h"
@@ -62,6 +63,10 @@ Outcome PrintImported(Context& context, const std::vector<pipeline::ImportedFile
     }
   }
   out.EndDocument();
+  for (const pipeline::ImportedFile& file : files) {
+    if (!file.earlier.empty())
+      Log(LogLevel::kWarning, "import.again", {{"file", file.path}, {"what", file.earlier}});
+  }
   if (failed > 0) {
     for (const pipeline::ImportedFile& file : files) {
       if (file.error && files.size() == 1) return Outcome(*file.error);
@@ -143,7 +148,8 @@ Verb ClipImportVerb() {
       .details =
           "Samples are kept exactly. What a file holds and a clip cannot, what was guessed\n"
           "and what was odd is listed and kept with the clip; the exit code is 3 when\n"
-          "something was lost, and the clip says keep no.",
+          "something was lost, and the clip says keep no. The clip keeps the file's SHA-256\n"
+          "(import.sha256), by which a file that is imported again is noticed, and said.",
       .run = [](Context& context) -> Outcome {
         const pipeline::ImportOptions options = OptionsFrom(context);
         if (options.use_ezc3d && options.cross_check)

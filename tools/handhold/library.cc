@@ -186,9 +186,11 @@ Verb LibraryRebuildVerb() {
                                                               context.StepProgress("reading")));
         HANDHOLD_ASSIGN(const store::LibraryInfo info, library->Info());
         context.progress.End();
-        return PrintIssues(context, "rebuilt", {info.clips, info.artefacts, info.ledger_entries},
-                           issues, Severity::kLoss,
-                           "some clips or results could not be catalogued; the rows above say why");
+        return PrintIssues(
+            context, "rebuilt", {info.clips, info.artefacts, info.ledger_entries}, issues,
+            Severity::kLoss,
+            "some clips or results could not be catalogued, or are not what they were; the "
+            "rows above say why");
       }};
 }
 

@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <charconv>
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 
+#include "database/base/digest.h"
 #include "database/exchange/byte_source.h"
 #include "database/exchange/csv_reader.h"
 #include "database/exchange/ezc3d_reader.h"
@@ -33,7 +36,7 @@ Timestamp FileTime(const std::string& path) {
 }
 
 recording::ClipInfo InfoFor(const ImportSource& source, const std::string& path,
-                            const ImportOptions& options) {
+                            const std::string& sha256, const ImportOptions& options) {
   recording::ClipInfo info = source.info();
   if (!options.subject.empty()) info.subject = options.subject;
   if (!options.session.empty()) info.session = options.session;
@@ -54,6 +57,10 @@ recording::ClipInfo InfoFor(const ImportSource& source, const std::string& path,
     format = source.format();
     info.properties["import.file"] = std::filesystem::path(path).filename().string();
   }
+  // The same holds for what it was read from: base name and SHA-256, never the path.
+  std::string& hash = info.properties["import.sha256"];
+  if (!hash.empty()) info.properties["import.before.sha256"] = hash;
+  hash = sha256;
   if (!options.name.empty()) {
     info.name = options.name;
     info.properties.erase("import.file");
@@ -84,15 +91,73 @@ void TellOfNames(const ImportSource& source, const recording::ClipInfo& info,
                           ":...', as in the file; if that names the person, rename them there"});
 }
 
-Duration LengthOf(const std::map<int, int64_t>& samples, const ImportSource& source) {
+void CountIn(const recording::SampleBlock& block, std::map<int, ImportedSamples>& samples) {
+  if (block.count == 0) return;
+  ImportedSamples& of = samples[block.stream_id];
+  if (of.count == 0) of.begin_counter = block.first_counter;
+  of.end_counter = block.first_counter + block.count;
+  if (!block.host_times.empty()) {
+    if (of.count == 0) of.first_host = block.host_times.front();
+    of.last_host = block.host_times.back();
+  }
+  of.count += block.count;
+}
+
+Duration LengthOf(const std::map<int, ImportedSamples>& samples, const ImportSource& source) {
   Duration longest;
   for (const recording::StreamInfo& stream : source.streams()) {
-    const auto count = samples.find(stream.id);
-    if (count == samples.end() || stream.rate.numerator == 0) continue;
+    const auto found = samples.find(stream.id);
+    if (found == samples.end()) continue;
+    const ImportedSamples& of = found->second;
     longest = std::max(
-        longest, Duration::Nanoseconds(recording::DeviceTimeOfCounter(count->second, stream.rate)));
+        longest,
+        stream.rate.numerator == 0
+            ? of.last_host - of.first_host
+            : Duration::Nanoseconds(recording::DeviceTimeOfCounter(of.end_counter, stream.rate) -
+                                    recording::DeviceTimeOfCounter(of.begin_counter, stream.rate)));
   }
   return longest;
+}
+
+/// SHA-256 of a file, hex: what tells later which file a clip was made from, without its name.
+Result<std::string> Sha256OfFile(const std::string& path, const std::function<bool()>& tick) {
+  HANDHOLD_ASSIGN(const auto bytes, exchange::ByteSource::OpenFile(path));
+  Sha256 hash;
+  std::vector<uint8_t> part;
+  for (int64_t at = 0; at < bytes->size(); at += std::ssize(part)) {
+    if (tick && !tick()) return Error{ErrorCode::kCancelled, "cancelled"};
+    part.resize(static_cast<size_t>(std::min<int64_t>(1 << 20, bytes->size() - at)));
+    HANDHOLD_TRY(bytes->Read(at, part));
+    hash.Update(std::as_bytes(std::span(part)));
+  }
+  return hash.Finish().ToHex();
+}
+
+/// When an id was made: the first 48 bits are milliseconds of UTC (RFC 9562).
+std::string DayOf(const std::string& clip_id) {
+  std::string digits = clip_id.substr(0, 13);
+  std::erase(digits, '-');
+  int64_t ms = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), ms, 16);
+  return FormatUtc(Timestamp::FromNanoseconds(ms * 1'000'000)).substr(0, 10);
+}
+
+/// Warns when the library has other clips of the very same file.
+Status TellOfEarlier(const store::Library& library, ImportedFile& file) {
+  HANDHOLD_ASSIGN(const std::vector<store::ClipRow> earlier,
+                  library.ClipsWhere("id<>?1 AND clip IN (SELECT clip FROM clip_property WHERE "
+                                     "key='import.sha256' AND value=?2) ORDER BY id",
+                                     [&](store::Statement& list) {
+                                       list.Bind(1, file.clip).Bind(2, file.sha256);
+                                     }));
+  if (earlier.empty()) return {};
+  const store::ClipRow& first = earlier.front();
+  std::string& what = file.earlier;
+  what = "this very file is in the library already: imported as clip '" + first.name + "' (" +
+         first.id + ") on " + DayOf(first.id);
+  if (earlier.size() > 1) what += ", and " + std::to_string(earlier.size() - 1) + " times more";
+  file.issues.push_back({"file", Severity::kWarning, what});
+  return {};
 }
 
 /// What reading found, kept with the clip: properties that list, search and CSV carry on, numbered
@@ -162,14 +227,15 @@ ImportedFile ImportOne(const std::string& path, const ImportOptions& options,
     result.format = source->format();
     result.bytes = source->bytes();
     result.streams = static_cast<int>(source->streams().size());
-    recording::ClipInfo info = InfoFor(*source, path, options);
+    HANDHOLD_ASSIGN(result.sha256, Sha256OfFile(path, tick));
+    recording::ClipInfo info = InfoFor(*source, path, result.sha256, options);
     result.name = info.name;
-    std::map<int, int64_t> counts;
+    std::map<int, ImportedSamples> counts;
     Status status;
     if (options.dry_run) {
       status = source->ForEachBlock(Duration::Seconds(2),
                                     [&](const recording::SampleBlock& block) -> Status {
-                                      counts[block.stream_id] += block.count;
+                                      CountIn(block, counts);
                                       if (tick && !tick())
                                         return Error{ErrorCode::kCancelled, "cancelled"};
                                       return {};
@@ -185,13 +251,16 @@ ImportedFile ImportOne(const std::string& path, const ImportOptions& options,
       for (Issue& issue : exchange::CrossCheckC3d(path, options.c3d))
         result.issues.push_back(std::move(issue));
     }
-    for (const auto& [stream, count] : counts) result.samples += count;
+    for (const auto& [stream, of] : counts) result.samples += of.count;
     result.length = LengthOf(counts, *source);
     return status;
   };
   if (Status status = work(); !status) {
     const Error& error = status.error();
     result.error = error.message.find(path) == std::string::npos ? error.Within(path) : error;
+    // A disk that is full or fails: what there was of the clip is gone with it.
+    if (!options.dry_run && error.code == ErrorCode::kIo)
+      result.error->message += "; nothing of it was stored: import it again";
   }
   return result;
 }
@@ -211,7 +280,7 @@ Result<std::unique_ptr<ImportSource>> OpenForeign(const std::string& path,
 }
 
 Status WriteImport(ImportSource& source, const recording::ClipInfo& info, const std::string& path,
-                   std::map<int, int64_t>& samples, const std::function<bool()>& tick) {
+                   std::map<int, ImportedSamples>& samples, const std::function<bool()>& tick) {
   store::ClipWriterOptions options;
   options.already_complete = true;
   options.lossless = true;
@@ -232,7 +301,7 @@ Status WriteImport(ImportSource& source, const recording::ClipInfo& info, const 
                                    [&](const recording::SampleBlock& block) -> Status {
                                      if (tick && !tick())
                                        return Error{ErrorCode::kCancelled, "cancelled"};
-                                     samples[block.stream_id] += block.count;
+                                     CountIn(block, samples);
                                      return writer->Append(block);
                                    }));
   for (size_t i = told_gaps; i < source.gaps().size(); ++i)
@@ -295,6 +364,9 @@ Result<std::vector<ImportedFile>> ImportFiles(store::Library* library,
     if (!result.error && !result.clip.empty()) {
       if (Status indexed = library->Index(ClipId::Parse(result.clip).value()); !indexed)
         result.error = indexed.error().Within(result.path);
+      // Asked here, one after another: of a file that is named twice the second is told.
+      if (const Status told = TellOfEarlier(*library, result); !told && !result.error)
+        result.error = told.error().Within(result.path);
     }
     report(++done);
   }
@@ -308,7 +380,8 @@ Result<std::vector<ImportedFile>> ImportFiles(store::Library* library,
       ++unknown;
   }
   std::string text =
-      "stopped after " + std::to_string(done) + " of " + std::to_string(paths.size()) + " files";
+      "stopped after " + std::to_string(done) + " of " + std::to_string(paths.size()) + " files" +
+      (library == nullptr ? "" : "; nothing was stored of one that was not read whole");
   if (unknown > 0) {
     text += "; " + std::to_string(unknown) +
             " of them are stored but not in the catalogue: 'handhold library rebuild' adds them";

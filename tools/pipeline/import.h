@@ -38,6 +38,13 @@ struct ImportOptions {
   int jobs = 0;          ///< files at once; 0: one per core, and one more
 };
 
+/// What an import took of one stream.
+struct ImportedSamples {
+  int64_t count = 0;
+  int64_t begin_counter = 0, end_counter = 0;  ///< of the first, and one past the last
+  Timestamp first_host, last_host;             ///< of uneven streams
+};
+
 struct ImportedFile {
   std::string path;
   std::optional<Error> error;  ///< nothing of it is in the library then
@@ -46,14 +53,18 @@ struct ImportedFile {
   std::string name;
   int streams = 0;
   int64_t samples = 0;  ///< of all streams
-  Duration length;      ///< of the longest stream
+  Duration length;      ///< of the longest stream, with the gaps in it
   int64_t bytes = 0;    ///< of the file
+  std::string sha256;   ///< of the file; the clip keeps it as its property import.sha256
+  /// Which clip was made of this very file before, and when; empty: none. It is among the issues.
+  std::string earlier;
   Issues issues;
   bool lost() const { return AnyLoss(issues); }
 };
 
-/// One result per path, in order. Fails as a whole only when cancelled (what is complete stays).
-/// `library` may be null in a dry run.
+/// One result per path, in order. A file that has been imported before (its SHA-256 is that of a
+/// clip of the library) is imported again, with a warning that names the clip. Fails as a whole
+/// only when cancelled (what is complete stays). `library` may be null in a dry run.
 Result<std::vector<ImportedFile>> ImportFiles(store::Library* library,
                                               const std::vector<std::string>& paths,
                                               const ImportOptions& options,
@@ -69,7 +80,7 @@ Result<std::unique_ptr<exchange::ImportSource>> OpenForeign(const std::string& p
 /// stays with the clip: a property "import.finding.NNN" each, and for a loss a red QualityItem and
 /// keep = false (schemas/README.md).
 Status WriteImport(exchange::ImportSource& source, const recording::ClipInfo& info,
-                   const std::string& path, std::map<int, int64_t>& samples,
+                   const std::string& path, std::map<int, ImportedSamples>& samples,
                    const std::function<bool()>& tick = {});
 
 }  // namespace handhold::pipeline

@@ -38,10 +38,10 @@ TEST(LogLine, JsonKeepsTypesAndNanoseconds) {
 TEST(LogLine, AValueCannotForgeALine) {
   for (const LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
     const std::string line = FormatLogLine(format, 0, LogLevel::kInfo, "subject",
-                                           {{"name", "x\nerror disk.full\x1b[2J\xFF"}});
+                                           {{"name", "x\nerror disk.full\x1b[2J\xC2\x9B\xFF"}});
     EXPECT_EQ(line.find('\n'), std::string::npos);
     EXPECT_EQ(line.find('\x1b'), std::string::npos);
-    EXPECT_THAT(line, ::testing::HasSubstr("x\\nerror disk.full\\u001b[2J\xEF\xBF\xBD"));
+    EXPECT_THAT(line, ::testing::HasSubstr("x\\nerror disk.full\\u001b[2J\\u009b\xEF\xBF\xBD"));
   }
 }
 

@@ -46,5 +46,10 @@ TEST(Utf8, RefusesTruncatedOverlongSurrogateAndTooLarge) {
   EXPECT_DEATH(AppendUtf8(0x110000, out), "CHECK failed");
 }
 
+TEST(Utf8, PrintableHasNoControls) {
+  EXPECT_EQ(Printable("a\x1b[2Jb\xC2\x9B\xFF\n\x7F \xC3\xBC"),
+            "a\\x1b[2Jb\\xc2\\xff\\x0a\\x7f \xC3\xBC");
+}
+
 }  // namespace
 }  // namespace handhold

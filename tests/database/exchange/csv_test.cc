@@ -250,6 +250,76 @@ TEST_F(Csv, UnitsRowOrFirstSamples) {
             "N");
 }
 
+TEST_F(Csv, UnitsThatAreNotKnownOrStandInANameAreTold) {
+  Issues issues;
+  const recording::Clip clip =
+      ReadText("time,Fx [mN],Fy (N),Elbow (R),d,q [blip]\n0,1,2,3,4,5\n0.01,1,2,3,4,5\n", &issues)
+          .value();
+  const auto& channels = clip.streams()[0].channels;
+  EXPECT_EQ(channels[0], (recording::Channel{"Fx", "mN", 0}));
+  EXPECT_EQ(channels[1], (recording::Channel{"Fy", "N", 0}));
+  EXPECT_EQ(channels[2], (recording::Channel{"Elbow (R)", "1", 0}));
+  EXPECT_EQ(channels[4], (recording::Channel{"q", "blip", 0}));
+  EXPECT_THAT(testing::All(issues),
+              HasSubstr("column 2 'Fx [mN]': is read as 'Fx' in the unit 'mN' (line 1)"));
+  EXPECT_THAT(testing::All(issues),
+              HasSubstr("warning: column 6 'q [blip]': its unit 'blip' (line 1) is none"));
+  EXPECT_EQ(issues.size(), 4u) << testing::All(issues);
+  issues.clear();
+  EXPECT_EQ(ReadText("time,b\ns,furlong\n0,4\n0.01,5\n", &issues)->streams()[0].channels[0].unit,
+            "furlong");
+  EXPECT_THAT(
+      testing::All(issues),
+      HasSubstr("warning: column 2 'b': its unit 'furlong' (line 2) is none that is known"));
+  EXPECT_THAT(Message("time,Fx [mN]\ns,N\n0,4\n0.01,5\n"),
+              HasSubstr("made.csv:2: column 2 'Fx [mN]' has the unit 'N' in the row of units"));
+  issues.clear();
+  ASSERT_TRUE(ReadText("time,Fx [mN]\ns,mN\n0,4\n0.01,5\n", &issues));
+  EXPECT_EQ(issues.size(), 1u) << testing::All(issues);
+}
+
+// Ids of unlabelled points and sets of cameras: half of one is nothing.
+TEST_F(Csv, WhatMustBeAWholeNumberIsRefusedByLineAndColumn) {
+  recording::Clip clip{recording::ClipInfo()};
+  recording::StreamInfo points;
+  points.name = "vicon/unlabelled";
+  points.kind = recording::StreamKind::kUnlabelledPoints;
+  points.rate = {100, 1};
+  recording::SampleBlock block;
+  block.stream_id = clip.AddStream(points, recording::ClockMap::Identity());
+  block.count = 1;
+  block.point_counts = {2};
+  block.values = {0.5, 1, 2, 17, 0.5, 1, 2, 18};
+  clip.Append(block);
+  recording::StreamInfo cameras;
+  cameras.name = "c3d/cameras";
+  cameras.rate = {100, 1};
+  cameras.channels = {{"A", "1"}, {"B", "1"}};
+  block = {};
+  block.stream_id = clip.AddStream(cameras, recording::ClockMap::Identity());
+  block.count = 1;
+  block.values = {3, 99};
+  clip.Append(block);
+  ASSERT_TRUE(WriteCsv(clip, Path("a.csv")).has_value());
+  const std::string text = FileText(Path("a.csv"));
+  ASSERT_TRUE(ReadText(text).has_value());
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string copy = text;
+    const size_t at = copy.find(from);
+    EXPECT_NE(at, std::string::npos) << from << text;
+    return Message(copy.replace(at, from.size(), to));
+  };
+  for (const char* id : {"17.5", "nan", ""}) {
+    EXPECT_THAT(changed(",17,", "," + std::string(id) + ","),
+                HasSubstr(": column 7: '" + std::string(id) + "' is no trajectory's id"));
+  }
+  for (const char* mask : {"99.5", "-1", "128"}) {
+    EXPECT_THAT(changed(",3,99\n", ",3," + std::string(mask) + "\n"),
+                HasSubstr(": column 4: '" + std::string(mask) + "' is no set of cameras"));
+  }
+  EXPECT_TRUE(ReadText(text).has_value());
+}
+
 TEST_F(Csv, DecimalCommasAreRefusedWithTheFix) {
   for (const char* text : {"time;b\n0,00;4,5\n0,01;4,5\n", "time;b\ns;N\n0,00;4,5\n0,01;4,5\n",
                            "time\tb\n0\t4,5\n1\t4,5\n"}) {

@@ -5,14 +5,19 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <map>
 
+#include "database/exchange/c3d_properties.h"
 #include "database/exchange/c3d_reader.h"
+#include "database/exchange/c3d_writer.h"
 #include "tests/database/exchange/c3d_bytes.h"
 #include "tests/database/exchange/fixtures.h"
 
 namespace handhold::exchange {
 namespace {
 
+namespace fs = std::filesystem;
 using geometry::Vec3;
 using testing::All;
 using testing::C3dBytes;
@@ -260,6 +265,53 @@ TEST_F(ForcePlatform, Ezc3dAgreesOnTypes2To4AndTurnsTheMomentOfType1) {
   EXPECT_LT((ours.force - theirs.force).norm(), 1e-3);
   EXPECT_GT((ours.moment - theirs.moment).norm(), 0.1 * ours.moment.norm())
       << "a better ezc3d: decide again";
+}
+
+// What a clip keeps of the file it came from (its parameters) has the corners; a sensor has not.
+TEST_F(ForcePlatform, AnExportHasTheCornersTheFileHadOrSaysThatItAssumesThem) {
+  const std::vector<int> counts = {160, -240, -6400, 960, -480, 12'000};
+  for (const char* unit : {"mm", "m"}) {
+    SCOPED_TRACE(unit);
+    const double per_mm = unit == std::string("m") ? 1e-3 : 1.0;
+    C3dBytes made = PlateFile(2, counts, {1 * per_mm, -2 * per_mm, -40 * per_mm});
+    made.unit = unit;
+    for (auto& extra : made.extras) {
+      if (extra.name != "CORNERS") continue;
+      for (double& number : extra.numbers) number *= per_mm;
+    }
+    const auto source = OpenC3d(made.Build(), "made.c3d").value();
+    const auto corners = C3dCorners(source->documents().at(kC3dParametersDocument));
+    ASSERT_EQ(corners.size(), 1u);
+    const ReadFile file = testing::ReadAll(OpenC3d(made.Build(), "made.c3d"));
+    const std::string path = Path("again.c3d");
+    const ExportReport report = WriteC3d(file.clip, path, {.corners_m = corners}).value();
+    EXPECT_THAT(All(report.issues), HasSubstr("the corners are those of the file it came from"));
+    const auto again = OpenC3d(path).value();
+    const auto back = C3dCorners(again->documents().at(kC3dParametersDocument)).at("c3d/plate1");
+    const std::vector<double> want_mm = Corners_mm();
+    for (size_t k = 0; k < 12; ++k)
+      EXPECT_NEAR(1e3 * back[k / 3](static_cast<Eigen::Index>(k % 3)), want_mm[k], 1e-3) << k;
+    const ReadFile reread = testing::ReadAll(OpenC3d(path));
+    for (const int t : {0, 7}) ExpectNear(Read(reread, t), Read(file, t));
+    const geometry::RigidTransform &a = file.clip.FindForceSensor("plate1")->X_WS,
+                                   &b = reread.clip.FindForceSensor("plate1")->X_WS;
+    EXPECT_LT((a.p - b.p).norm(), 1e-6);
+    EXPECT_LT((a.R - b.R).norm(), 1e-6);
+    fs::remove(path);
+  }
+  // Not known, and of a plate that stands otherwise: assumed, and said.
+  const ReadFile file =
+      testing::ReadAll(OpenC3d(PlateFile(2, counts, {0, 0, -40}).Build(), "made.c3d"));
+  std::map<std::string, std::array<Vec3, 4>> turned;
+  turned["c3d/plate1"] = {Vec3(1, 1, 0), Vec3(0, 1, 0), Vec3(0, 0, 0), Vec3(1, 0, 0)};
+  for (const auto& corners : {std::map<std::string, std::array<Vec3, 4>>{}, turned}) {
+    const std::string path = Path("assumed.c3d");
+    const ExportReport report = WriteC3d(file.clip, path, {.corners_m = corners}).value();
+    EXPECT_THAT(All(report.issues), HasSubstr("CORNERS is an assumed square of 100 mm"));
+    const ReadFile reread = testing::ReadAll(OpenC3d(path));
+    ExpectNear(Read(reread, 0), Read(file, 0));
+    fs::remove(path);
+  }
 }
 
 }  // namespace

@@ -1482,6 +1482,90 @@ TEST(Library, OneThatCannotBeWrittenSaysWhatAndWhyInsteadOfItsStatements) {
                                Not(HasSubstr("BEGIN")), Not(HasSubstr("INSERT"))));
 }
 
+TEST(Library, OneThatCannotBeWrittenIsReadWithoutItsCatalogue) {
+  const TempDir dir;
+  std::string id, answers;
+  {
+    auto library = Library::Create(dir / "lab").value();
+    id = AddTake(*library, "stroke", "S01");
+    ASSERT_TRUE(library->Say(Tag(id, "good")));
+    answers = Answers(*library);
+  }
+  std::filesystem::remove(dir / "lab/catalogue.db");
+  const auto permit = [&](mode_t file, mode_t folder) {
+    ASSERT_EQ(::chmod((dir / "lab/ledger.db").c_str(), file), 0);
+    for (const char* name : {"lab/clips", "lab/derived", "lab/attachments", "lab"})
+      ASSERT_EQ(::chmod((dir / name).c_str(), folder), 0);
+  };
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0755), 0);
+  permit(0444, 0555);
+  std::string said, catalogue;
+  SetLogSink([&](std::string_view line) { said += line; });
+  {
+    const AsNobody nobody;
+    auto library = Library::Open(dir / "lab").value();
+    EXPECT_EQ(Answers(*library), answers);
+    EXPECT_EQ(library->OpenClip(id).value()->sample_count(1), 7000);
+    EXPECT_THAT(library->Check().value(), IsEmpty());
+    EXPECT_TRUE(SqlSession::Open(*library));
+    catalogue = library->catalogue().path();
+    EXPECT_TRUE(std::filesystem::exists(catalogue));
+    EXPECT_THAT(library->Say(Tag(id, "bad")).error().message, HasSubstr("cannot be written"));
+    EXPECT_FALSE(library->Rebuild(false));
+  }
+  SetLogSink({});
+  EXPECT_THAT(said, ::testing::AllOf(HasSubstr("catalogue.aside"), HasSubstr("copy the library")));
+  EXPECT_FALSE(std::filesystem::exists(catalogue)) << "nothing is left behind";
+  permit(0644, 0755);
+  EXPECT_FALSE(std::filesystem::exists(dir / "lab/catalogue.db"));
+}
+
+// Who changes a closed clip and has the catalogue made anew must not find it as good as new.
+TEST(Library, ARebuildNamesAClosedClipThatIsAnotherFileNow) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string good = AddTake(*library, "a", "S01"), changed = AddTake(*library, "b", "S01");
+  const std::string before = library->FindClip(changed).value().sha256;
+  {
+    // Bytes 96 to 99 of its head say which SQLite wrote it: nothing that the clip says.
+    std::fstream file(dir / ("lab/clips/" + changed + ".clip"),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(99);
+    file.put(static_cast<char>(0x7E));
+  }
+  std::string found;
+  const Issues issues = library->Rebuild(false).value();
+  for (const Issue& issue : issues) found += issue.where + ": " + issue.what + "\n";
+  const std::string after = library->FindClip(changed).value().sha256;
+  ASSERT_NE(after, before);
+  EXPECT_THAT(found, HasSubstr("clips/" + changed +
+                               ".clip: is not the file that was catalogued: "
+                               "its SHA-256 was " +
+                               before.substr(0, 12) + "... and is " + after.substr(0, 12)));
+  EXPECT_THAT(found, ::testing::Not(HasSubstr(good)));
+  EXPECT_TRUE(AnyLoss(issues));
+  EXPECT_THAT(library->Rebuild(false).value(), IsEmpty()) << "told once: it is what it is now";
+}
+
+TEST(Library, ALogOrJournalBesideAClosedClipIsNamed) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const std::string clip = "clips/" + AddTake(*library, "a", "S01") + ".clip";
+  EXPECT_THAT(library->Check().value(), IsEmpty());
+  for (const char* suffix : {"-wal", "-journal"}) {
+    const std::string beside = dir / ("lab/" + clip + suffix);
+    std::ofstream(beside) << std::string(5000, 'x');
+    std::string found;
+    for (const Issue& issue : library->Check().value())
+      found += std::string(SeverityName(issue.severity)) + " " + issue.where + ": " + issue.what;
+    EXPECT_THAT(found, HasSubstr("warning " + clip + suffix + ": lies beside a closed clip"));
+    EXPECT_THAT(found, HasSubstr("`rm " + beside + "` removes it"));
+    std::filesystem::remove(beside);
+    std::filesystem::remove(dir / ("lab/" + clip + "-shm"));
+  }
+  EXPECT_THAT(library->Check().value(), IsEmpty());
+}
+
 // What keeps files only (zip, git, sync) loses folders that are empty.
 TEST(Library, AFolderThatIsMissingIsNamedAndMadeAgain) {
   const TempDir dir;

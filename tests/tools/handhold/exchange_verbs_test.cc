@@ -8,7 +8,12 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <span>
 
+#include "database/base/digest.h"
+#include "database/base/time.h"
+#include "database/store/clip_writer.h"
+#include "database/store/library.h"
 #include "database/text/json.h"
 #include "tests/database/exchange/c3d_bytes.h"
 #include "tests/tools/handhold/run_binary.h"
@@ -17,6 +22,7 @@ namespace handhold::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -389,6 +395,130 @@ TEST_F(ExchangeVerbs, WrongUseIsSaid) {
   ASSERT_EQ(::mkfifo(Path("pipe.c3d").c_str(), 0600), 0);
   EXPECT_THAT(Ask({"clip", "import", Path("pipe.c3d"), "--dry-run"}).err,
               HasSubstr("is not a file"));
+}
+
+TEST_F(ExchangeVerbs, AClipKeepsTheHashOfItsFileAndAFileThatComesAgainIsTold) {
+  C3dBytes made;
+  const std::vector<uint8_t> bytes = made.Build();
+  const std::string file = PutFile("Jane_Roe.c3d", bytes);
+  const std::string hash = Sha256Of(std::as_bytes(std::span(bytes))).ToHex();
+  ASSERT_EQ(Ask({"clip", "import", file, "--name", "first"}).exit_code, 0);
+  const RunResult shown = Ask({"clip", "show", "first"});
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("import.sha256"), HasSubstr(hash)));
+  EXPECT_THAT(shown.out, AllOf(Not(HasSubstr("Jane_Roe")), Not(HasSubstr(folder_.string()))));
+  // Under another name the same file.
+  const std::string copy = PutFile("copy.c3d", made.Build());
+  const RunResult again = Ask({"clip", "import", copy});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const std::string id = *Parsed(shown).Find("clip")->Find("id")->string();
+  const std::string today = FormatUtc(UtcNow()).substr(0, 10);
+  for (const std::string* text : {&again.out, &again.err}) {
+    EXPECT_THAT(*text, AllOf(HasSubstr("imported as clip 'first' (" + id + ") on "),
+                             HasSubstr(today.substr(0, 8))));
+  }
+  EXPECT_EQ(Clips(), 2);
+  // Twice in one command, and of another file nothing.
+  made.frames = 33;
+  const std::string other = PutFile("other.c3d", made.Build());
+  const RunResult twice = Ask({"clip", "import", other, other});
+  EXPECT_THAT(twice.out, HasSubstr("imported as clip 'other'"));
+  EXPECT_EQ(Rows(twice, "findings").size(), 1u) << twice.out;
+  // Our CSV carries where its clip came from; that is kept as what was before.
+  ASSERT_EQ(Ask({"clip", "export", "first", "--to", Path("first.csv")}).exit_code, 3);
+  ASSERT_EQ(Ask({"clip", "import", Path("first.csv"), "--name", "back"}).exit_code, 0);
+  const RunResult back = Ask({"clip", "show", "back"});
+  EXPECT_THAT(back.out, AllOf(HasSubstr("import.before.sha256"), HasSubstr(hash)));
+}
+
+TEST_F(ExchangeVerbs, WhatWasSaidOfAClipIsListedAsLeftBehind) {
+  const std::string file = PutFile("walk.c3d", C3dBytes().Build());
+  ASSERT_EQ(Ask({"clip", "import", file, "--subject", "S07"}).exit_code, 0);
+  const auto findings = [&](const char* to) {
+    std::string text;
+    for (const std::string& row :
+         Rows(Ask({"clip", "export", "walk", "--to", Path(to), "--dry-run"}), "findings"))
+      text += row + "\n";
+    return text;
+  };
+  for (const char* to : {"x.c3d", "x.csv"}) EXPECT_THAT(findings(to), Not(HasSubstr("ledger")));
+  ASSERT_EQ(Ask({"clip", "tag", "walk", "good", "sharp", "--author", "ana"}).exit_code, 0);
+  ASSERT_EQ(Ask({"clip", "rate", "walk", "4", "--author", "ana"}).exit_code, 0);
+  const auto library = store::Library::Open(Path("lab")).value();
+  const std::string id = library->FindClip("walk").value().id;
+  store::LedgerEntry label, note, consent, others;
+  label.kind = store::LedgerKind::kLabel;
+  label.name = "grasp";
+  label.value = "tip pinch";
+  label.span = TimeRange{Timestamp(), Timestamp::FromSeconds(0.1)};
+  note.kind = store::LedgerKind::kNote;
+  note.value = "slipped";
+  consent.kind = others.kind = store::LedgerKind::kConsent;
+  consent.subject = "S07";
+  others.subject = "S08";
+  consent.name = others.name = "publication";
+  consent.value = "withdrawn";
+  others.value = "given";
+  label.clip = note.clip = id;
+  label.author = note.author = consent.author = others.author = "ana";
+  ASSERT_TRUE(library->Say({label, note, consent, others}));
+  for (const char* to : {"x.c3d", "x.csv"}) {
+    EXPECT_THAT(findings(to),
+                AllOf(HasSubstr("\"severity\":\"note\",\"where\":\"ledger\""),
+                      HasSubstr("tags good, sharp; rating 4; labels grasp tip pinch; notes: 1; "
+                                "consent of the subject: publication withdrawn")));
+  }
+}
+
+TEST_F(ExchangeVerbs, AnExportOfAnUnfinishedClipSaysSo) {
+  {
+    const auto library = store::Library::Open(Path("lab")).value();
+    recording::ClipInfo info;
+    info.id = ClipId::New();
+    info.name = "cut";
+    auto writer = store::ClipWriter::Create(library->ClipPath(info.id), info, {}).value();
+    recording::StreamInfo stream;
+    stream.name = "daq/emg";
+    stream.rate = {100, 1};
+    stream.channels = {{"flexor", "V"}};
+    recording::SampleBlock block;
+    block.stream_id = writer->AddStream(stream).value();
+    block.count = 200;
+    block.values.assign(200, 1.0);
+    ASSERT_TRUE(writer->Append(block));
+  }
+  ASSERT_EQ(Ask({"library", "rebuild"}).exit_code, 0);
+  for (const char* to : {"x.c3d", "x.csv"}) {
+    const RunResult run = Ask({"clip", "export", "cut", "--to", Path(to), "--dry-run"});
+    EXPECT_THAT(run.out, HasSubstr("is not finished")) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("library rebuild --finish"));
+  }
+  ASSERT_EQ(Ask({"library", "rebuild", "--finish"}).exit_code, 0);
+  EXPECT_THAT(Ask({"clip", "export", "cut", "--to", Path("x.csv"), "--dry-run"}).out,
+              Not(HasSubstr("is not finished")));
+}
+
+TEST_F(ExchangeVerbs, TheLengthOfAnImportHasItsGapsInIt) {
+  const std::string text = "time,b\ns,N\n0,1\n0.01,2\n0.02,3\n1.0,4\n1.01,5\n";
+  const std::string file = PutFile("gap.csv", {text.begin(), text.end()});
+  const RunResult run = Ask({"clip", "import", file});
+  EXPECT_THAT(Rows(run, "files")[0],
+              AllOf(HasSubstr("\"length_ns\":\"1020000000\""), HasSubstr("\"samples\":5")));
+}
+
+TEST_F(ExchangeVerbs, AnImportOntoAFullDiskSaysThatNothingIsThere) {
+  C3dBytes made;
+  made.frames = 5000;
+  made.coordinate = [](int f, int p, int k) {
+    return (f * 7919 + p * 104729 + k * 1299709) % 9973;
+  };
+  const std::string file = PutFile("walk.c3d", made.Build());
+  const RunResult full =
+      RunHandhold({"clip", "import", file, "--library", Path("lab")}, {.file_limit_bytes = 60'000});
+  EXPECT_EQ(full.exit_code, 1) << full.out;
+  EXPECT_THAT(full.err, HasSubstr("nothing of it was stored: import it again"));
+  EXPECT_THAT(full.err, Not(HasSubstr("safe")));
+  EXPECT_EQ(Clips(), 0);
+  EXPECT_TRUE(fs::is_empty(Path("lab") + "/clips"));
 }
 
 }  // namespace

@@ -218,6 +218,26 @@ TEST(LibraryVerbs, TagAndRateAreKeptWithTheirAuthorAndADryRunIsNot) {
   EXPECT_EQ(Ask({"clip", "tag", "stroke_009", "x", "--author", "ben"}, lab.path).exit_code, 1);
 }
 
+TEST(LibraryVerbs, ATagThatAClipDoesNotHaveIsNotTakenOffInSilence) {
+  Lab lab(1);
+  const auto remove = [&](std::vector<std::string> tags) {
+    std::vector<std::string> words = {"clip", "tag", "stroke_001", "--remove", "--author", "ben"};
+    words.insert(words.end(), tags.begin(), tags.end());
+    return Ask(words, lab.path);
+  };
+  const text::Json shown = Json(Ask(
+      {"clip", "tag", "stroke_001", "sharp", "two words", "--author", "ben", "--json"}, lab.path));
+  const auto before = Snapshot(lab.path);
+  const RunResult none = remove({"sharp", "nosuch"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("the clip 'stroke_001' has no tag 'nosuch'; it has: "),
+                              HasSubstr("sharp, two words"), HasSubstr("nothing was said")));
+  EXPECT_EQ(remove({"nosuch", "--dry-run"}).exit_code, 1);
+  EXPECT_EQ(Snapshot(lab.path), before) << "all or none";
+  EXPECT_EQ(remove({"sharp"}).exit_code, 0);
+  EXPECT_EQ(remove({"sharp"}).exit_code, 1) << "it is off already";
+}
+
 TEST(LibraryVerbs, CheckAndRebuildFindWhatIsDamagedAndExitWithLoss) {
   Lab lab(3);
   const RunResult sound = Ask({"library", "check", "--json"}, lab.path);
@@ -261,6 +281,22 @@ TEST(LibraryVerbs, CheckAndRebuildFindWhatIsDamagedAndExitWithLoss) {
   EXPECT_EQ(rebuild.exit_code, 3);
   EXPECT_EQ(Text(Json(Ask({"library", "info", "--json"}, lab.path)), "clips"), "2");
   EXPECT_EQ(Text(Json(Ask({"library", "info", "--json"}, lab.path)), "problems"), "1");
+}
+
+TEST(LibraryVerbs, ARebuildOfAChangedClipExitsWithLoss) {
+  Lab lab(1);
+  const std::string sha256 =
+      Text(*Json(Ask({"clip", "show", "stroke_001", "--json"}, lab.path)).Find("clip"), "sha256");
+  for (const auto& entry : fs::directory_iterator(lab.path + "/clips")) {
+    if (entry.path().extension() != ".clip") continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(99);  // which SQLite wrote it
+    file.put(static_cast<char>(0x7E));
+  }
+  const RunResult rebuilt = Ask({"library", "rebuild"}, lab.path);
+  EXPECT_EQ(rebuilt.exit_code, 3) << rebuilt.err;
+  EXPECT_THAT(rebuilt.out, HasSubstr("its SHA-256 was " + sha256.substr(0, 12) + "... and is "));
+  EXPECT_EQ(Ask({"library", "rebuild"}, lab.path).exit_code, 0);
 }
 
 TEST(LibraryVerbs, ALibraryOnAFullDiskSaysSoWithoutItsStatements) {

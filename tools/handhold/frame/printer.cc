@@ -20,31 +20,6 @@ std::string Compact(const text::Json& json) {
   return text ? *text : "null";
 }
 
-/// Text for a terminal: control characters of a foreign name must not move the cursor or clear the
-/// screen.
-std::string Printable(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = Utf8Length(text, at);
-    const auto byte = static_cast<uint8_t>(text[at]);
-    // U+0080 to U+009F are controls as well: C2 80 to C2 9F.
-    const bool control = byte < 0x20 || byte == 0x7F ||
-                         (length == 2 && byte == 0xC2 && static_cast<uint8_t>(text[at + 1]) < 0xA0);
-    if (length == 0 || control) {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-      at += 1;
-      if (length == 2) at += 1;
-    } else {
-      out += text.substr(at, length);
-      at += length;
-    }
-  }
-  return out;
-}
-
 size_t Width(std::string_view text) {
   size_t count = 0;
   for (size_t at = 0; at < text.size(); ++count) at += std::max<size_t>(1, Utf8Length(text, at));

@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 
 #include "database/base/log.h"
+#include "database/base/utf8.h"
 #include "tools/handhold/frame/help.h"
 #include "tools/handhold/frame/interrupt.h"
 #include "tools/handhold/frame/parse.h"
@@ -14,11 +16,17 @@
 namespace handhold::cli {
 namespace {
 
-/// "handhold: error: MESSAGE", each further line of the message indented.
+/// "handhold: error: MESSAGE", each further line of the message indented. Messages name what stands
+/// in foreign files and on the command line: they are printed as text, not as controls.
 void Say(const Streams& streams, const char* what, const char* colour, const std::string& message) {
   std::string text =
       streams.err_colour ? std::string(colour) + what + "\x1b[0m: " : std::string(what) + ": ";
-  for (const char c : message) text += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  for (size_t begin = 0; begin <= message.size();) {
+    const size_t end = std::min(message.find('\n', begin), message.size());
+    text +=
+        (begin > 0 ? "\n  " : "") + Printable(std::string_view(message).substr(begin, end - begin));
+    begin = end + 1;
+  }
   std::fprintf(streams.err, "handhold: %s\n", text.c_str());
 }
 

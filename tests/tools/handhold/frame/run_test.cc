@@ -237,5 +237,22 @@ TEST(Interrupt, AnyOtherVerbDiesOfIt) {
   EXPECT_EQ(WTERMSIG(status), SIGINT) << "a shell calls this 130";
 }
 
+// A name out of a foreign file must not clear the screen, and a second line stays indented.
+TEST(Run, ErrorsNameForeignTextWithoutItsControls) {
+  for (const bool usage : {false, true}) {
+    const std::string text =
+        "a\x1b[2J\r\x07"
+        "b\xC2\x9B\xFF \xC3\xBC\nnext";
+    const Ran ran = RunProgram(Trying([=](Context&) -> Outcome {
+                                 if (usage) return Outcome::Usage(text);
+                                 return Error{ErrorCode::kInvalid, text};
+                               }),
+                               {"try"});
+    EXPECT_THAT(ran.err, HasSubstr("error: a\\x1b[2J\\x0d\\x07b\\xc2\\xff \xC3\xBC\n  next\n"));
+  }
+  const Ran word = RunProgram(Trying([](Context&) { return Outcome::Done(); }), {"tr\x1b[2Jy"});
+  EXPECT_EQ(word.err.find('\x1b'), std::string::npos) << word.err;
+}
+
 }  // namespace
 }  // namespace handhold::cli
