@@ -161,15 +161,15 @@ class Checker {
       if (!being_recorded && !(*reader)->closed() && damage.empty())
         Add(file, Severity::kWarning, "was never closed: 'handhold library rebuild --finish'");
     }
-    // Asked when it has been opened, which plays back the journal of a program that died.
-    for (const char* suffix : {"-wal", "-journal"}) {
+    // A journal is not asked for: opening the clip plays back and removes that of a program that
+    // died.
+    if (closed && !WriterLock::IsHeld(path)) {
       std::error_code error;
-      if (!closed || WriterLock::IsHeld(path)) break;
-      if (!fs::exists(fs::symlink_status(path + suffix, error))) continue;
-      Add(file + suffix, Severity::kWarning,
-          std::string("lies beside a closed ") + (artefact ? "result" : "clip") +
-              " and is no part of it, but SQLite may read it into it: `rm " +
-              ShellWord(path + suffix) + "` removes it");
+      if (fs::exists(fs::symlink_status(path + "-wal", error)))
+        Add(file + "-wal", Severity::kWarning,
+            std::string("lies beside a closed ") + (artefact ? "result" : "clip") +
+                " and is no part of it, but SQLite may read it into it: `rm " +
+                ShellWord(path + "-wal") + "` removes it");
     }
     if (being_recorded) return {};
     return artefact ? ExpectArtefact(file) : ExpectClip(file);

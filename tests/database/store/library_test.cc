@@ -1547,12 +1547,12 @@ TEST(Library, ARebuildNamesAClosedClipThatIsAnotherFileNow) {
   EXPECT_THAT(library->Rebuild(false).value(), IsEmpty()) << "told once: it is what it is now";
 }
 
-TEST(Library, ALogOrJournalBesideAClosedClipIsNamed) {
+TEST(Library, ALogBesideAClosedClipIsNamed) {
   const TempDir dir;
   auto library = Library::Create(dir / "lab").value();
   const std::string clip = "clips/" + AddTake(*library, "a", "S01") + ".clip";
   EXPECT_THAT(library->Check().value(), IsEmpty());
-  for (const char* suffix : {"-wal", "-journal"}) {
+  for (const char* suffix : {"-wal"}) {
     const std::string beside = dir / ("lab/" + clip + suffix);
     std::ofstream(beside) << std::string(5000, 'x');
     std::string found;
