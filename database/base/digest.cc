@@ -1,5 +1,10 @@
 #include "database/base/digest.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -24,50 +29,106 @@ uint32_t BigEndian32(const uint8_t* bytes) {
          static_cast<uint32_t>(bytes[2]) << 8 | bytes[3];
 }
 
+// FIPS 180-4, 6.2.2.
+void PortableBlocks(std::array<uint32_t, 8>& state, const uint8_t* data, size_t count) {
+  for (; count > 0; --count, data += 64) {
+    std::array<uint32_t, 64> w;
+    for (size_t t = 0; t < 16; ++t) w[t] = BigEndian32(data + 4 * t);
+    for (size_t t = 16; t < 64; ++t) {
+      const uint32_t s0 = std::rotr(w[t - 15], 7) ^ std::rotr(w[t - 15], 18) ^ (w[t - 15] >> 3);
+      const uint32_t s1 = std::rotr(w[t - 2], 17) ^ std::rotr(w[t - 2], 19) ^ (w[t - 2] >> 10);
+      w[t] = s1 + w[t - 7] + s0 + w[t - 16];
+    }
+    auto [a, b, c, d, e, f, g, h] = state;
+    for (size_t t = 0; t < 64; ++t) {
+      const uint32_t sum1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+      const uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + kRound[t] + w[t];
+      const uint32_t sum0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+      const uint32_t t2 = sum0 + ((a & b) ^ (a & c) ^ (b & c));
+      h = g;
+      g = f;
+      f = e;
+      e = d + t1;
+      d = c;
+      c = b;
+      b = a;
+      a = t1 + t2;
+    }
+    const std::array<uint32_t, 8> change = {a, b, c, d, e, f, g, h};
+    for (size_t i = 0; i < 8; ++i) state[i] += change[i];
+  }
+}
+
+#if defined(__x86_64__)
+bool HasShaInstructions() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_SSE4_1) == 0 || (c & bit_SSSE3) == 0)
+    return false;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_SHA) != 0;
+}
+
+// The same, by the processor: two registers hold the state as ABEF and CDGH, each instruction does
+// two rounds, four registers hold the 16 latest words of the message schedule.
+__attribute__((target("sha,sse4.1,ssse3"))) void ShaInstructionBlocks(
+    std::array<uint32_t, 8>& state, const uint8_t* data, size_t count) {
+  const auto load = [](const void* from) __attribute__((target("sse4.1"))) {
+    return _mm_loadu_si128(static_cast<const __m128i*>(from));
+  };
+  const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  const __m128i cdab = _mm_shuffle_epi32(load(state.data()), 0xb1);
+  const __m128i efgh = _mm_shuffle_epi32(load(state.data() + 4), 0x1b);
+  __m128i abef = _mm_alignr_epi8(cdab, efgh, 8);
+  __m128i cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
+  for (; count > 0; --count, data += 64) {
+    const __m128i abef_before = abef, cdgh_before = cdgh;
+    __m128i w[4];
+    for (int i = 0; i < 4; ++i) w[i] = _mm_shuffle_epi8(load(data + 16 * i), swap);
+    for (int i = 0; i < 16; ++i) {  // four rounds each
+      __m128i& now = w[i % 4];
+      __m128i words = _mm_add_epi32(now, load(&kRound[static_cast<size_t>(4 * i)]));
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, words);
+      words = _mm_shuffle_epi32(words, 0x0e);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, words);
+      if (i >= 12) continue;
+      const __m128i seven_before = _mm_alignr_epi8(w[(i + 3) % 4], w[(i + 2) % 4], 4);
+      now = _mm_add_epi32(_mm_sha256msg1_epu32(now, w[(i + 1) % 4]), seven_before);
+      now = _mm_sha256msg2_epu32(now, w[(i + 3) % 4]);
+    }
+    abef = _mm_add_epi32(abef, abef_before);
+    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+  }
+  const __m128i feba = _mm_shuffle_epi32(abef, 0x1b);
+  const __m128i dchg = _mm_shuffle_epi32(cdgh, 0xb1);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(state.data()), _mm_blend_epi16(feba, dchg, 0xf0));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(state.data() + 4), _mm_alignr_epi8(dchg, feba, 8));
+}
+#endif
+
 }  // namespace
 
 // FIPS 180-4, 5.3.3: the same of the square roots of the first 8 primes.
-Sha256::Sha256()
-    : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-             0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
-
-// FIPS 180-4, 6.2.2.
-void Sha256::Block(const uint8_t* block) {
-  std::array<uint32_t, 64> w;
-  for (size_t t = 0; t < 16; ++t) w[t] = BigEndian32(block + 4 * t);
-  for (size_t t = 16; t < 64; ++t) {
-    const uint32_t s0 = std::rotr(w[t - 15], 7) ^ std::rotr(w[t - 15], 18) ^ (w[t - 15] >> 3);
-    const uint32_t s1 = std::rotr(w[t - 2], 17) ^ std::rotr(w[t - 2], 19) ^ (w[t - 2] >> 10);
-    w[t] = s1 + w[t - 7] + s0 + w[t - 16];
-  }
-  auto [a, b, c, d, e, f, g, h] = state_;
-  for (size_t t = 0; t < 64; ++t) {
-    const uint32_t sum1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + kRound[t] + w[t];
-    const uint32_t sum0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
-    const uint32_t t2 = sum0 + ((a & b) ^ (a & c) ^ (b & c));
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2;
-  }
-  const std::array<uint32_t, 8> change = {a, b, c, d, e, f, g, h};
-  for (size_t i = 0; i < 8; ++i) state_[i] += change[i];
+Sha256::Sha256([[maybe_unused]] Code code)
+    : blocks_(PortableBlocks), state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {
+#if defined(__x86_64__)
+  static const bool has = HasShaInstructions();
+  if (has && code == Code::kFastest) blocks_ = ShaInstructionBlocks;
+#endif
 }
 
 Sha256& Sha256::Update(std::span<const std::byte> data) {
-  while (!data.empty()) {
-    const size_t filled = length_ % 64;
+  const size_t filled = length_ % 64;
+  length_ += data.size();
+  if (filled > 0) {
     const size_t take = std::min(data.size(), 64 - filled);
-    std::memcpy(pending_.data() + filled, data.data(), take);
-    length_ += take;
+    if (take > 0) std::memcpy(pending_.data() + filled, data.data(), take);
     data = data.subspan(take);
-    if (filled + take == 64) Block(pending_.data());
+    if (filled + take == 64) blocks_(state_, pending_.data(), 1);
   }
+  const size_t whole = data.size() / 64;
+  if (whole > 0) blocks_(state_, reinterpret_cast<const uint8_t*>(data.data()), whole);
+  data = data.subspan(64 * whole);
+  if (!data.empty()) std::memcpy(pending_.data(), data.data(), data.size());
   return *this;
 }
 

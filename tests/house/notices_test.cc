@@ -66,7 +66,7 @@ const std::map<std::string, Notice>& Notices() {
   return notices;
 }
 
-// C++ (no suffix), C and POSIX headers.
+// C++ (no suffix), C, POSIX and the compiler's own headers.
 bool IsSystemHeader(const std::string& header) {
   if (header.find('.') == std::string::npos && header.find('/') == std::string::npos) return true;
   static const std::set<std::string> posix = {
@@ -74,9 +74,9 @@ bool IsSystemHeader(const std::string& header) {
       "ftw.h",     "ifaddrs.h", "langinfo.h", "locale.h", "malloc.h",   "netdb.h", "poll.h",
       "pthread.h", "pwd.h",     "regex.h",    "sched.h",  "signal.h",   "spawn.h", "stdio.h",
       "stdlib.h",  "string.h",  "termios.h",  "time.h",   "unistd.h"};
-  return posix.count(header) != 0 || header.ends_with("intrin.h") || Under(header, "sys") ||
-         Under(header, "netinet") || Under(header, "arpa") || Under(header, "net") ||
-         Under(header, "linux");
+  return posix.count(header) != 0 || header.ends_with("intrin.h") || header == "cpuid.h" ||
+         Under(header, "sys") || Under(header, "netinet") || Under(header, "arpa") ||
+         Under(header, "net") || Under(header, "linux");
 }
 
 // Foreign includes of product files that no notice names.
