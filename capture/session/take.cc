@@ -14,8 +14,6 @@ using recording::StreamInfo;
 constexpr Duration kWaitBeforeCommit = Duration::Milliseconds(100);
 /// A stream silent for longer at the end is not waited for.
 constexpr Duration kSilent = Duration::Milliseconds(500);
-/// Packets later than this are held ones, not how late packets are.
-constexpr Duration kMostLateness = Duration::Milliseconds(20);
 /// A stream that begins later than this after its take is said to.
 constexpr Duration kLateBegin = Duration::Seconds(1);
 /// How much faster than its nominal rate a stream may seem: clocks are 100 times better.
@@ -163,8 +161,7 @@ Timestamp Take::DueAt(const Stream& stream, int64_t counter) {
 }
 
 Duration Take::Slack(const Stream& stream) {
-  return std::min(stream.latest, kMostLateness) +
-         std::max(Duration::OfSamples(3, stream.info.rate.hz()), stream.packet * 3);
+  return std::max(Duration::OfSamples(1, stream.info.rate.hz()), stream.packet);
 }
 
 bool Take::Silent(const Stream& stream) const {
@@ -183,7 +180,6 @@ void Take::NoteTime(size_t source, const RingRecord& record, Stream* stream) {
         Duration::OfSamples(record.first_counter + record.count - stream->next_counter, rate);
     const Timestamp by_counter =
         stream->next_due + Duration::FromSeconds(passed.seconds() * (1.0 + kRateSlack));
-    stream->latest = std::max(stream->latest, due - by_counter);
     due = std::min(due, by_counter);
   }
   stream->starts_anew = false;

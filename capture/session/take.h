@@ -58,11 +58,12 @@ class Take {
   std::vector<std::pair<std::string, Duration>> LateBegins() const;
   /// From `end` on nothing is taken any more.
   void EndAt(Timestamp end) { end_ = std::min(end_, end); }
-  /// Whether a stream fell silent within 0.5 s before the end: its next packet, which is on its way
-  /// or never comes, says whether its samples are late (then they are taken) or lost.
+  /// Whether of a stream that flowed within 0.5 s of the end more than its last packet is not here:
+  /// the next one, which is on its way or never comes, says whether its samples are late (then they
+  /// are taken) or lost.
   bool AwaitsMore() const;
-  /// Streams that fell silent before the end, by more than a few packets and their usual lateness,
-  /// get a gap up to it. Returns how long, by name.
+  /// Streams that fell silent before the end, by more than a packet, get a gap up to it. Returns how
+  /// long, by name.
   Result<std::vector<std::pair<std::string, int64_t>>> AddTrailingGaps();
   /// Fits and stores the clock map of every stream as known now, so that a recorder that dies
   /// leaves true times. Cost: some milliseconds per stream, and a sync.
@@ -111,7 +112,6 @@ class Take {
     Timestamp begins;          ///< instant of its first packet
     Timestamp next_due;        ///< instant of next_counter, by the newest packet
     Duration packet;           ///< how much the newest packet held
-    Duration latest;           ///< most that a packet came later than due
     int64_t goes_on_at = -1;   ///< first counter received after the end; -1: none
     bool starts_anew = false;  ///< its clock: the next packet says when the next is due
     std::vector<recording::ForceSensor> sensors;  ///< told to the writer, ids of the file
@@ -126,7 +126,7 @@ class Take {
   Timestamp InstantOf(size_t source, const RingRecord& record) const;
   bool Holds(size_t source, const RingRecord& record, Stream& stream) const;
   static Timestamp DueAt(const Stream& stream, int64_t counter);
-  /// How late a packet may be that is nothing but late.
+  /// How long before the end a sample may be due that nobody misses: the packet that the end cuts.
   static Duration Slack(const Stream& stream);
   /// Nothing is known of its samples that were due well before the end.
   bool Silent(const Stream& stream) const;
