@@ -148,17 +148,17 @@ class Page {
     if (asked)
       Tile(std::to_string(answered) + " of " + std::to_string(asked),
            "joint compliances answered; the others refused, with reasons");
-    double best = NAN;
-    std::string where;
+    const ReplayRow* worst = nullptr;
     for (const ReplayRow& row : d_.replays) {
       if (row.inputs != "fitted" || row.tautology || !std::isfinite(row.force_median)) continue;
-      if (!(best >= row.force_median)) best = row.force_median, where = row.surface;
+      if (worst == nullptr || row.force_median > worst->force_median) worst = &row;
     }
-    if (std::isfinite(best)) {
-      Tile(Percent(best),
-           "of peak force: median replay error with fitted values, on the worst surface never "
-           "recorded (" +
-               where + ")");
+    if (worst != nullptr) {
+      Tile(Percent(worst->force_median),
+           "of peak force: median replay error with fitted values" +
+               (worst->assumed.empty() ? "" : " (" + worst->assumed + " assumed)") +
+               ", on the worst surface never recorded (" + worst->surface + ", " + worst->form +
+               ")");
     }
     const int met = Count(Criterion::Verdict::kMet), not_met = Count(Criterion::Verdict::kNotMet);
     if (met + not_met)
@@ -410,7 +410,7 @@ class Page {
   }
 
   void Replay() {
-    Section("replay", "Replay on surfaces that were never recorded");
+    Section("replay", "Replay, also on surfaces that were never recorded");
     if (d_.replays.empty()) {
       P("No replay against truth: it needs an interaction trajectory and a subject whose truth is "
         "known.");
@@ -418,7 +418,10 @@ class Page {
     }
     P("A simulated subject has what no laboratory has: the same motor program, run in the physics "
       "engine on other "
-      "surfaces. The fitted hand is replayed there, and compared with what the engine did.");
+      "surfaces. The fitted hand is replayed there, and compared with what the engine did. On the "
+      "surface of the recording a replay gives back what the fit was made from, whatever the "
+      "compliances are: that shows that the chain fits together, and proves nothing.");
+    if (!d_.assumed_note.empty()) P(d_.assumed_note);
     Pictures(d_.resynthesis, "figure-resynthesis", d_.resynthesis_caption);
     Figures(d_.replay_figures);
     TableHead(
@@ -445,8 +448,10 @@ class Page {
       h_.Open("tr", {{"class", r.surface != surface ? "first" : ""}});
       h_.Element("th", r.surface != surface ? r.surface : "", {{"scope", "row"}});
       h_.Open("td").Text(r.inputs);
+      if (!r.assumed.empty() && r.inputs == "fitted")
+        h_.Text(" ").Element("span", r.assumed + " assumed", {{"class", "assumed"}});
       if (r.tautology)
-        h_.Element("span", "self-consistency only: here eq. 1 replays what it was made from",
+        h_.Element("span", "self-consistency only: the recording replayed on its own surface",
                    {{"class", "sub"}});
       if (r.lcp_failures)
         h_.Element("span", Grouped(r.lcp_failures) + " steps unsolved", {{"class", "refused"}});

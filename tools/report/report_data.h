@@ -86,8 +86,8 @@ struct ReplayRow {
   std::string surface;     ///< "flat plate, friction 0.1"
   std::string inputs;      ///< "planted", "fitted", "fitted, assumed C halved"
   std::string form;        ///< "quasi-static" or "damped"
-  bool tautology = false;  ///< the captured surface with eq. 1's reference: self-consistency, no
-                           ///< proof
+  bool tautology = false;  ///< fitted values on the captured surface: self-consistency, no proof
+  std::string assumed;     ///< "PIP, DIP": given a compliance where the fit refused it; empty: none
   int strokes = 0, jams = 0, lcp_failures = 0;
   /// RMS of the whole force after 50 ms, as share of the stroke's peak.
   double force_median = 0.0, force_p90 = 0.0;
@@ -127,6 +127,7 @@ struct ReportData {
   std::vector<Figure> compliance_figures;
   std::vector<Picture> resynthesis;  ///< like Fig. 4
   std::string resynthesis_caption;
+  std::string assumed_note;  ///< what the replays rest on beside the fit; empty: nothing
   std::vector<ReplayRow> replays;
   std::vector<Figure> replay_figures;
   std::vector<Criterion> criteria;

@@ -275,6 +275,16 @@ TEST_F(ReportTest, ReplaysAreComparedWithTheSurfaceTheyWerePlayedOn) {
   const ReplayRow* same = FindReplay(*data_, "flat plate, friction 0.5", "fitted", "quasi-static");
   ASSERT_NE(same, nullptr);
   EXPECT_TRUE(same->tautology);
+  EXPECT_EQ(same->assumed, "DIP");
+  EXPECT_EQ(planted->assumed, "");
+  EXPECT_THAT(data_->assumed_note, HasSubstr("DIP, exploring: "));
+  int judged = 0;
+  for (const Criterion& c : data_->criteria) {
+    if (c.what.find(", fitted values") == std::string::npos) continue;
+    EXPECT_THAT(c.what, HasSubstr("fitted values (DIP assumed)"));
+    ++judged;
+  }
+  EXPECT_GT(judged, 0);
   for (const Criterion& c : data_->criteria)
     EXPECT_THAT(c.what, Not(HasSubstr("flat plate, friction 0.5, fitted")))
         << "a tautology proves nothing";
