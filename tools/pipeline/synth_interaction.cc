@@ -33,6 +33,7 @@ struct Scene {
   std::string captured_contact;  ///< artefact: what the hand felt where it was captured
   double surface_compliance_m_per_N = 0.0;
   synthesis::ReplayForm form = synthesis::ReplayForm::kQuasiStatic;
+  bool as_captured = false;  ///< the captured surface, where it stood and as rough as it was
 };
 
 Result<RigidTransform> CapturedPose(const StepContext& context, const std::string& contact) {
@@ -226,8 +227,18 @@ std::optional<Issue> Jams(const artefact::ContactTrack& captured, const Motion& 
 /// What a reader of the motion must know: of the trajectory it plays between `motion`'s ends, and
 /// of the motion itself.
 Issues Findings(const InteractionTrajectory& played, const artefact::ContactTrack& captured,
-                const Motion& motion, double nearest_m) {
+                const Motion& motion, double nearest_m, bool as_captured) {
   Issues issues;
+  // Eq. 1 made the reference from the very motion and forces that this gives back.
+  if (as_captured) {
+    issues.push_back(
+        {"surface", motion.assumed_dofs.empty() ? Severity::kNote : Severity::kWarning,
+         "the captured surface as it was captured: the replay gives back what was recorded, "
+         "whatever the compliances are" +
+             std::string(motion.assumed_dofs.empty() ? "" : ", assumed ones too") +
+             "; it shows that the fits agree with each other, not that they are right (--prop, "
+             "--prop-pose or --friction choose what was not captured)"});
+  }
   // Where no pose was fitted the reference goes straight from one frame to the next.
   const Duration bridged = Duration::Milliseconds(50);
   Duration sum, longest;
@@ -279,7 +290,8 @@ Issues Findings(const InteractionTrajectory& played, const artefact::ContactTrac
 }
 
 Json Summary(const InteractionTrajectory& played, const artefact::ContactTrack& captured,
-             const Motion& motion, double nearest_m, const std::vector<AssumptionReplay>& replays) {
+             const Motion& motion, double nearest_m, bool as_captured,
+             const std::vector<AssumptionReplay>& replays) {
   const std::vector<Vec3> force = Forces(motion);
   double touching = 0, sliding = 0;
   for (const Vec3& f : force) touching += !f.isZero();
@@ -303,7 +315,7 @@ Json Summary(const InteractionTrajectory& played, const artefact::ContactTrack& 
                                             : motion.equilibrium_residual_rad.maxCoeff()},
        {"lcp_residual_max", motion.lcp_residual.size() == 0 ? 0.0 : motion.lcp_residual.maxCoeff()},
        {"lcp_failures", motion.lcp_failures},
-       {"issues", ToJson(Findings(played, captured, motion, nearest_m))},
+       {"issues", ToJson(Findings(played, captured, motion, nearest_m, as_captured))},
        {"nearest_approach_m", std::isfinite(nearest_m) ? Json(nearest_m) : Json()},
        {"assumed_replays", std::move(list)}});
 }
@@ -333,8 +345,8 @@ class Maker {
       HANDHOLD_ASSIGN(
           const artefact::ContactTrack captured,
           store::LoadContactTrack(context_.library.ArtefactPath(scene_.captured_contact)));
-      HANDHOLD_ASSIGN(motion.summary_json,
-                      Parameters(Summary(played, captured, motion, nearest_m, others)));
+      HANDHOLD_ASSIGN(motion.summary_json, Parameters(Summary(played, captured, motion, nearest_m,
+                                                              scene_.as_captured, others)));
       return motion;
     });
   }
@@ -435,8 +447,8 @@ std::vector<AssumedValue> ValuesOf(const std::vector<artefact::ComplianceFit>& f
       if (fit.estimator != estimator) continue;
       for (const artefact::JointCompliance& joint : fit.joints) {
         if (joint.compliance_rad_per_Nm || joint.dof != dof) continue;
-        values.push_back(
-            {dof, fit.task, named ? asked : fitting::HeldToBounds(joint, asked), asked});
+        values.push_back({dof, fit.task, named ? asked : fitting::HeldToBounds(joint, asked), asked,
+                          joint.lower_rad_per_Nm, joint.upper_rad_per_Nm});
       }
     }
     if (values.size() == before) values.push_back({dof, "", asked, asked});
@@ -453,6 +465,12 @@ std::string Said(const AssumedValue& value) {
   if (value.compliance_rad_per_Nm != value.asked_rad_per_Nm) {
     std::snprintf(text, sizeof text, ", whose 95 %% interval excludes Table 1's %.4g",
                   value.asked_rad_per_Nm);
+    line += text;
+  } else if (value.asked_rad_per_Nm < value.lower_rad_per_Nm ||
+             value.asked_rad_per_Nm > value.upper_rad_per_Nm) {
+    std::snprintf(text, sizeof text,
+                  ", whose 95 %% interval, %.4g to %.4g, excludes it: taken since it was named",
+                  value.lower_rad_per_Nm, value.upper_rad_per_Nm);
     line += text;
   }
   return line + ")";
@@ -500,6 +518,10 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   }
   HANDHOLD_ASSIGN(scene.surface_compliance_m_per_N,
                   SurfaceCompliance(context, *this, scene.prop, surface.hash, &chosen));
+  HANDHOLD_ASSIGN(const RigidTransform stood, CapturedPose(context, contact.hash));
+  scene.as_captured =
+      scene.prop.hash == surface.hash && PoseToJson(scene.X_WProp) == PoseToJson(stood) &&
+      (friction < 0 || friction == scene.prop.prop.friction) && compliance_scale == 1.0;
   const bool dynamic = base.q_reference_dynamic.cols() > 0;
   scene.form = form == Form::kDamped || (form == Form::kBest && dynamic)
                    ? synthesis::ReplayForm::kDamped

@@ -2,6 +2,7 @@
 /// and 7; synthesis/interaction/replay.h).
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct AssumedValue {
   std::string task;                    ///< empty where the estimator has no fit to refuse it
   double compliance_rad_per_Nm = 0.0;  ///< held to what the refused fit leaves open, unless named
   double asked_rad_per_Nm = 0.0;       ///< before that: the one named, or Table 1's
+  /// 95 % interval that the refused fit leaves open.
+  double lower_rad_per_Nm = 0.0, upper_rad_per_Nm = std::numeric_limits<double>::infinity();
 };
 
 struct SynthInteractionResult : StepResult {

@@ -412,8 +412,13 @@ class Page {
   void Replay() {
     Section("replay", "Replay, also on surfaces that were never recorded");
     if (d_.replays.empty()) {
-      P("No replay against truth: it needs an interaction trajectory and a subject whose truth is "
-        "known.");
+      P(d_.truth_note.empty()
+            ? "Only of a simulated subject is it known what other surfaces would have done; no "
+              "truth "
+              "was given (--truth). Replays that were made are in the library: handhold artefact "
+              "list --kind motion."
+            : "No replay against truth: it needs an interaction trajectory (handhold fit "
+              "compliance).");
       return;
     }
     P("A simulated subject has what no laboratory has: the same motor program, run in the physics "

@@ -389,6 +389,18 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   EXPECT_EQ(again->replays.size(), 2u);
   // The clip's newest trajectory is still the fitted one.
   EXPECT_EQ(again->hash, made->hash);
+
+  // A value that the refused fit contradicts is taken, since it was named, and that is said.
+  const AssumedValue& of = made->assumed.front();
+  const bool bounded = std::isfinite(of.upper_rad_per_Nm);
+  ASSERT_TRUE(bounded || of.lower_rad_per_Nm > 0) << "this fit leaves everything open";
+  SynthInteractionStep outside{
+      .clip = "stroke_001", .prop = "bumped_plate", .replay_assumed = false};
+  outside.assume_compliance = {
+      {of.dof, bounded ? 1.5 * of.upper_rad_per_Nm : 0.5 * of.lower_rad_per_Nm}};
+  const auto told = outside.Run(Context());
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_THAT(told->chosen, Contains(AllOf(HasSubstr(of.dof), HasSubstr("excludes it"))));
 }
 
 // A motion made by hand: every column where it belongs, numbers to the bit.
@@ -459,9 +471,11 @@ TEST_F(Steps, AJamAndAMissAreTold) {
   const std::string as_captured = issues(0, 1.0, &nearest_m);
   EXPECT_EQ(as_captured.find("jam"), std::string::npos) << as_captured;
   EXPECT_EQ(nearest_m, -1.0) << "not asked where it touches";
+  EXPECT_THAT(as_captured, HasSubstr("gives back what was recorded, whatever the compliances"));
   EXPECT_THAT(issues(0.01, 0.1, &nearest_m),
-              AllOf(HasSubstr("jam: 1 of 1 touches jam"), HasSubstr("more than 2 times"),
-                    HasSubstr("assumed for"), HasSubstr("R.index.dip.flex")));
+              AllOf(::testing::Not(HasSubstr("gives back")), HasSubstr("jam: 1 of 1 touches jam"),
+                    HasSubstr("more than 2 times"), HasSubstr("assumed for"),
+                    HasSubstr("R.index.dip.flex")));
   EXPECT_THAT(issues(-0.05, 1.0, &nearest_m),
               AllOf(HasSubstr("never touches 'flat_plate'; it comes no nearer than"),
                     HasSubstr("--prop-pose")));
