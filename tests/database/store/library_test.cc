@@ -579,15 +579,22 @@ TEST(Library, AForeignCatalogueIsRefusedAndStaysAsItIs) {
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, code) << opened.error().message;
     EXPECT_THAT(opened.error().message, HasSubstr("catalogue.db"));
+    const auto planned = Library::PlanRebuild(dir / "lab");
+    ASSERT_FALSE(planned);
+    EXPECT_EQ(planned.error().code, code);
+    EXPECT_EQ(planned.error().message, opened.error().message);
     EXPECT_EQ(bytes_of(), bytes);
   }
   std::filesystem::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   EXPECT_EQ(Library::Open(dir / "lab").error().code, ErrorCode::kInvalid)
       << "and none is waited for";
+  EXPECT_EQ(Library::PlanRebuild(dir / "lab").error().code, ErrorCode::kInvalid);
   std::filesystem::remove(path);
   for (const std::string& broken : {std::string(), ours.substr(0, 3000), "x" + ours.substr(1)}) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << broken;
+    EXPECT_TRUE(Library::PlanRebuild(dir / "lab").value().replaces);
+    EXPECT_EQ(bytes_of(), broken);
     const auto opened = Library::Open(dir / "lab");
     ASSERT_TRUE(opened) << opened.error().message;
     EXPECT_EQ((*opened)->Clips().value().size(), 1u) << "ours, and broken: made anew";
