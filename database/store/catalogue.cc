@@ -269,7 +269,7 @@ Result<Database> CreateCatalogue(const std::string& path, const IndexerOptions& 
   return db;
 }
 
-Result<Database> OpenCatalogue(const std::string& path) {
+Result<Database> OpenCatalogue(const std::string& path, bool as_it_lies) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, error)))
     return Error{ErrorCode::kNotFound, path + ": does not exist"};
@@ -281,7 +281,8 @@ Result<Database> OpenCatalogue(const std::string& path) {
   if (std::filesystem::file_size(path, error) == 0)
     return Error{ErrorCode::kCorrupt, path + ": was never completely created"};
   DatabaseOptions options;
-  options.mode = OpenMode::kReadWrite;
+  options.mode = as_it_lies ? OpenMode::kRead : OpenMode::kReadWrite;
+  options.immutable = as_it_lies;
   options.inspect = [&](const Database& db) -> Status {
     HANDHOLD_ASSIGN(const FileIdentity is, IdentifyFile(db));
     if (is.application != static_cast<int32_t>(FileKind::kCatalogue)) return foreign;

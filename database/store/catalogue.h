@@ -15,7 +15,8 @@ namespace handhold::store {
 Result<Database> CreateCatalogue(const std::string& path, const IndexerOptions& indexer);
 /// kNotFound: none; kCorrupt: ours, but damaged, half made or of an earlier revision: to be made
 /// anew; kVersion: a newer program's; kInvalid: not ours. Others (kBusy, kIo): it cannot be told.
-Result<Database> OpenCatalogue(const std::string& path);
+/// `as_it_lies`: read-only, without lock or journal: nothing is made beside it, nor recovered.
+Result<Database> OpenCatalogue(const std::string& path, bool as_it_lies = false);
 Result<IndexerOptions> GetIndexerOptions(const Database& catalogue);
 
 /// What the catalogue keeps of a clip file. Reading and putting are apart, since their failures

@@ -858,24 +858,28 @@ Status Library::MayCreate(const std::string& path) {
 Result<Library::RebuildPlan> Library::PlanRebuild(const std::string& path) {
   if (!IsLibrary(path))
     return Error{ErrorCode::kNotFound, path + ": is no library (no clips/ and ledger.db)"};
+  // What Rebuild would not replace is refused before anything is counted.
+  const std::string file = path + "/catalogue.db";
+  if (const Result<Database> old = OpenCatalogue(file, true); !old && !CanBeMade(old.error()))
+    return old.error();
   std::error_code error;
   RebuildPlan plan;
   ClipOwners owners;
-  for (const std::string& file : FilesIn(path + "/clips", ".clip")) {
-    if (!RegularFile(path + "/clips/" + file)) continue;
+  for (const std::string& name : FilesIn(path + "/clips", ".clip")) {
+    if (!RegularFile(path + "/clips/" + name)) continue;
     ++plan.clips;
-    const AsItLies clip = LookAt(path + "/clips/" + file);
+    const AsItLies clip = LookAt(path + "/clips/" + name);
     plan.unfinished += clip.readable && !clip.closed ? 1 : 0;
-    if (!clip.id.empty()) owners.Claim(clip.id, file);
+    if (!clip.id.empty()) owners.Claim(clip.id, name);
   }
   plan.artefacts = std::ssize(FilesIn(path + "/derived", ".art"));
   plan.leftovers = CountLeftovers(path);
-  plan.replaces = fs::exists(path + "/catalogue.db", error);
+  plan.replaces = fs::exists(file, error);
   if (!plan.replaces) return plan;
   DatabaseOptions open;
   open.immutable = true;
   open.inspect = HeaderCheck(FileKind::kCatalogue);
-  const Result<Database> catalogue = Database::Open(path + "/catalogue.db", open);
+  const Result<Database> catalogue = Database::Open(file, open);
   if (!catalogue) return plan;
   if (const auto names = ClipNames(*catalogue)) {
     for (const auto& [id, name] : *names) {

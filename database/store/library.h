@@ -185,6 +185,7 @@ class Library {
   /// last copy of what was said.
   virtual Result<Issues> Rebuild(bool finish, const Progress& progress = {}) = 0;
   /// What Rebuild would do to the library at `path`. Writes nothing, not even a missing catalogue.
+  /// Refused, as Rebuild is, where catalogue.db is another program's or a newer Handhold's.
   struct RebuildPlan {
     int64_t clips = 0, unfinished = 0, artefacts = 0;
     int64_t leftovers = 0;  ///< would be removed

@@ -239,9 +239,10 @@ std::vector<Leftover> FindLeftovers(const std::string& path) {
       const std::string stem = name.substr(0, end);
       const std::string rest = name.substr(end + std::strlen(extension));
       const std::string whole = path + "/" + folder + "/" + stem + extension;
-      // The lock of a file that is there is taken over by whoever finishes that.
       const bool part = rest == ".part" || rest == ".part-journal";
-      if (!part && (rest != "-lock" || fs::exists(whole, error))) continue;
+      if (!part && rest != "-lock") continue;
+      // The lock of a recording that is not closed is taken over by whoever finishes that.
+      if (!part && fs::exists(whole, error) && !LookAt(whole).closed) continue;
       if (WriterLock::IsHeld(whole) || !fs::is_regular_file(entry.symlink_status(error))) continue;
       const bool hash =
           stem.size() == 64 && stem.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -264,7 +265,9 @@ Issues Leftovers(const std::string& path) {
     const std::string rm = "`rm " + ShellWord(left.file) + "` removes it";
     issues.push_back({left.where, Severity::kWarning,
                       kLeftBy + (left.ours ? "'handhold library rebuild', or " + rm : rm) +
-                          "; a file that was being imported is imported again"});
+                          (left.file.ends_with("-lock")
+                               ? ""
+                               : "; a file that was being imported is imported again")});
   }
   return issues;
 }

@@ -90,7 +90,7 @@ Result<std::map<std::string, std::string>> ClosedClipHashes(const Database& cata
 std::string Forgotten(const std::string& name, const std::string& said);
 
 /// What programs that were killed left in clips/ and derived/: parts of files that were never
-/// acknowledged, and locks that nobody holds.
+/// acknowledged, and locks that nobody holds, but for those of recordings that are not closed.
 Issues Leftovers(const std::string& path);
 /// Removes them, each under its writer's lock, as far as they are named as ours are; answers what
 /// was removed. What is being written stays.

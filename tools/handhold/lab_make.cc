@@ -56,7 +56,8 @@ Verb LabMakeVerb() {
             .value_name = "N",
             .help = "another subject for each",
             .kind = ValueKind::kInteger,
-            .fallback = "1"},
+            .fallback = "1",
+            .range = {.least = 0}},
            {.name = "--plan",
             .value_name = "PLAN",
             .help = "full: about 100 s of session; brief: 40 s; one-stroke: 8 s",
@@ -95,7 +96,9 @@ Verb LabMakeVerb() {
           "same bytes; a folder that holds another subject is refused.",
       .run = [](Context& context) -> Outcome {
         const std::filesystem::path folder = context.arguments.Text("DIR");
-        HANDHOLD_ASSIGN(const lab::Subject subject, lab::MakeSubject(OptionsOf(context.arguments)));
+        const lab::SubjectOptions options = OptionsOf(context.arguments);
+        HANDHOLD_TRY(lab::MayMakeSubject(options, folder.string()));  // minutes before it is made
+        HANDHOLD_ASSIGN(const lab::Subject subject, lab::MakeSubject(options));
         const std::string feed = (folder / "session.feed").string(),
                           truth = (folder / "truth").string();
         HANDHOLD_TRY(context.dry_run ? lab::MayWriteSubject(subject, folder.string())

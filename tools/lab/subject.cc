@@ -6,6 +6,8 @@
 #include "database/base/shell.h"
 #include "database/model/hand_library.h"
 #include "database/model/prop.h"
+#include "database/text/json.h"
+#include "database/text/json_view.h"
 #include "tools/lab/engine_run.h"
 #include "tools/lab/program.h"
 #include "tools/lab/random.h"
@@ -256,15 +258,48 @@ Result<Subject> MakeSubject(const SubjectOptions& given) {
   return Subject{std::move(feed), std::move(truth)};
 }
 
+namespace {
+Error HoldsAnother(const std::string& folder) {
+  return {ErrorCode::kInvalid,
+          folder + ": holds another subject (of another seed, plan, option or version of " +
+              "this program), which would be lost: make this one in another folder, or " +
+              "remove that one with `rm -r " + ShellWord(folder) + "`"};
+}
+
+/// Whether the truth in `json` may be that of `options`, by what needs no computing.
+Result<bool> MayBeOf(const text::JsonView& json, const SubjectOptions& options) {
+  HANDHOLD_ASSIGN(const std::string seed, json.Get<std::string>("seed"));
+  HANDHOLD_ASSIGN(const std::string plan, json.Get<std::string>("plan"));
+  HANDHOLD_ASSIGN(const double reflex_rad, json.Get<double>("reflex_rad"));
+  HANDHOLD_ASSIGN(const std::vector<text::JsonView> runs, json.GetItems("runs"));
+  const std::vector<RunRequest> asked = PlanRuns(options);
+  if (seed != std::to_string(options.seed) || plan != options.plan.name ||
+      reflex_rad != options.reflex_rad || runs.size() != asked.size())
+    return false;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    HANDHOLD_ASSIGN(const std::string name, runs[i].Get<std::string>("name"));
+    HANDHOLD_ASSIGN(const double friction, runs[i].Get<double>("friction"));
+    if (name != asked[i].name || friction != asked[i].friction) return false;
+  }
+  return true;
+}
+}  // namespace
+
+Status MayMakeSubject(const SubjectOptions& options, const std::string& folder) {
+  const std::string path = (std::filesystem::path(folder) / "truth" / "truth.json").string();
+  const Result<text::Json> json = text::ReadJsonFile(path);
+  if (!json && json.error().code == ErrorCode::kNotFound) return {};
+  if (!json) return HoldsAnother(folder);
+  const Result<bool> may = MayBeOf(text::JsonView(*json, path), options);
+  return may && *may ? Status() : Status(HoldsAnother(folder));
+}
+
 Status MayWriteSubject(const Subject& subject, const std::string& folder) {
   const std::filesystem::path at(folder);
   for (const Result<bool>& same : {IsTruth(subject.truth, (at / "truth").string()),
                                    IsFeed(subject.feed, (at / "session.feed").string())}) {
     if (same ? *same : same.error().code == ErrorCode::kNotFound) continue;
-    return Error{ErrorCode::kInvalid,
-                 folder + ": holds another subject (of another seed, plan, option or version of " +
-                     "this program), which would be lost: make this one in another folder, or " +
-                     "remove that one with `rm -r " + ShellWord(folder) + "`"};
+    return HoldsAnother(folder);
   }
   return {};
 }

@@ -171,5 +171,9 @@ Result<Subject> MakeSubject(const SubjectOptions& options);
 /// over another: kInvalid, naming the folder (MayWriteSubject says so without writing).
 Status WriteSubject(const Subject& subject, const std::string& folder);
 Status MayWriteSubject(const Subject& subject, const std::string& folder);
+/// The same, as far as truth.json in `folder` tells it before a subject of `options` is made: its
+/// seed, plan and runs. Where this agrees, MayWriteSubject may still refuse: of the noise it says
+/// nothing. Cost: reading that file.
+Status MayMakeSubject(const SubjectOptions& options, const std::string& folder);
 
 }  // namespace handhold::lab

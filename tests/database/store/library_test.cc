@@ -1,8 +1,10 @@
 #include "database/store/library.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -579,15 +581,22 @@ TEST(Library, AForeignCatalogueIsRefusedAndStaysAsItIs) {
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, code) << opened.error().message;
     EXPECT_THAT(opened.error().message, HasSubstr("catalogue.db"));
+    const auto planned = Library::PlanRebuild(dir / "lab");
+    ASSERT_FALSE(planned);
+    EXPECT_EQ(planned.error().code, code);
+    EXPECT_EQ(planned.error().message, opened.error().message);
     EXPECT_EQ(bytes_of(), bytes);
   }
   std::filesystem::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   EXPECT_EQ(Library::Open(dir / "lab").error().code, ErrorCode::kInvalid)
       << "and none is waited for";
+  EXPECT_EQ(Library::PlanRebuild(dir / "lab").error().code, ErrorCode::kInvalid);
   std::filesystem::remove(path);
   for (const std::string& broken : {std::string(), ours.substr(0, 3000), "x" + ours.substr(1)}) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << broken;
+    EXPECT_TRUE(Library::PlanRebuild(dir / "lab").value().replaces);
+    EXPECT_EQ(bytes_of(), broken);
     const auto opened = Library::Open(dir / "lab");
     ASSERT_TRUE(opened) << opened.error().message;
     EXPECT_EQ((*opened)->Clips().value().size(), 1u) << "ours, and broken: made anew";
@@ -1385,18 +1394,30 @@ TEST(Library, WhatAKilledProgramLeftIsNamedAndClearedByARebuild) {
   ClipWriterOptions whole;
   whole.already_complete = true;
   const auto importer = ClipWriter::Create(library->ClipPath(imported.id), imported, whole).value();
-  const std::string cut_off = AddTake(*library, "stroke", "S01");
+  const std::string closed = AddTake(*library, "stroke", "S01"),
+                    indexed = AddTake(*library, "stroke", "S01");
+  recording::ClipInfo unfinished;
+  unfinished.id = ClipId::New();
+  const std::string cut_off = unfinished.id.ToString();
+  (void)ClipWriter::Create(library->ClipPath(unfinished.id), unfinished, {}).value();
   const std::vector<std::string> ours = {"clips/" + id + ".clip.part", "clips/" + id + ".clip-lock",
+                                         "clips/" + closed + ".clip-lock",  // of a program killed
+                                                                            // before it had
+                                                                            // catalogued it
                                          "derived/" + hash + ".art.part"};
   const std::vector<std::string> others = {
       "derived/0123.art.part",
       "clips/mine.clip.part",                            // not named as ours are
-      "clips/" + cut_off + ".clip-lock",                 // of a recording that is there
+      "clips/" + cut_off + ".clip-lock",                 // of a recording that --finish closes
+      "clips/" + indexed + ".clip-lock",                 // of a clip that is being catalogued
       "clips/" + imported.id.ToString() + ".clip.part",  // being written
       "clips/" + imported.id.ToString() + ".clip-lock",  //
       "clips/" + info.id.ToString() + ".clip-lock"};
   for (const std::string& file : ours) std::ofstream(dir / ("lab/" + file)) << "x";
   for (int i = 0; i < 3; ++i) std::ofstream(dir / ("lab/" + others[static_cast<size_t>(i)])) << "x";
+  const std::string busy = dir / ("lab/" + others[3]);
+  const int held = ::open(busy.c_str(), O_RDWR | O_CREAT, 0644);
+  ASSERT_EQ(::flock(held, LOCK_EX | LOCK_NB), 0);
   const std::string found = Found(*library);
   for (const std::string& file : ours) {
     EXPECT_THAT(found, HasSubstr(file + ": was left by a program that was killed"));
@@ -1405,7 +1426,7 @@ TEST(Library, WhatAKilledProgramLeftIsNamedAndClearedByARebuild) {
   EXPECT_THAT(found, HasSubstr("`rm " + dir / "lab/derived/0123.art.part" + "` removes it"));
   for (size_t i = 2; i < others.size(); ++i)
     EXPECT_THAT(found, Not(HasSubstr(others[i] + ": was left"))) << "its writer lives";
-  EXPECT_EQ(Library::PlanRebuild(dir / "lab").value().leftovers, 3);
+  EXPECT_EQ(Library::PlanRebuild(dir / "lab").value().leftovers, std::ssize(ours));
   for (const std::string& file : ours)
     EXPECT_TRUE(std::filesystem::exists(dir / ("lab/" + file))) << "a plan changes nothing";
   std::string told;
@@ -1420,7 +1441,13 @@ TEST(Library, WhatAKilledProgramLeftIsNamedAndClearedByARebuild) {
     EXPECT_TRUE(std::filesystem::exists(dir / ("lab/" + file))) << file;
   EXPECT_THAT(told, HasSubstr("warning derived/0123.art.part: "));
   ASSERT_TRUE(importer->Close()) << "what was being written goes on";
-  EXPECT_TRUE(library->FindClip(cut_off));
+  for (const std::string& clip : {closed, indexed, cut_off}) EXPECT_TRUE(library->FindClip(clip));
+  // Nobody holds it any more.
+  ::close(held);
+  EXPECT_EQ(Library::PlanRebuild(dir / "lab").value().leftovers, 1);
+  library->Rebuild(false).value();
+  EXPECT_FALSE(std::filesystem::exists(busy));
+  EXPECT_EQ(Library::PlanRebuild(dir / "lab").value().leftovers, 0);
 }
 
 /// For its life whoever is root is nobody, whom permissions bind.

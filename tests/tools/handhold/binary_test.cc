@@ -86,6 +86,14 @@ TEST(Binary, AFullDiskIsAFailureAndAReaderThatLeftIsNot) {
   EXPECT_EQ(RunHandhold({"help"}, {.out_file = "/dev/full"}).exit_code, 1);
 }
 
+TEST(Binary, ASubjectsSeedIsNotNegative) {
+  const std::string folder = ::testing::TempDir() + "handhold_no_such_subject";
+  const RunResult run = RunHandhold({"lab", "make", folder, "--seed", "-1"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--seed: expected at least 0, found '-1'"));
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
 TEST(Binary, CompletionWorksInARealBash) {
   if (std::system("command -v bash >/dev/null") != 0) GTEST_SKIP() << "no bash here";
   // What bash does on TAB: the words so far, the index of the current one, then _handhold.

@@ -283,6 +283,20 @@ TEST(LibraryVerbs, CheckAndRebuildFindWhatIsDamagedAndExitWithLoss) {
   EXPECT_EQ(Text(Json(Ask({"library", "info", "--json"}, lab.path)), "problems"), "1");
 }
 
+TEST(LibraryVerbs, ADryRunRefusesTheCatalogueThatTheRebuildRefuses) {
+  Lab lab(1);
+  std::ofstream(lab.path + "/catalogue.db", std::ios::trunc) << std::string(5000, 'x');
+  const auto before = Snapshot(lab.path);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"library", "rebuild", "--dry-run"}, {"library", "rebuild"}}) {
+    const RunResult run = Ask(words, lab.path);
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_THAT(run.err, HasSubstr("is not a Handhold catalogue"));
+    EXPECT_THAT(run.out, Not(HasSubstr("replaces")));
+  }
+  EXPECT_EQ(Snapshot(lab.path), before);
+}
+
 TEST(LibraryVerbs, ARebuildOfAChangedClipExitsWithLoss) {
   Lab lab(1);
   const std::string sha256 =

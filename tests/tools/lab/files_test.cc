@@ -12,16 +12,17 @@
 namespace handhold::lab {
 namespace {
 
+SubjectOptions SmallOptions() {
+  SubjectOptions options;
+  options.plan = Plan::OneStroke();
+  options.plan.knocks = 1;
+  options.counterfactual_friction = {};
+  options.sensor.occlusions_per_minute = 20;
+  options.sensor.marker_clock_ppm = 40;
+  return options;
+}
 const Subject& Small() {
-  static const Subject subject = [] {
-    SubjectOptions options;
-    options.plan = Plan::OneStroke();
-    options.plan.knocks = 1;
-    options.counterfactual_friction = {};
-    options.sensor.occlusions_per_minute = 20;
-    options.sensor.marker_clock_ppm = 40;
-    return MakeSubject(options).value();
-  }();
+  static const Subject subject = MakeSubject(SmallOptions()).value();
   return subject;
 }
 std::filesystem::path Folder() {
@@ -178,6 +179,33 @@ TEST(SubjectFiles, AnotherSubjectIsNotOverwritten) {
   EXPECT_FALSE(MayWriteSubject(other, folder));
   ASSERT_TRUE(text::WriteTextFile(truth, "{"));
   EXPECT_FALSE(MayWriteSubject(Small(), folder)) << "nobody knows what it was";
+}
+
+TEST(SubjectFiles, AnotherSubjectIsRefusedBeforeItIsMade) {
+  const std::string folder = (Folder() / "early").string();
+  std::filesystem::remove_all(folder);
+  const SubjectOptions same = SmallOptions();
+  EXPECT_TRUE(MayMakeSubject(same, folder));
+  EXPECT_FALSE(std::filesystem::exists(folder)) << "asking writes nothing";
+  ASSERT_TRUE(WriteSubject(Small(), folder));
+  EXPECT_TRUE(MayMakeSubject(same, folder)) << "the same again";
+  SubjectOptions seed = same, plan = same, friction = same, surfaces = same, bump = same,
+                 reflex = same, noise = same;
+  seed.seed = 2;
+  plan.plan = Plan::Brief();
+  friction.friction = 0.6;
+  surfaces.counterfactual_friction = {0.1};
+  bump.bump = false;
+  reflex.reflex_rad = 0.01;
+  for (const SubjectOptions& other : {seed, plan, friction, surfaces, bump, reflex}) {
+    const Status status = MayMakeSubject(other, folder);
+    ASSERT_FALSE(status);
+    EXPECT_THAT(status.error().message, testing::HasSubstr(folder + ": holds another subject"));
+  }
+  noise.sensor.force_noise_N = 1;
+  EXPECT_TRUE(MayMakeSubject(noise, folder)) << "the truth does not say: told at the end";
+  ASSERT_TRUE(text::WriteTextFile(folder + "/truth/truth.json", "{"));
+  EXPECT_FALSE(MayMakeSubject(same, folder)) << "nobody knows what it was";
 }
 
 }  // namespace
