@@ -124,6 +124,7 @@ Verb SqlVerb() {
                             return !context.printer.reader_gone();
                           }},
                          options);
+        if (table && !status) table->Cut();
         table.reset();
         if (!status && status.error().code == ErrorCode::kInvalid && rows == 0)
           return Outcome::Usage(status.error().message);

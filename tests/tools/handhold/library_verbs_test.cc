@@ -550,6 +550,16 @@ TEST(LibraryVerbs, SqlReadsAndOnlyReads) {
            "--timeout", "50ms"})
           .exit_code,
       1);
+  // Rows that an error cut off do not read as a whole result.
+  const std::string endless =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT i FROM n WHERE i < 4";
+  const RunResult cut = Ask({"sql", endless, "--timeout", "200ms", "--json"});
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_EQ(cut.out, "[\n{\"i\":1},\n{\"i\":2},\n{\"i\":3}\n");
+  const RunResult table = Ask({"sql", endless, "--timeout", "200ms", "--format", "csv"});
+  EXPECT_EQ(table.exit_code, 1);
+  EXPECT_EQ(table.out, "i\n1\n2\n3\n");
+  EXPECT_EQ(Ask({"sql", endless, "--limit", "2", "--json"}).out, "[\n{\"i\":1},\n{\"i\":2}\n]\n");
   EXPECT_EQ(Snapshot(TheLab().path), before);
 }
 

@@ -295,6 +295,13 @@ void Table::PrintTextRow(const std::vector<std::string>& texts, const std::vecto
   printer_->Raw(line + "\n");
 }
 
+void Table::Cut() {
+  if (!state_.open) return;
+  state_.open = false;
+  if (printer_->format() == Format::kText && rows_ > 0 && widths_.empty()) PrintHeld();
+  if (printer_->format() == Format::kJson) printer_->Raw("\n");
+}
+
 void Table::End() {
   if (!state_.open) return;
   state_.open = false;

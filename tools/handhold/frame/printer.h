@@ -94,6 +94,9 @@ class Table {
   void Row(std::vector<Cell> cells);
   /// Prints what was held back and closes the array; no rows after it. A second call does nothing.
   void End();
+  /// The same, but leaves the array of json open: an error has cut off the rows, and who reads them
+  /// must not take them for all.
+  void Cut();
   size_t rows() const { return rows_; }
 
  private:

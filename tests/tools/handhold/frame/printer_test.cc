@@ -67,6 +67,18 @@ TEST(Table, EmptyOnesAreValidInEveryFormat) {
   EXPECT_EQ(Printed(Format::kCsv, print), "id\n");
 }
 
+TEST(Table, OneThatAnErrorCutOffIsNoWholeArray) {
+  const auto print = [](Printer& p) {
+    Table table = p.BeginTable({{.name = "n"}});
+    table.Row({1});
+    table.Cut();
+  };
+  EXPECT_EQ(Printed(Format::kText, print), "n\n1\n");
+  EXPECT_EQ(Printed(Format::kJson, print), "[\n{\"n\":1}\n");
+  EXPECT_EQ(Printed(Format::kNdjson, print), "{\"n\":1}\n");
+  EXPECT_EQ(Printed(Format::kCsv, print), "n\n1\n");
+}
+
 TEST(Table, LongTextIsPrintedAsItComesAndKeepsEveryRow) {
   const std::string text = Printed(Format::kText, [](Printer& p) {
     Table table = p.BeginTable({{.name = "n"}});
