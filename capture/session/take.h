@@ -62,8 +62,8 @@ class Take {
   /// the next one, which is on its way or never comes, says whether its samples are late (then they
   /// are taken) or lost.
   bool AwaitsMore() const;
-  /// Streams that fell silent before the end, by more than a packet, get a gap up to it. Returns how
-  /// long, by name.
+  /// Streams that fell silent before the end, by more than a packet, get a gap up to it. Returns
+  /// how long, by name.
   Result<std::vector<std::pair<std::string, int64_t>>> AddTrailingGaps();
   /// Fits and stores the clock map of every stream as known now, so that a recorder that dies
   /// leaves true times. Cost: some milliseconds per stream, and a sync.
