@@ -44,19 +44,22 @@ int main(int argc, char** argv) {
     const artefact::InteractionTrajectory trajectory = Stroking(hand);
     model::KinematicsData data(hand);
     double highest = -1;
-    for (Eigen::Index k = 0; k < trajectory.q.cols(); ++k) {
+    Timestamp begin;  // where the finger is free of the plate, as a replay must begin
+    for (Eigen::Index k = 0; k < trajectory.q.cols() / 2; ++k) {
       model::ComputePoses<double>(hand, trajectory.q.col(k), &data);
-      highest = std::max(highest,
-                         model::FramePose<double>(hand, data, hand.FindFrame("index.tip")).p.z());
+      const double height = model::FramePose<double>(hand, data, hand.FindFrame("index.tip")).p.z();
+      if (height > highest) highest = height, begin = trajectory.times[static_cast<size_t>(k)];
     }
     synthesis::ReplayScene scene;
     scene.fixed.push_back({model::LoadLibraryProp("flat_plate").value(),
                            geometry::RigidTransform::Translation({0.12, 0, highest - 0.012})});
     synthesis::ReplayOptions options;
     options.form = synthesis::ReplayForm::kDamped;
+    options.range = {begin, trajectory.times.back() + Duration::Milliseconds(1)};
+    const double seconds = (trajectory.times.back() - begin).seconds();
     artefact::Motion motion;
     const Sample speed = Repeat(9, [&] {
-      return kSeconds / Seconds([&] {
+      return seconds / Seconds([&] {
                motion = synthesis::ReplayInteraction(hand, trajectory, scene, options).value();
              });
     });
