@@ -381,9 +381,8 @@ Status FolderLibrary::MakeTheCatalogueAside(const Error& why) {
   Log(LogLevel::kWarning, "catalogue.aside",
       {{"why", why.message},
        {"what",
-        "its catalogue is missing or broken; one was made for now, which takes as long as a "
-        "rebuild "
-        "each time"},
+        "its catalogue is missing or broken; one was made for this program alone, which takes as "
+        "long as a rebuild each time"},
        {"fix",
         "copy the library to where it can be written, and 'handhold library rebuild' there"}});
   TellOfProblems(issues);

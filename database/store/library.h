@@ -195,8 +195,8 @@ class Library {
   static Result<RebuildPlan> PlanRebuild(const std::string& path);
   /// Verifies every checksum of every file and every entry of the ledger, and that the catalogue
   /// says what they say: it is made anew beside (in a temporary file) and compared. A clip that the
-  /// ledger speaks of and that is in no file is a loss; a log or journal beside a closed clip,
-  /// which is one file, a warning. Cost: that of reading every sample twice.
+  /// ledger speaks of and that is in no file is a loss; a log beside a closed clip a warning (a
+  /// journal is played back as the clip is opened). Cost: that of reading every sample twice.
   virtual Result<Issues> Check(const Progress& progress = {}) const = 0;
 
  protected:

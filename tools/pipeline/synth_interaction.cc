@@ -33,7 +33,7 @@ struct Scene {
   std::string captured_contact;  ///< artefact: what the hand felt where it was captured
   double surface_compliance_m_per_N = 0.0;
   synthesis::ReplayForm form = synthesis::ReplayForm::kQuasiStatic;
-  bool as_captured = false;  ///< the captured surface, where it stood and as rough as it was
+  bool as_captured = false;  ///< the captured surface, where it stood, as rough and soft as it was
 };
 
 Result<RigidTransform> CapturedPose(const StepContext& context, const std::string& contact) {
@@ -521,7 +521,8 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   HANDHOLD_ASSIGN(const RigidTransform stood, CapturedPose(context, contact.hash));
   scene.as_captured =
       scene.prop.hash == surface.hash && PoseToJson(scene.X_WProp) == PoseToJson(stood) &&
-      (friction < 0 || friction == scene.prop.prop.friction) && compliance_scale == 1.0;
+      (friction < 0 || friction == scene.prop.prop.friction) && compliance_scale == 1.0 &&
+      scene.surface_compliance_m_per_N == scene.prop.prop.surface_compliance_m_per_N;
   const bool dynamic = base.q_reference_dynamic.cols() > 0;
   scene.form = form == Form::kDamped || (form == Form::kBest && dynamic)
                    ? synthesis::ReplayForm::kDamped
