@@ -16,6 +16,15 @@
 
 namespace handhold::store {
 
+/// Where a chunk is, without opening it.
+struct ChunkEntry {
+  uint32_t sequence = 0;
+  int64_t first_index = 0;
+  int64_t first_counter = 0, last_counter = 0;
+  int count = 0;
+  int64_t first_time_ns = 0, last_time_ns = 0;
+};
+
 /// Everything of a clip but its samples.
 struct ClipTables {
   recording::ClipInfo info;
@@ -30,15 +39,7 @@ struct ClipTables {
   std::vector<recording::Gap> gaps;
   recording::QualityRecord quality;
   bool advised = false;  ///< the file says whether to keep it; else `quality` is what that means
-};
-
-/// Where a chunk is, without opening it.
-struct ChunkEntry {
-  uint32_t sequence = 0;
-  int64_t first_index = 0;
-  int64_t first_counter = 0, last_counter = 0;
-  int count = 0;
-  int64_t first_time_ns = 0, last_time_ns = 0;
+  std::map<int, std::vector<ChunkEntry>> chunks;  ///< by stream, in order
 };
 
 inline int64_t ChunkId(int stream, uint32_t sequence) {
@@ -69,9 +70,9 @@ Result<std::vector<recording::ClockPair>> GetClockPairs(const Database& db, int 
 Status VisitClockPairs(const Database& db, int stream,
                        const std::function<Status(std::span<const recording::ClockPair>)>& visit);
 
-/// Reads all tables but chunk, zone, clock_pairs and document. Where the file is closed its digests
-/// are compared first; with `damage` null the first that fails is returned, else all are appended
-/// and reading goes on.
+/// Reads all tables but zone, clock_pairs and document. Where the file is closed the digests of all
+/// are compared; with `damage` null the first that fails is returned, else all are appended and
+/// reading goes on.
 Result<ClipTables> GetTables(const Database& db, Issues* damage);
 Result<std::vector<ChunkEntry>> GetChunkEntries(const Database& db, int stream);
 
@@ -84,7 +85,6 @@ struct TableDigest {
   int64_t rows = 0;
   uint32_t crc = 0;
 };
-Result<TableDigest> ComputeDigest(const Database& db, const std::string& table);
 Status WriteDigests(Database& db);
 
 /// The map used where none is stored (a recording that was cut off): offset from the earliest of

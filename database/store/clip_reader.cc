@@ -250,7 +250,7 @@ Status FileReader::Start(const ClipReaderOptions& options) {
     if (options.damage != nullptr) {
       entries = SalvageEntries(db_, info, *options.damage);
     } else {
-      HANDHOLD_ASSIGN(entries, GetChunkEntries(db_, info.id));
+      entries = std::move(tables_.chunks[info.id]);
     }
     HANDHOLD_TRY(CheckEntries(db_, info, entries, options.damage));
     readers_[info.id] = std::make_unique<WindowReader>(
@@ -269,6 +269,7 @@ Status FileReader::Start(const ClipReaderOptions& options) {
     const Issue& issue = (*options.damage)[i];
     tables_.info.properties[key] = issue.where + ": " + issue.what;
   }
+  tables_.chunks.clear();
   (void)db_.Execute("COMMIT").has_value();  // damage that was tolerated may have ended it
   return {};
 }

@@ -70,6 +70,7 @@ Result<const std::vector<StoredEvent>*> QueryClip::Events(const EventRef& ref) {
   if (!ref.kind.empty()) get->Bind(2, ref.kind);
   std::vector<StoredEvent> events;
   std::map<std::pair<std::string, std::string>, int64_t> numbers;
+  auto last = numbers.end();  // most events are of the kind of the one before
   HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
     StoredEvent stored;
     stored.sequence = s.Integer(0);
@@ -81,7 +82,9 @@ Result<const std::vector<StoredEvent>*> QueryClip::Events(const EventRef& ref) {
     e.stream_id = s.Int(5);
     e.value = s.Real(6);
     e.text = s.String(7);
-    stored.number = ++numbers[{e.kind, e.origin}];
+    if (last == numbers.end() || last->first.first != e.kind || last->first.second != e.origin)
+      last = numbers.try_emplace({e.kind, e.origin}, 0).first;
+    stored.number = ++last->second;
     if (ref.origin.empty() || ref.origin == e.origin) events.push_back(std::move(stored));
     return {};
   }));
@@ -149,8 +152,8 @@ Result<const std::vector<QueryClip::Sensor>*> QueryClip::Sensors() {
 Result<const std::vector<Signal>*> QueryClip::Signals(const Measure& measure,
                                                       const recording::Event* of_event) {
   const bool by_event = measure.target == Measure::Target::kSensors && of_event != nullptr;
-  const auto key = std::pair(
-      &measure, by_event ? std::to_string(of_event->stream_id) + of_event->text : std::string());
+  const auto key = by_event ? std::tuple(&measure, of_event->stream_id, of_event->text)
+                            : std::tuple(&measure, 0, std::string());
   if (const auto known = signals_.find(key); known != signals_.end()) return &known->second;
   std::vector<Signal> signals;
   const auto add = [&](const std::string& name, const std::string& unit, SignalPart part) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "database/store/library.h"
@@ -79,7 +80,7 @@ class QueryClip {
   std::map<std::pair<std::string, std::string>, std::vector<StoredEvent>> events_;
   std::optional<std::vector<Sensor>> sensors_;
   /// By measure (it lives in the plan) and the sensor that its event belongs to.
-  std::map<std::pair<const Measure*, std::string>, std::vector<Signal>> signals_;
+  std::map<std::tuple<const Measure*, int, std::string>, std::vector<Signal>> signals_;
   std::unique_ptr<ClipReader> reader_;
 };
 

@@ -72,6 +72,14 @@ Error ErrorOf(sqlite3* db, std::string_view doing) {
   return {CodeOf(code), std::move(message)};
 }
 
+/// The open file behind a database (SQLITE_FCNTL_FILE_POINTER) or its log (..._JOURNAL_POINTER);
+/// null: there is none.
+sqlite3_file* FileOf(sqlite3* db, int which) {
+  sqlite3_file* file = nullptr;
+  const int rc = sqlite3_file_control(db, "main", which, reinterpret_cast<void*>(&file));
+  return rc == SQLITE_OK && file != nullptr && file->pMethods != nullptr ? file : nullptr;
+}
+
 /// How an error names the statement it befell: by its beginning, and not at all where the disk is
 /// to blame, which does not depend on what was asked.
 std::string_view NameOf(sqlite3* db, std::string_view sql) {
@@ -111,8 +119,6 @@ Result<Database> Database::Open(const std::string& path, const DatabaseOptions& 
       flags |= SQLITE_OPEN_READONLY;
       break;
     case OpenMode::kReadWrite:
-      flags |= SQLITE_OPEN_READWRITE;
-      break;
     case OpenMode::kCreate:
       flags |= SQLITE_OPEN_READWRITE;
       break;
@@ -200,11 +206,8 @@ int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(handle_
 int64_t Database::changes() const { return sqlite3_changes64(handle_); }
 
 Result<int64_t> Database::FileBytes() const {
-  sqlite3_file* file = nullptr;
-  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
-      file == nullptr || file->pMethods == nullptr) {
-    return Error{ErrorCode::kIo, path_ + ": cannot be read"};
-  }
+  sqlite3_file* file = FileOf(handle_, SQLITE_FCNTL_FILE_POINTER);
+  if (file == nullptr) return Error{ErrorCode::kIo, path_ + ": cannot be read"};
   sqlite3_int64 end = 0;
   if (file->pMethods->xFileSize(file, &end) != SQLITE_OK)
     return Error{ErrorCode::kIo, path_ + ": its size cannot be read"};
@@ -213,8 +216,7 @@ Result<int64_t> Database::FileBytes() const {
 
 Result<std::vector<uint8_t>> Database::ReadFileBytes(int64_t offset, int size) const {
   HANDHOLD_ASSIGN(const int64_t end, FileBytes());
-  sqlite3_file* file = nullptr;
-  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  sqlite3_file* file = FileOf(handle_, SQLITE_FCNTL_FILE_POINTER);
   const int64_t available = std::clamp<int64_t>(end - offset, 0, size);
   std::vector<uint8_t> bytes(static_cast<size_t>(available));
   if (available > 0 &&
@@ -251,11 +253,8 @@ Status Database::CheckpointTruncate() {
 
 Status Database::ReserveWal(int64_t bytes) {
   HANDHOLD_TRY(QueryInteger("SELECT count(*) FROM sqlite_schema"));  // opens the log
-  sqlite3_file* log = nullptr;
-  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK ||
-      log == nullptr || log->pMethods == nullptr) {
-    return Error{ErrorCode::kInvalid, path_ + ": has no write-ahead log"};
-  }
+  sqlite3_file* log = FileOf(handle_, SQLITE_FCNTL_JOURNAL_POINTER);
+  if (log == nullptr) return Error{ErrorCode::kInvalid, path_ + ": has no write-ahead log"};
   sqlite3_int64 at = 0;
   int rc = log->pMethods->xFileSize(log, &at);
   const std::vector<uint8_t> zeros(64 << 10);
@@ -371,13 +370,22 @@ int Statement::Type(int column) const { return sqlite3_column_type(handle_, colu
 void Statement::PutColumns(int first, int end, std::vector<uint8_t>& bytes) const {
   for (int c = first; c < end; ++c) {
     const int type = Type(c);
-    bytes.push_back(static_cast<uint8_t>(type));
-    if (type == SQLITE_INTEGER) PutFixed(bytes, Integer(c));
-    if (type == SQLITE_FLOAT) PutFixed(bytes, Real(c));
-    if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
+    uint8_t head[9] = {static_cast<uint8_t>(type)};
+    const auto put = [&](auto value) {
+      static_assert(sizeof value == 8);
+      std::memcpy(head + 1, &value, 8);
+      bytes.insert(bytes.end(), std::begin(head), std::end(head));
+    };
+    if (type == SQLITE_INTEGER) {
+      put(Integer(c));
+    } else if (type == SQLITE_FLOAT) {
+      put(Real(c));
+    } else if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
       const std::span<const uint8_t> value = Blob(c);
-      PutFixed(bytes, static_cast<uint64_t>(value.size()));
+      put(static_cast<uint64_t>(value.size()));
       bytes.insert(bytes.end(), value.begin(), value.end());
+    } else {
+      bytes.push_back(head[0]);
     }
   }
 }
