@@ -405,15 +405,26 @@ void FrameEncoder::EncodeBytes(std::span<const uint8_t> bytes, Bytes& out) {
   scratch_->Finish(bytes, out);
 }
 
+namespace {
+
+/// zstd's memory for decompressing, 150 kB: the thread's, as no frame is left half read.
+ZSTD_DCtx* ThreadContext() {
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  thread_local const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  CHECK(context != nullptr);
+  return context.get();
+}
+
+}  // namespace
+
 struct FrameDecoder::Scratch {
-  ZSTD_DCtx* context = nullptr;  // 150 kB: made when first needed, as most streams are never read
   Bytes payload;
   std::vector<uint32_t> x32;
   std::vector<uint64_t> x64;
   std::vector<double> valid;
   std::vector<Run> runs;
-
-  ~Scratch() { ZSTD_freeDCtx(context); }
 
   /// The frame's payload, decompressed where need be; at most `limit` bytes.
   Result<std::span<const uint8_t>> Open(std::span<const uint8_t> frame, size_t limit) {
@@ -431,11 +442,9 @@ struct FrameDecoder::Scratch {
     if (!in.ok() || size > limit)
       return Error{ErrorCode::kCorrupt, "a frame declares more bytes than its samples can need"};
     if (payload.size() < std::max<size_t>(size, 1)) payload.resize(std::max<size_t>(size, 1));
-    if (context == nullptr) context = ZSTD_createDCtx();
-    CHECK(context != nullptr);
     const std::span<const uint8_t> packed = in.Take(in.left());
     const size_t got =
-        ZSTD_decompressDCtx(context, payload.data(), size, packed.data(), packed.size());
+        ZSTD_decompressDCtx(ThreadContext(), payload.data(), size, packed.data(), packed.size());
     if (ZSTD_isError(got) != 0 || got != size)
       return Error{ErrorCode::kCorrupt, "a frame's compressed bytes are damaged"};
     return std::span<const uint8_t>(payload.data(), size);

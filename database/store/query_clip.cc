@@ -58,13 +58,11 @@ Result<const std::vector<StoredEvent>*> QueryClip::Events(const EventRef& ref) {
   const auto key = std::pair(ref.kind, ref.origin);
   if (const auto known = events_.find(key); known != events_.end()) return &known->second;
   static constexpr char kOfKind[] =
-      "SELECT sequence, t_ns, length_ns, kind, origin, stream, value, text FROM event WHERE "
-      "kind=?2 "
+      "SELECT sequence, t_ns, length_ns, origin, stream, value, text FROM event WHERE kind=?2 "
       "AND clip=?1 ORDER BY t_ns, sequence";
   static constexpr char kAll[] =
-      "SELECT sequence, t_ns, length_ns, kind, origin, stream, value, text FROM event WHERE "
-      "clip=?1 "
-      "ORDER BY t_ns, sequence";
+      "SELECT sequence, t_ns, length_ns, origin, stream, value, text, kind FROM event WHERE "
+      "clip=?1 ORDER BY t_ns, sequence";
   HANDHOLD_ASSIGN(Statement * get, statements_.Get(ref.kind.empty() ? kAll : kOfKind));
   get->Bind(1, row_.row);
   if (!ref.kind.empty()) get->Bind(2, ref.kind);
@@ -77,11 +75,11 @@ Result<const std::vector<StoredEvent>*> QueryClip::Events(const EventRef& ref) {
     recording::Event& e = stored.event;
     e.clip_time = Timestamp::FromNanoseconds(s.Integer(1));
     e.length = Duration::Nanoseconds(s.Integer(2));
-    e.kind = s.String(3);
-    e.origin = s.String(4);
-    e.stream_id = s.Int(5);
-    e.value = s.Real(6);
-    e.text = s.String(7);
+    e.origin = s.String(3);
+    e.stream_id = s.Int(4);
+    e.value = s.Real(5);
+    e.text = s.String(6);
+    e.kind = ref.kind.empty() ? s.String(7) : ref.kind;
     if (last == numbers.end() || last->first.first != e.kind || last->first.second != e.origin)
       last = numbers.try_emplace({e.kind, e.origin}, 0).first;
     stored.number = ++last->second;
