@@ -140,7 +140,10 @@ Result<const std::vector<QueryClip::Sensor>*> QueryClip::Sensors() {
   std::vector<Sensor> sensors;
   HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
     HANDHOLD_ASSIGN(std::vector<SensorZone> zones, DecodeSensorZones(s.Blob(2)));
-    sensors.push_back({s.Int(0), s.String(1), std::move(zones)});
+    const bool ascending =
+        std::ranges::is_sorted(zones, {}, [](const SensorZone& z) { return z.range.begin; }) &&
+        std::ranges::is_sorted(zones, {}, [](const SensorZone& z) { return z.range.end; });
+    sensors.push_back({s.Int(0), s.String(1), std::move(zones), ascending});
     return {};
   }));
   sensors_ = std::move(sensors);
@@ -204,7 +207,14 @@ Result<Bounds> QueryClip::KnownOfWindow(const Measure& measure, const Signal& si
     for (const Sensor& sensor : *sensors) {
       if (sensor.name != part.sensor || sensor.stream_id != part.stream_id) continue;
       if (sensor.zones.empty()) return Bounds{-kInf, kInf};
-      for (const SensorZone& zone : sensor.zones) {
+      auto zone_at = sensor.zones.begin();
+      if (sensor.ascending) {
+        zone_at = std::ranges::lower_bound(sensor.zones, window.first, {},
+                                           [](const SensorZone& z) { return z.range.end; });
+      }
+      for (; zone_at != sensor.zones.end(); ++zone_at) {
+        const SensorZone& zone = *zone_at;
+        if (sensor.ascending && zone.range.begin > window.last) break;
         if (zone.range.end < window.first || zone.range.begin > window.last ||
             zone.min[k] > zone.max[k])
           continue;

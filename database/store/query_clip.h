@@ -69,6 +69,7 @@ class QueryClip {
     int stream_id = 0;
     std::string name;
     std::vector<SensorZone> zones;
+    bool ascending = false;  ///< the zones begin and end one after the other
   };
   Result<const std::vector<Sensor>*> Sensors();
   Result<Bounds> KnownOfWindow(const Measure& measure, const Signal& signal, const Window& window);

@@ -373,23 +373,19 @@ int Statement::Type(int column) const { return sqlite3_column_type(handle_, colu
 
 void Statement::PutColumns(int first, int end, std::vector<uint8_t>& bytes) const {
   for (int c = first; c < end; ++c) {
-    const int type = Type(c);
-    uint8_t head[9] = {static_cast<uint8_t>(type)};
-    const auto put = [&](auto value) {
-      static_assert(sizeof value == 8);
-      std::memcpy(head + 1, &value, 8);
-      bytes.insert(bytes.end(), std::begin(head), std::end(head));
-    };
+    // The value itself: asking the statement for it again and again is most of the work.
+    sqlite3_value* const value = sqlite3_column_value(handle_, c);
+    const int type = sqlite3_value_type(value);
+    bytes.push_back(static_cast<uint8_t>(type));
     if (type == SQLITE_INTEGER) {
-      put(Integer(c));
+      PutFixed<int64_t>(bytes, sqlite3_value_int64(value));
     } else if (type == SQLITE_FLOAT) {
-      put(Real(c));
+      PutFixed(bytes, sqlite3_value_double(value));
     } else if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
-      const std::span<const uint8_t> value = Blob(c);
-      put(static_cast<uint64_t>(value.size()));
-      bytes.insert(bytes.end(), value.begin(), value.end());
-    } else {
-      bytes.push_back(head[0]);
+      const auto* data = static_cast<const uint8_t*>(sqlite3_value_blob(value));
+      const auto size = static_cast<size_t>(sqlite3_value_bytes(value));
+      PutFixed<uint64_t>(bytes, data == nullptr ? 0 : size);
+      if (data != nullptr) bytes.insert(bytes.end(), data, data + size);
     }
   }
 }
