@@ -124,6 +124,7 @@ Status SessionEncoder::Drain(Feed& feed, const RecordRing::Position* until) {
     if (until != nullptr && feed.read == *until) return {};
     const RingRecord* record = RecordRing::At(feed.read);
     if (record == nullptr) return {};
+    if (take_) take_->EndAt(Timestamp::FromNanoseconds(end_ns_));
     HANDHOLD_TRY(Handle(feed, *record));
     RecordRing::Advance(feed.read, *record);
     RecordRing::MarkRead(feed.read);
@@ -243,6 +244,7 @@ Status SessionEncoder::BeginTake(std::unique_ptr<Take> take, const std::string& 
   const std::lock_guard lock(work_);
   CHECK(take_ == nullptr);
   take_ = std::move(take);
+  end_ns_ = INT64_MAX;
   keep_all_ = false;
   Status status;
   for (const auto& feed : feeds_) {
@@ -286,6 +288,7 @@ Status SessionEncoder::BeginTake(std::unique_ptr<Take> take, const std::string& 
 SessionEncoder::Ended SessionEncoder::EndTake(Duration patience) {
   Ended ended;
   const Timestamp now = options_.now();
+  end_ns_ = now.ns();
   std::unique_lock lock(work_);
   CHECK(take_ != nullptr);
   take_->EndAt(now);

@@ -97,6 +97,8 @@ class SessionEncoder {
   std::atomic<bool> stop_{false};
 
   mutable std::mutex work_;  ///< guards feeds and take: held by the encoder for a pass
+  /// The end that was asked for: known to an encoder that waits for the disk with the work lock.
+  std::atomic<int64_t> end_ns_{INT64_MAX};
   std::unique_ptr<Take> take_;
   bool keep_all_ = false;  ///< a take is about to begin
   StreamNames names_, sensor_names_;

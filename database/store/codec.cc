@@ -336,9 +336,8 @@ struct FrameEncoder::Scratch {
       n = static_cast<int>(valid.size());
     }
     x32.resize(static_cast<size_t>(n));
-    if (quantum > 0 && !lossless && ToCounts(v, n, quantum, x32.data())) {
-      PutIntegers(ColumnKind::kCounts, n, flags, false);
-    } else if (quantum > 0 && lossless && ToExactCounts(v, n, quantum, false, x32.data())) {
+    if (quantum > 0 && (lossless ? ToExactCounts(v, n, quantum, false, x32.data())
+                                 : ToCounts(v, n, quantum, x32.data()))) {
       PutIntegers(ColumnKind::kCounts, n, flags, false);
     } else if (quantum > 0 && lossless && ToExactCounts(v, n, quantum, true, x32.data())) {
       PutIntegers(ColumnKind::kFloatCounts, n, flags, false);

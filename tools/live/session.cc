@@ -1,6 +1,7 @@
 #include "tools/live/session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 
@@ -20,6 +21,8 @@ using capture::HealthSnapshot;
 constexpr Duration kTick = Duration::Milliseconds(50);
 constexpr Duration kWatchPeriod = Duration::Milliseconds(200);
 constexpr Duration kStoringPeriod = Duration::Seconds(1);
+/// What takes longer without a step ahead is told as trouble.
+constexpr Duration kFileIsSlow = Duration::Seconds(2), kStoringIsSlow = Duration::Seconds(5);
 /// What is still on its way when a rehearsal's session is over.
 constexpr Duration kAfterSession = Duration::Milliseconds(200);
 
@@ -86,7 +89,9 @@ Status CheckNotes(const TakeNotes& notes) {
   return {};
 }
 
-Session::~Session() = default;
+Session::~Session() {
+  if (noting_.valid()) noting_.wait();
+}
 
 Result<std::unique_ptr<Session>> Session::Open(const capture::Rig& rig, SessionOptions options) {
   std::unique_ptr<Session> session(new Session);
@@ -125,7 +130,7 @@ Status Session::MakeRecorder() {
 capture::TakeTarget Session::Target() {
   capture::TakeTarget target;
   if (options_.library.empty()) {
-    target.new_take = [](recording::ClipInfo) {
+    target.new_take = [](const recording::ClipInfo&) {
       return Result<std::pair<recording::ClipInfo, std::string>>(
           Error{ErrorCode::kInvalid, "nothing is recorded without a library"});
     };
@@ -142,6 +147,7 @@ capture::TakeTarget Session::Target() {
   };
   // A catalogue that somebody holds must not cost the operator the answer to "is it stored?".
   target.stored = [this](const recording::ClipInfo& info, const std::string&) -> Status {
+    if (noting_.valid()) noting_.wait();
     const Status indexed = library_->Index(info.id);
     if (!indexed) not_catalogued_ = indexed.error().message;
     return {};
@@ -205,6 +211,64 @@ void Session::WatchFile(const Operator& op, HealthSnapshot* health) {
   if (file_gone_) health->trouble = "the take's file is gone: put it back, or this take is lost";
 }
 
+Wish Session::NextWish(const Operator& op) {
+  if (later_.empty()) return op.wish ? op.wish() : Wish();
+  const Wish wish = later_.front();
+  later_.pop_front();
+  return wish;
+}
+
+void Session::WaitForDisk(const Operator& op, std::string_view doing, bool armed,
+                          const std::function<bool()>& done, const std::atomic<double>* share) {
+  constexpr size_t kMostLater = 1000;  // for a program that never stops writing
+  Timestamp moved = HostNow(), next_line = moved + kStoringPeriod;
+  double reached = 0.0;
+  bool heard = false;
+  while (!done()) {
+    const Timestamp now = HostNow();
+    if (share != nullptr && *share != reached) {
+      reached = *share;
+      moved = now;
+      if (op.say && now >= next_line) {
+        next_line = now + kStoringPeriod;
+        op.say(std::string(doing) + ": " + std::to_string(static_cast<int>(100 * reached)) + " %");
+      }
+    }
+    if (now - moved < (share == nullptr ? kFileIsSlow : kStoringIsSlow) || now < next_watch_)
+      continue;
+    next_watch_ = now + kWatchPeriod;
+    HealthSnapshot health = armed ? recorder_->Health() : HealthSnapshot();
+    health.trouble = std::string(doing) + " takes long, " +
+                     std::to_string((now - moved).ns() / 1'000'000'000) +
+                     " s by now: the disk may not answer";
+    TellChanges(op, health);
+    if (op.watch && armed) op.watch(health);
+    while (op.wish && later_.size() < kMostLater) {
+      Wish wish = op.wish();
+      if (wish.kind == Wish::kNothing) break;
+      if (wish.at == Timestamp()) wish.at = now;
+      later_.push_back(std::move(wish));
+    }
+    const bool leaving =
+        (op.interrupted && op.interrupted()) || std::ranges::any_of(later_, [](const Wish& wish) {
+          return wish.kind == Wish::kStop || wish.kind == Wish::kQuit;
+        });
+    if (leaving && !heard && op.say) op.say("heard: it ends as soon as the disk answers");
+    heard = leaving;
+  }
+}
+
+template <typename Work>
+auto Session::Beside(const Operator& op, std::string_view doing, bool armed, Work work,
+                     const std::atomic<double>* share) -> decltype(work()) {
+  auto result = std::async(std::launch::async, std::move(work));
+  const auto done = [&] {
+    return result.wait_for(std::chrono::nanoseconds(kTick.ns())) == std::future_status::ready;
+  };
+  WaitForDisk(op, doing, armed, done, share);
+  return result.get();
+}
+
 Wish::Kind Session::Tick(const Operator& op) {
   capture::wire::SleepUntil(HostNow() + kTick);
   const Timestamp now = HostNow();
@@ -216,12 +280,11 @@ Wish::Kind Session::Tick(const Operator& op) {
     if (op.watch) op.watch(health);
   }
   if (op.interrupted && op.interrupted()) return Wish::kQuit;
-  if (!op.wish) return Wish::kNothing;
   // All that has come, so that marks of one moment do not wait for one another; bounded, for a
   // program that never stops writing.
   constexpr int kMostWishes = 1000;
   for (int i = 0; i < kMostWishes; ++i) {
-    const Wish wish = op.wish();
+    const Wish wish = NextWish(op);
     Grant(op, wish);
     if (wish.kind == Wish::kNothing || wish.kind == Wish::kRecord || wish.kind == Wish::kStop ||
         wish.kind == Wish::kQuit)
@@ -256,10 +319,11 @@ void Session::Grant(const Operator& op, const Wish& wish) {
 
 Status Session::Arm(const Operator& op) {
   if (library_ == nullptr && !options_.library.empty()) {
-    HANDHOLD_ASSIGN(library_, store::Library::Create(options_.library));
+    HANDHOLD_ASSIGN(library_, Beside(op, "making the library", false,
+                                     [this] { return store::Library::Create(options_.library); }));
     if (op.say) op.say("made a library at " + options_.library);
   }
-  HANDHOLD_TRY(recorder_->Arm());
+  HANDHOLD_TRY(Beside(op, "trying to write", false, [this] { return recorder_->Arm(); }));
   if (op.say)
     op.say(library_ != nullptr ? "armed: samples flow, nothing is kept yet"
                                : "watching: samples flow, nothing is recorded");
@@ -304,8 +368,11 @@ Status Session::StartFlowing(const Operator& op) {
   bool waiting = false;
   for (;;) {
     HANDHOLD_TRY(NotTooLate());
-    const Status started = recorder_->Start(info);
-    names_.reset();
+    const Status started = Beside(op, "making the take's file", true, [&] {
+      Status status = recorder_->Start(info);
+      names_.reset();
+      return status;
+    });
     if (started) return {};
     // Only streams that do not flow yet are waited for.
     if (started.error().code != ErrorCode::kNotFound || HostNow() >= give_up)
@@ -364,21 +431,21 @@ Result<StoredTake> Session::RecordTake(const Operator& op) {
   if (op.say) op.say("RECORDING");
   // Said now: a recorder that dies has noted what the operator wrote before the take.
   unsaid_ = NotesOfTake();
-  SayNotes();
+  noting_ = std::async(std::launch::async, [this] { SayNotes(); });
   StoredTake stored;
   stored.leave = RunTake(op);
   recording_ = false;
   if (op.say) op.say("storing");
   // A long take takes a while: somebody waits for it.
-  Timestamp next_line = HostNow() + kStoringPeriod;
-  const auto storing = [&](double share) {
-    if (!op.say || HostNow() < next_line) return;
-    next_line = HostNow() + kStoringPeriod;
-    op.say("storing: " + std::to_string(static_cast<int>(100 * share)) + " %");
+  std::atomic<double> share{0.0};
+  const auto store = [&]() -> Status {
+    HANDHOLD_ASSIGN(stored.take, recorder_->Stop([&share](double done) { share = done; }));
+    noting_.get();
+    stored.not_catalogued = not_catalogued_;
+    stored.not_noted = SayNotes();
+    return {};
   };
-  HANDHOLD_ASSIGN(stored.take, recorder_->Stop(storing));
-  stored.not_catalogued = not_catalogued_;
-  stored.not_noted = SayNotes();
+  HANDHOLD_TRY(Beside(op, "storing", true, store, &share));
   if (options_.rehearsal != nullptr) {
     if (auto clip = store::ClipReader::Open(stored.take.path); clip) {
       stored.gap_differences = CompareGaps(options_.rehearsal->gaps(), rig_, **clip);

@@ -2,14 +2,20 @@
 /// until the take is safely stored.
 ///
 /// The verbs, the demo and the tests call this; nothing here prints. A Session is used by one
-/// thread; the recorder below has its own.
+/// thread; the recorder below has its own. What may wait for the disk runs beside that thread: the
+/// operator goes on being shown figures and heard, and is told what is waited for. A disk that does
+/// not answer cannot be left, though: the call returns when it does.
 #pragma once
 
+#include <atomic>
+#include <deque>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capture/session/recorder.h"
@@ -146,10 +152,20 @@ class Session {
   /// Answers what can be answered at once.
   void Grant(const Operator& op, const Wish& wish);
   void TellChanges(const Operator& op, const capture::HealthSnapshot& now);
+  /// The next wish; first those that came while the disk was waited for.
+  Wish NextWish(const Operator& op);
+  /// Until `done`; once that takes long, says so, shows figures (`armed`: the recorder's) and keeps
+  /// wishes for later. `share`: of it that is done, told as it goes; may be null.
+  void WaitForDisk(const Operator& op, std::string_view doing, bool armed,
+                   const std::function<bool()>& done, const std::atomic<double>* share);
+  template <typename Work>
+  auto Beside(const Operator& op, std::string_view doing, bool armed, Work work,
+              const std::atomic<double>* share = nullptr) -> decltype(work());
 
   capture::Rig rig_;
   SessionOptions options_;
   std::unique_ptr<store::Library> library_;
+  std::future<void> noting_;  ///< while a take runs: library_ is its until it is done
   std::unique_ptr<capture::Recorder> recorder_;
   std::string not_catalogued_;
   std::shared_ptr<void> names_;  ///< while a take's name is chosen and its file made
@@ -157,6 +173,7 @@ class Session {
   std::string take_path_;
   bool file_gone_ = false;                  ///< at the last look
   std::vector<store::LedgerEntry> unsaid_;  ///< what the ledger did not take yet
+  std::deque<Wish> later_;                  ///< came while the disk was waited for
   size_t next_event_ = 0;
   Timestamp next_watch_;
   capture::HealthSnapshot told_;       ///< the last snapshot whose changes were told

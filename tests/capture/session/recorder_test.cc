@@ -1,7 +1,9 @@
 #include "capture/session/recorder.h"
 
+#include <future>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "tests/support/session_fixture.h"
 
@@ -259,6 +261,29 @@ TEST_F(RecorderTest, StopAfterEndsTheTakeToTheSample) {
   // Packets of 10 ms: those whose first sample lies in the 2 s.
   EXPECT_EQ(clip->sample_count(1), 2000);
   EXPECT_TRUE(take->quality.keep) << take->page;
+}
+
+TEST_F(RecorderTest, ATakeStoppedWhileTheDiskStandsStillEndsWhenItWasStopped) {
+  HandSource* plate = Add("plate", {ForceStream("plate/wrench", 1000)});
+  std::atomic<bool> stall{false};
+  options_.injected_stall = [&] {
+    return stall.exchange(false) ? Duration::Milliseconds(1500) : Duration();
+  };
+  MakeAndArm();
+  plate->Announce();
+  Play({plate}, 1.0);
+  WaitForStreams({"plate/wrench"});
+  ASSERT_TRUE(recorder_->Start({}));
+  Play({plate}, 2.0);
+  stall = true;
+  ASSERT_TRUE(WaitUntil([&] { return !stall; }));
+  auto stopping = std::async(std::launch::async, [&] { return recorder_->Stop(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  Play({plate}, 5.0);
+  const auto take = stopping.get();
+  ASSERT_TRUE(take) << take.error().message;
+  EXPECT_THAT(take->gaps, IsEmpty());
+  EXPECT_EQ(Open(*take)->sample_count(1), 2000) << take->page;
 }
 
 TEST_F(RecorderTest, GapsAreReportedExactlyWithTheirCauses) {

@@ -120,6 +120,66 @@ TEST_F(SessionTest, RecordsMarksStoresAndPlaysBackBesideALiveSensor) {
   EXPECT_GE((*again)->streams().size(), 4u) << second.take.page;
 }
 
+// What a disk that stands still does to whoever makes a file there, a program that holds the
+// library does as well.
+TEST_F(SessionTest, WhileTheTakesFileIsWaitedForTheOperatorIsToldAndHeard) {
+  capture::PatternOptions pattern;
+  pattern.force_rate_hz = 1000;
+  const capture::PatternFeed feed(pattern);
+  RehearsalOptions rehearse;
+  rehearse.lead = Duration::Milliseconds(100);
+  rehearse.loop = true;
+  auto rehearsal = Rehearsal::Start(ForceRig(), feed, std::move(rehearse));
+  ASSERT_TRUE(rehearsal) << rehearsal.error().message;
+  SessionOptions options;
+  options.library = (folder_ / "lib").string();
+  options.rehearsal = rehearsal->get();
+  options.notes.tags = {"early"};
+  auto session = Session::Open(ForceRig(), std::move(options));
+  ASSERT_TRUE(session) << session.error().message;
+  ASSERT_TRUE((*session)->Check());
+
+  std::vector<std::string> said;
+  const auto has_said = [&](std::string_view text) {
+    return std::ranges::any_of(said,
+                               [&](const std::string& line) { return line.starts_with(text); });
+  };
+  int shown_waiting = 0;
+  std::vector<Wish> wishes = {{Wish::kMark, "too early"}, {Wish::kQuit, ""}};
+  std::shared_ptr<void> held;
+  Operator op;
+  op.say = [&](std::string_view text) { said.emplace_back(text); };
+  op.watch = [&](const capture::HealthSnapshot& health) {
+    if (health.trouble.starts_with("making the take's file takes long")) ++shown_waiting;
+  };
+  op.wish = [&] {
+    if (!held || !has_said("RED: making the take's file takes long") || wishes.empty()) {
+      if (has_said("heard: ")) held.reset();
+      return Wish();
+    }
+    const Wish wish = wishes.front();
+    wishes.erase(wishes.begin());
+    return wish;
+  };
+  ASSERT_TRUE((*session)->Arm(op));
+  auto other = store::Library::Open((folder_ / "lib").string());
+  ASSERT_TRUE(other) << other.error().message;
+  auto names = (*other)->HoldNames();
+  ASSERT_TRUE(names) << names.error().message;
+  held = *std::move(names);
+
+  const auto stored = (*session)->RecordTake(op);
+  ASSERT_TRUE(stored) << stored.error().message;
+  EXPECT_TRUE(stored->leave);
+  EXPECT_GE(shown_waiting, 2);
+  EXPECT_TRUE(has_said("heard: it ends as soon as the disk answers"));
+  EXPECT_TRUE(has_said("no mark 'too early': it came before RECORDING"));
+  EXPECT_THAT(stored->not_noted, IsEmpty());
+  const auto row = (*other)->FindClip(stored->take.info.name);
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_EQ(row->id, stored->take.info.id.ToString());
+}
+
 TEST_F(SessionTest, RecordersThatStartAtOnceNeverShareAName) {
   capture::PatternOptions pattern;
   pattern.force_rate_hz = 1000;
