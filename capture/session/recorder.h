@@ -5,7 +5,8 @@
 /// store::ClipWriter. A source's thread only copies into its ring: when the ring is full the loss
 /// is counted and becomes a Gap of cause kRingOverflow. States go configured -> checked -> armed ->
 /// recording -> stored (-> armed again); a call in the wrong state is kInvalid and changes nothing.
-/// The public functions are called from one controlling thread; Health() from any.
+/// The public functions are called from one controlling thread; Health() and Acknowledge() from
+/// any.
 #pragma once
 
 #include <functional>

@@ -70,9 +70,9 @@ Result<std::vector<recording::ClockPair>> GetClockPairs(const Database& db, int 
 Status VisitClockPairs(const Database& db, int stream,
                        const std::function<Status(std::span<const recording::ClockPair>)>& visit);
 
-/// Reads all tables but zone, clock_pairs and document. Where the file is closed the digests of all
-/// are compared; with `damage` null the first that fails is returned, else all are appended and
-/// reading goes on.
+/// Reads all tables but zone, clock_pairs and document. Where the file is closed, or has digests,
+/// those of all tables are compared; with `damage` null the first that fails is returned, else all
+/// are appended and reading goes on.
 Result<ClipTables> GetTables(const Database& db, Issues* damage);
 Result<std::vector<ChunkEntry>> GetChunkEntries(const Database& db, int stream);
 

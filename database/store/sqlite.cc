@@ -110,8 +110,8 @@ Status CheckSqliteVersion(int version) {
 int LinkedSqliteVersion() { return sqlite3_libversion_number(); }
 
 Result<Database> Database::Open(const std::string& path, const DatabaseOptions& options) {
-  // Nobody asks how much memory SQLite holds; counting it takes a lock for each block. Refused, and
-  // no matter, where a program used SQLite before.
+  // Nobody asks how much memory SQLite holds; counting it takes a lock for each block. For the
+  // whole process; refused, and no matter, where a program used SQLite before.
   static const int uncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   (void)uncounted;
   HANDHOLD_TRY(CheckSqliteVersion(LinkedSqliteVersion()));

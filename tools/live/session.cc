@@ -20,9 +20,6 @@ using capture::HealthSnapshot;
 
 constexpr Duration kTick = Duration::Milliseconds(50);
 constexpr Duration kWatchPeriod = Duration::Milliseconds(200);
-constexpr Duration kStoringPeriod = Duration::Seconds(1);
-/// What takes longer without a step ahead is told as trouble.
-constexpr Duration kFileIsSlow = Duration::Seconds(2), kStoringIsSlow = Duration::Seconds(5);
 /// What is still on its way when a rehearsal's session is over.
 constexpr Duration kAfterSession = Duration::Milliseconds(200);
 
@@ -91,6 +88,7 @@ Status CheckNotes(const TakeNotes& notes) {
 
 Session::~Session() {
   if (noting_.valid()) noting_.wait();
+  recorder_.reset();  // a take that still runs is stored, by way of what stands here
 }
 
 Result<std::unique_ptr<Session>> Session::Open(const capture::Rig& rig, SessionOptions options) {
@@ -211,61 +209,12 @@ void Session::WatchFile(const Operator& op, HealthSnapshot* health) {
   if (file_gone_) health->trouble = "the take's file is gone: put it back, or this take is lost";
 }
 
-Wish Session::NextWish(const Operator& op) {
-  if (later_.empty()) return op.wish ? op.wish() : Wish();
-  const Wish wish = later_.front();
-  later_.pop_front();
-  return wish;
-}
-
-void Session::WaitForDisk(const Operator& op, std::string_view doing, bool armed,
-                          const std::function<bool()>& done, const std::atomic<double>* share) {
-  constexpr size_t kMostLater = 1000;  // for a program that never stops writing
-  Timestamp moved = HostNow(), next_line = moved + kStoringPeriod;
-  double reached = 0.0;
-  bool heard = false;
-  while (!done()) {
-    const Timestamp now = HostNow();
-    if (share != nullptr && *share != reached) {
-      reached = *share;
-      moved = now;
-      if (op.say && now >= next_line) {
-        next_line = now + kStoringPeriod;
-        op.say(std::string(doing) + ": " + std::to_string(static_cast<int>(100 * reached)) + " %");
-      }
-    }
-    if (now - moved < (share == nullptr ? kFileIsSlow : kStoringIsSlow) || now < next_watch_)
-      continue;
-    next_watch_ = now + kWatchPeriod;
-    HealthSnapshot health = armed ? recorder_->Health() : HealthSnapshot();
-    health.trouble = std::string(doing) + " takes long, " +
-                     std::to_string((now - moved).ns() / 1'000'000'000) +
-                     " s by now: the disk may not answer";
-    TellChanges(op, health);
-    if (op.watch && armed) op.watch(health);
-    while (op.wish && later_.size() < kMostLater) {
-      Wish wish = op.wish();
-      if (wish.kind == Wish::kNothing) break;
-      if (wish.at == Timestamp()) wish.at = now;
-      later_.push_back(std::move(wish));
-    }
-    const bool leaving =
-        (op.interrupted && op.interrupted()) || std::ranges::any_of(later_, [](const Wish& wish) {
-          return wish.kind == Wish::kStop || wish.kind == Wish::kQuit;
-        });
-    if (leaving && !heard && op.say) op.say("heard: it ends as soon as the disk answers");
-    heard = leaving;
-  }
-}
-
-template <typename Work>
-auto Session::Beside(const Operator& op, std::string_view doing, bool armed, Work work,
-                     const std::atomic<double>* share) -> decltype(work()) {
-  auto result = std::async(std::launch::async, std::move(work));
-  const auto done = [&] {
+template <typename Run>
+auto Session::Beside(const Operator& op, const DiskWork& work, Run run) -> decltype(run()) {
+  auto result = std::async(std::launch::async, std::move(run));
+  WaitForDisk(op, work, [&] {
     return result.wait_for(std::chrono::nanoseconds(kTick.ns())) == std::future_status::ready;
-  };
-  WaitForDisk(op, doing, armed, done, share);
+  });
   return result.get();
 }
 
@@ -319,11 +268,11 @@ void Session::Grant(const Operator& op, const Wish& wish) {
 
 Status Session::Arm(const Operator& op) {
   if (library_ == nullptr && !options_.library.empty()) {
-    HANDHOLD_ASSIGN(library_, Beside(op, "making the library", false,
+    HANDHOLD_ASSIGN(library_, Beside(op, {.doing = "making the library"},
                                      [this] { return store::Library::Create(options_.library); }));
     if (op.say) op.say("made a library at " + options_.library);
   }
-  HANDHOLD_TRY(Beside(op, "trying to write", false, [this] { return recorder_->Arm(); }));
+  HANDHOLD_TRY(Beside(op, {.doing = "trying to write"}, [this] { return recorder_->Arm(); }));
   if (op.say)
     op.say(library_ != nullptr ? "armed: samples flow, nothing is kept yet"
                                : "watching: samples flow, nothing is recorded");
@@ -364,11 +313,20 @@ Status Session::StartFlowing(const Operator& op) {
     info.properties[lab::kSessionBeginProperty] =
         std::to_string(options_.rehearsal->session().begin.ns());
   }
+  // Wished while the disk kept the session from being armed: what follows is not wished any more.
+  const auto end = std::ranges::find_if(later_, [](const Wish& wish) {
+    return wish.kind == Wish::kStop || wish.kind == Wish::kQuit;
+  });
+  if (end != later_.end() || (op.interrupted && op.interrupted())) {
+    left_ = end == later_.end() || end->kind == Wish::kQuit;
+    later_.erase(later_.begin(), end == later_.end() ? end : end + 1);
+    return Error{ErrorCode::kCancelled, "nothing was recorded"};
+  }
   const Timestamp give_up = HostNow() + options_.start_timeout;
   bool waiting = false;
   for (;;) {
     HANDHOLD_TRY(NotTooLate());
-    const Status started = Beside(op, "making the take's file", true, [&] {
+    const Status started = Beside(op, {.doing = "making the take's file", .armed = true}, [&] {
       Status status = recorder_->Start(info);
       names_.reset();
       return status;
@@ -439,13 +397,14 @@ Result<StoredTake> Session::RecordTake(const Operator& op) {
   // A long take takes a while: somebody waits for it.
   std::atomic<double> share{0.0};
   const auto store = [&]() -> Status {
-    HANDHOLD_ASSIGN(stored.take, recorder_->Stop([&share](double done) { share = done; }));
-    noting_.get();
+    auto took = recorder_->Stop([&share](double done) { share = done; });
+    noting_.wait();
+    HANDHOLD_ASSIGN(stored.take, std::move(took));
     stored.not_catalogued = not_catalogued_;
     stored.not_noted = SayNotes();
     return {};
   };
-  HANDHOLD_TRY(Beside(op, "storing", true, store, &share));
+  HANDHOLD_TRY(Beside(op, {.doing = "storing", .armed = true, .share = &share}, store));
   if (options_.rehearsal != nullptr) {
     if (auto clip = store::ClipReader::Open(stored.take.path); clip) {
       stored.gap_differences = CompareGaps(options_.rehearsal->gaps(), rig_, **clip);

@@ -2,9 +2,9 @@
 /// until the take is safely stored.
 ///
 /// The verbs, the demo and the tests call this; nothing here prints. A Session is used by one
-/// thread; the recorder below has its own. What may wait for the disk runs beside that thread: the
-/// operator goes on being shown figures and heard, and is told what is waited for. A disk that does
-/// not answer cannot be left, though: the call returns when it does.
+/// thread; the recorder below has its own. What writes to the disk runs beside that thread (once
+/// the library is open): the operator goes on being shown figures and heard, and is told what takes
+/// long. A disk that does not answer cannot be left, though: the call returns when it does.
 #pragma once
 
 #include <atomic>
@@ -154,13 +154,19 @@ class Session {
   void TellChanges(const Operator& op, const capture::HealthSnapshot& now);
   /// The next wish; first those that came while the disk was waited for.
   Wish NextWish(const Operator& op);
-  /// Until `done`; once that takes long, says so, shows figures (`armed`: the recorder's) and keeps
-  /// wishes for later. `share`: of it that is done, told as it goes; may be null.
-  void WaitForDisk(const Operator& op, std::string_view doing, bool armed,
-                   const std::function<bool()>& done, const std::atomic<double>* share);
-  template <typename Work>
-  auto Beside(const Operator& op, std::string_view doing, bool armed, Work work,
-              const std::atomic<double>* share = nullptr) -> decltype(work());
+  /// What runs beside the operator's loop (disk_wait.cc).
+  struct DiskWork {
+    std::string_view doing;
+    bool armed = false;  ///< the recorder has figures to show
+    /// Of the work that is done, told as it goes; may be null.
+    const std::atomic<double>* share = nullptr;
+  };
+  /// Until `done`: shows figures, keeps wishes for later with the time they came at, grants what
+  /// needs no disk, and says what takes long.
+  void WaitForDisk(const Operator& op, const DiskWork& work, const std::function<bool()>& done);
+  void Hear(const Operator& op);
+  template <typename Run>
+  auto Beside(const Operator& op, const DiskWork& work, Run run) -> decltype(run());
 
   capture::Rig rig_;
   SessionOptions options_;

@@ -146,6 +146,7 @@ TEST_F(SessionTest, WhileTheTakesFileIsWaitedForTheOperatorIsToldAndHeard) {
   };
   int shown_waiting = 0;
   std::vector<Wish> wishes = {{Wish::kMark, "too early"}, {Wish::kQuit, ""}};
+  int asked_at_once = 0;
   std::shared_ptr<void> held;
   Operator op;
   op.say = [&](std::string_view text) { said.emplace_back(text); };
@@ -153,6 +154,7 @@ TEST_F(SessionTest, WhileTheTakesFileIsWaitedForTheOperatorIsToldAndHeard) {
     if (health.trouble.starts_with("making the take's file takes long")) ++shown_waiting;
   };
   op.wish = [&] {
+    asked_at_once += held && !has_said("RED: making") ? 1 : 0;
     if (!held || !has_said("RED: making the take's file takes long") || wishes.empty()) {
       if (has_said("heard: ")) held.reset();
       return Wish();
@@ -172,12 +174,41 @@ TEST_F(SessionTest, WhileTheTakesFileIsWaitedForTheOperatorIsToldAndHeard) {
   ASSERT_TRUE(stored) << stored.error().message;
   EXPECT_TRUE(stored->leave);
   EXPECT_GE(shown_waiting, 2);
+  EXPECT_GE(asked_at_once, 10) << "keys wait for what takes long to be told";
   EXPECT_TRUE(has_said("heard: it ends as soon as the disk answers"));
   EXPECT_TRUE(has_said("no mark 'too early': it came before RECORDING"));
   EXPECT_THAT(stored->not_noted, IsEmpty());
   const auto row = (*other)->FindClip(stored->take.info.name);
   ASSERT_TRUE(row) << row.error().message;
   EXPECT_EQ(row->id, stored->take.info.id.ToString());
+}
+
+TEST_F(SessionTest, AWishToEndThatCameBeforeTheTakeKeepsItFromBeginning) {
+  capture::PatternOptions pattern;
+  pattern.force_rate_hz = 1000;
+  const capture::PatternFeed feed(pattern);
+  RehearsalOptions rehearse;
+  rehearse.lead = Duration::Milliseconds(100);
+  rehearse.loop = true;
+  auto rehearsal = Rehearsal::Start(ForceRig(), feed, std::move(rehearse));
+  ASSERT_TRUE(rehearsal) << rehearsal.error().message;
+  SessionOptions options;
+  options.library = (folder_ / "lib").string();
+  options.rehearsal = rehearsal->get();
+  auto session = Session::Open(ForceRig(), std::move(options));
+  ASSERT_TRUE(session) << session.error().message;
+  ASSERT_TRUE((*session)->Check());
+  Operator op;
+  bool interrupted = false;
+  op.interrupted = [&] { return interrupted; };
+  ASSERT_TRUE((*session)->Arm(op));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // all flows: only the wish is
+                                                                // against
+  interrupted = true;
+  const auto stored = (*session)->RecordTake(op);
+  ASSERT_FALSE(stored);
+  EXPECT_EQ(stored.error().code, ErrorCode::kCancelled);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "lib" / "clips"));
 }
 
 TEST_F(SessionTest, RecordersThatStartAtOnceNeverShareAName) {
