@@ -13,6 +13,8 @@ namespace handhold {
 /// well-formed. Precondition: at < text.size().
 size_t Utf8Length(std::string_view text, size_t at);
 
+bool IsUtf8(std::string_view text);
+
 /// Text for a terminal, as one line: control characters (C0, DEL and C1) and what is not UTF-8
 /// become \x1b and the like, so that a foreign name cannot move the cursor, clear the screen or end
 /// a line.

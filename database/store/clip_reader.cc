@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "database/base/check.h"
 #include "database/store/clip_cursor.h"
@@ -105,6 +106,7 @@ class FileReader final : public ClipReader {
   }
   Result<std::vector<recording::ClockPair>> ClockPairs(int stream_id) const override {
     HANDHOLD_TRY(Find(stream_id));
+    if (lost_pairs_.contains(stream_id)) return std::vector<recording::ClockPair>();
     return GetClockPairs(db_, stream_id);
   }
   recording::StreamInfo const* Info(int stream_id) const { return FindStream(stream_id); }
@@ -159,6 +161,7 @@ class FileReader final : public ClipReader {
   Database db_;
   ClipTables tables_;
   std::map<int, std::unique_ptr<WindowReader>> readers_;
+  std::set<int> lost_pairs_;  ///< streams whose clock pairs are damaged, and read around
 };
 
 Status FileReader::OpenDatabase(const ClipReaderOptions& options) {
@@ -259,6 +262,12 @@ Status FileReader::Start(const ClipReaderOptions& options) {
         tables_.info.host_start_ns);
     if (!tables_.closed) readers_[info.id]->CloseAfterEachRead();
     if (options.damage == nullptr || !options.read_around) continue;
+    if (const auto pairs = VisitClockPairs(db_, info.id, [](const auto&) { return Status(); });
+        !pairs) {
+      options.damage->push_back({"stream '" + info.name + "'", Severity::kLoss,
+                                 "its raw clock pairs are left out: " + pairs.error().message});
+      lost_pairs_.insert(info.id);
+    }
     for (recording::Gap& gap : readers_[info.id]->ReadAround(*options.damage))
       tables_.gaps.push_back(gap);
   }

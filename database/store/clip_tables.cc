@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 
+#include "database/base/utf8.h"
 #include "database/store/clip_file.h"
 #include "database/store/crc32c.h"
 
@@ -102,10 +103,44 @@ class TableReader {
     HANDHOLD_TRY(Read("zone", {}));
     HANDHOLD_TRY(Read("document", {}));
     std::erase_if(t_.clocks, [](const auto& entry) { return !entry.second.valid(); });
+    if (damage_ != nullptr) MendTexts();
     return {};
   }
 
  private:
+  /// What is left of a damaged file must be fit for a page, a terminal and another file.
+  void MendTexts() {
+    int mended = 0;
+    const auto mend = [&](auto&... texts) {
+      for (std::string* text : {&texts...}) {
+        if (IsUtf8(*text)) continue;
+        *text = Printable(*text);
+        ++mended;
+      }
+    };
+    mend(t_.info.name, t_.info.subject, t_.info.session, t_.info.task, t_.info.prop,
+         t_.quality.advice);
+    std::map<std::string, std::string> properties;
+    for (const auto& entry : t_.info.properties) {
+      std::string key = entry.first, value = entry.second;
+      mend(key, value);
+      properties[key] = value;
+    }
+    t_.info.properties = std::move(properties);
+    for (StreamInfo& s : t_.streams) {
+      mend(s.name, s.device, s.frame, s.sign, s.made_by);
+      for (recording::Channel& channel : s.channels) mend(channel.name, channel.unit);
+    }
+    for (ForceSensor& sensor : t_.sensors) mend(sensor.name, sensor.serial);
+    for (recording::Event& event : t_.events) mend(event.kind, event.origin, event.text);
+    for (recording::QualityItem& item : t_.quality.items) mend(item.stream, item.what, item.cause);
+    if (mended > 0) {
+      damage_->push_back(
+          {"texts", Severity::kLoss,
+           std::to_string(mended) + " are not UTF-8: their broken bytes are written as \\xNN"});
+    }
+  }
+
   /// Appended to the damage, or returned where nobody asked for what is left.
   Status Tolerate(const std::string& table, Status status) {
     if (status || damage_ == nullptr) return status;

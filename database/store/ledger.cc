@@ -132,15 +132,6 @@ std::vector<LedgerEntry> Newest(const std::vector<LedgerEntry>& history) {
   return current;
 }
 
-bool IsUtf8(const std::string& text) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = Utf8Length(text, at);
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
-}
-
 bool IsAbout(const LedgerEntry& e, const std::string& who) {
   return e.clip == who || (e.subject == who && e.kind == LedgerKind::kConsent);
 }

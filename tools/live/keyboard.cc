@@ -8,6 +8,8 @@
 #include <array>
 #include <cerrno>
 
+#include "database/base/utf8.h"
+
 namespace handhold::live {
 
 struct Keyboard::State {

@@ -44,15 +44,6 @@ std::string OrElse(const std::string& given, const std::string& fallback) {
 
 }  // namespace
 
-bool IsUtf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = Utf8Length(text, at);
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
-}
-
 Status CheckName(std::string_view what, std::string_view name) {
   constexpr size_t kMostBytes = 100;
   const auto wrong = [&](const char* why) {

@@ -42,7 +42,6 @@ struct TakeNotes {
 Status CheckNotes(const TakeNotes& notes);
 /// The same of one name; `what` begins the message. May be empty.
 Status CheckName(std::string_view what, std::string_view name);
-bool IsUtf8(std::string_view text);
 
 /// What the operator wants, asked some 20 times a second.
 struct Wish {

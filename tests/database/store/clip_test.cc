@@ -526,6 +526,50 @@ TEST(Clip, WhatWasStoredExactlyStaysSoWhenCompacted) {
   }
 }
 
+TEST(Clip, WhatIsLeftOfADamagedFileHoldsNoBrokenTextAndNoBrokenPairs) {
+  const TempDir dir;
+  std::mt19937_64 rng(16);
+  recording::ClipInfo info;
+  info.name = "take_001";
+  info.properties["rig"] = "lab";
+  auto writer = ClipWriter::Create(dir / "a.clip", info, {}).value();
+  const int stream = writer->AddStream(MarkerStream(1, 1e-5)).value();
+  ASSERT_TRUE(writer->AddClockPairs(stream, std::vector<recording::ClockPair>{{0, 0, 5, 0}}));
+  ASSERT_TRUE(writer->Append(MarkerBlock(rng, stream, 4, 0, 0, 50)));
+  ASSERT_TRUE(writer->Close());
+  DatabaseOptions write;
+  write.mode = OpenMode::kReadWrite;
+  Database db = Database::Open(dir / "a.clip", write).value();
+  ASSERT_TRUE(db.Execute("UPDATE property SET value=CAST(x'6cff62' AS TEXT) WHERE key='rig'"));
+  ASSERT_TRUE(db.Execute("UPDATE clock_pairs SET data=zeroblob(40)"));
+  db.Close();
+
+  EXPECT_EQ(ClipReader::Open(dir / "a.clip").error().code, ErrorCode::kCorrupt);
+  Issues damage;
+  ClipReaderOptions rest;
+  rest.damage = &damage;
+  rest.read_around = true;
+  const auto clip = ClipReader::Open(dir / "a.clip", rest);
+  ASSERT_TRUE(clip) << clip.error().message;
+  EXPECT_EQ((*clip)->info().properties.at("rig"), "l\\xffb");
+  const auto pairs = (*clip)->ClockPairs(stream);
+  ASSERT_TRUE(pairs) << pairs.error().message;
+  EXPECT_TRUE(pairs->empty());
+  EXPECT_EQ((*clip)->sample_count(stream), 50);
+  const auto told = [&](std::string_view where, std::string_view what) {
+    return std::ranges::any_of(damage, [&](const Issue& issue) {
+      return issue.where == where && issue.what.find(what) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(told("property", "not as it was written"));
+  EXPECT_TRUE(told("texts", "1 are not UTF-8"));
+  EXPECT_TRUE(told("stream 'vicon/markers'", "its raw clock pairs are left out")) << [&] {
+    std::string all;
+    for (const Issue& issue : damage) all += issue.where + ": " + issue.what + "\n";
+    return all;
+  }();
+}
+
 TEST(Clip, ForeignAndNewerFilesAreRefusedAndUntouched) {
   const TempDir dir;
   ASSERT_TRUE(WriteClip(MakeClip(17), dir / "good.clip", {}));
