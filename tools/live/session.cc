@@ -390,7 +390,8 @@ Result<StoredTake> Session::RecordTake(const Operator& op) {
   const auto store = [&]() -> Status {
     auto took = recorder_->Stop([&share](double done) { share = done; });
     noting_.wait();
-    HANDHOLD_ASSIGN(stored.take, std::move(took));
+    if (!took) return took.error();
+    stored.take = *std::move(took);
     stored.not_catalogued = not_catalogued_;
     stored.not_noted = SayNotes();
     return {};
