@@ -79,7 +79,32 @@ class SessionTest : public ::testing::Test {
     return *std::move(stored);
   }
 
+  /// In front of a simulated force sensor that plays again and again; null: it failed, as said.
+  std::unique_ptr<Session> CheckedForceSession() {
+    capture::PatternOptions pattern;
+    pattern.force_rate_hz = 1000;
+    feed_ = std::make_unique<capture::PatternFeed>(pattern);
+    RehearsalOptions rehearse;
+    rehearse.lead = Duration::Milliseconds(100);
+    rehearse.loop = true;
+    auto rehearsal = Rehearsal::Start(ForceRig(), *feed_, std::move(rehearse));
+    EXPECT_TRUE(rehearsal) << rehearsal.error().message;
+    if (!rehearsal) return nullptr;
+    rehearsal_ = *std::move(rehearsal);
+    SessionOptions options;
+    options.library = (folder_ / "lib").string();
+    options.rehearsal = rehearsal_.get();
+    options.notes.tags = {"early"};
+    auto session = Session::Open(ForceRig(), std::move(options));
+    EXPECT_TRUE(session) << session.error().message;
+    if (!session) return nullptr;
+    EXPECT_TRUE((*session)->Check());
+    return *std::move(session);
+  }
+
   std::filesystem::path folder_;
+  std::unique_ptr<capture::PatternFeed> feed_;
+  std::unique_ptr<Rehearsal> rehearsal_;
 };
 
 TEST_F(SessionTest, RecordsMarksStoresAndPlaysBackBesideALiveSensor) {
@@ -123,21 +148,8 @@ TEST_F(SessionTest, RecordsMarksStoresAndPlaysBackBesideALiveSensor) {
 // What a disk that stands still does to whoever makes a file there, a program that holds the
 // library does as well.
 TEST_F(SessionTest, WhileTheTakesFileIsWaitedForTheOperatorIsToldAndHeard) {
-  capture::PatternOptions pattern;
-  pattern.force_rate_hz = 1000;
-  const capture::PatternFeed feed(pattern);
-  RehearsalOptions rehearse;
-  rehearse.lead = Duration::Milliseconds(100);
-  rehearse.loop = true;
-  auto rehearsal = Rehearsal::Start(ForceRig(), feed, std::move(rehearse));
-  ASSERT_TRUE(rehearsal) << rehearsal.error().message;
-  SessionOptions options;
-  options.library = (folder_ / "lib").string();
-  options.rehearsal = rehearsal->get();
-  options.notes.tags = {"early"};
-  auto session = Session::Open(ForceRig(), std::move(options));
-  ASSERT_TRUE(session) << session.error().message;
-  ASSERT_TRUE((*session)->Check());
+  const auto session = CheckedForceSession();
+  ASSERT_TRUE(session);
 
   std::vector<std::string> said;
   const auto has_said = [&](std::string_view text) {
@@ -163,14 +175,14 @@ TEST_F(SessionTest, WhileTheTakesFileIsWaitedForTheOperatorIsToldAndHeard) {
     wishes.erase(wishes.begin());
     return wish;
   };
-  ASSERT_TRUE((*session)->Arm(op));
+  ASSERT_TRUE(session->Arm(op));
   auto other = store::Library::Open((folder_ / "lib").string());
   ASSERT_TRUE(other) << other.error().message;
   auto names = (*other)->HoldNames();
   ASSERT_TRUE(names) << names.error().message;
   held = *std::move(names);
 
-  const auto stored = (*session)->RecordTake(op);
+  const auto stored = session->RecordTake(op);
   ASSERT_TRUE(stored) << stored.error().message;
   EXPECT_TRUE(stored->leave);
   EXPECT_GE(shown_waiting, 2);
@@ -184,28 +196,16 @@ TEST_F(SessionTest, WhileTheTakesFileIsWaitedForTheOperatorIsToldAndHeard) {
 }
 
 TEST_F(SessionTest, AWishToEndThatCameBeforeTheTakeKeepsItFromBeginning) {
-  capture::PatternOptions pattern;
-  pattern.force_rate_hz = 1000;
-  const capture::PatternFeed feed(pattern);
-  RehearsalOptions rehearse;
-  rehearse.lead = Duration::Milliseconds(100);
-  rehearse.loop = true;
-  auto rehearsal = Rehearsal::Start(ForceRig(), feed, std::move(rehearse));
-  ASSERT_TRUE(rehearsal) << rehearsal.error().message;
-  SessionOptions options;
-  options.library = (folder_ / "lib").string();
-  options.rehearsal = rehearsal->get();
-  auto session = Session::Open(ForceRig(), std::move(options));
-  ASSERT_TRUE(session) << session.error().message;
-  ASSERT_TRUE((*session)->Check());
+  const auto session = CheckedForceSession();
+  ASSERT_TRUE(session);
   Operator op;
   bool interrupted = false;
   op.interrupted = [&] { return interrupted; };
-  ASSERT_TRUE((*session)->Arm(op));
+  ASSERT_TRUE(session->Arm(op));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // all flows: only the wish is
                                                                 // against
   interrupted = true;
-  const auto stored = (*session)->RecordTake(op);
+  const auto stored = session->RecordTake(op);
   ASSERT_FALSE(stored);
   EXPECT_EQ(stored.error().code, ErrorCode::kCancelled);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "lib" / "clips"));
