@@ -1,4 +1,4 @@
-/// Hands by name: "finger4", "hand57" and what else lies in schemas/hands, and how to make them fit
+/// Hands by name: "finger4", "hand27" and what else lies in schemas/hands, and how to make them fit
 /// a subject: mirrored, scaled, let go, with fewer markers.
 #pragma once
 
@@ -16,6 +16,9 @@ namespace handhold::model {
 /// built from, else share/handhold/schemas of the prefix it was installed to. kNotFound names all
 /// three.
 Result<std::filesystem::path> SchemasFolder();
+
+/// The hand that is meant where nobody names one: markers determine each of its angles.
+inline constexpr const char* kDefaultHand = "hand27";
 
 /// The right hand called `name` ("finger4": SchemasFolder()/hands/finger4.json). An unknown name is
 /// kNotFound and tells the near ones.
@@ -38,9 +41,9 @@ Eigen::VectorXd MirrorVelocity(const Skeleton& skeleton, const Eigen::VectorXd& 
 /// The same hand with segments of measured length: metres by body name. The frame of each named
 /// body is stretched by measured / length_m along x, its bone: joints of its children, markers,
 /// frames and the places of shapes move along; radii stay. Its mass grows in proportion, and its
-/// inertia is that of the stretched mass. The `source` of each body, mass, shape, marker and frame
-/// that changed, and of each joint that moved, ends with "; scaled", and the note "scaled" among
-/// the skeleton's sources tells which lengths were measured. kNotFound for an unknown body;
+/// inertia is that of the stretched mass. The `source` of each body, mass, shape, marker, frame and
+/// site that changed, and of each joint that moved, ends with "; scaled", and the note "scaled"
+/// among the skeleton's sources tells which lengths were measured. kNotFound for an unknown body;
 /// kInvalid for one without length_m or a length that is not positive.
 Result<Skeleton> ScaledToLengths(const Skeleton& skeleton,
                                  const std::map<std::string, double>& length_m);
@@ -55,8 +58,13 @@ Result<Skeleton> ScaledUniformly(const Skeleton& skeleton, double factor);
 /// the world, or its joint is not fixed.
 Result<Skeleton> WithFreeBase(const Skeleton& skeleton);
 
-/// The same hand wearing only the markers of one of its sets ("22" or "30" of hand57). kNotFound
-/// tells the sets there are.
+/// The other way: the free joint of the one body on the world becomes a fixed one that holds that
+/// body at X_WB. kInvalid when there is not exactly one body on the world, or its joint is not
+/// free.
+Result<Skeleton> WithFixedBase(const Skeleton& skeleton, const geometry::RigidTransform& X_WB);
+
+/// The same hand wearing only the markers of one of its sets ("22" or "30" of the whole hands).
+/// kNotFound tells the sets there are.
 Result<Skeleton> WithMarkerSet(const Skeleton& skeleton, const std::string& set);
 
 }  // namespace handhold::model

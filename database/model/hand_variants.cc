@@ -150,6 +150,14 @@ Shape ScaleShape(const Shape& shape, double f) {
   return out;
 }
 
+/// The one body on the world, or null.
+Body* OnlyBase(SkeletonDraft* draft) {
+  const auto on_world = [](const Body& body) { return body.parent == 0; };
+  const auto base = std::find_if(draft->bodies.begin(), draft->bodies.end(), on_world);
+  return std::count_if(draft->bodies.begin(), draft->bodies.end(), on_world) == 1 ? &*base
+                                                                                  : nullptr;
+}
+
 }  // namespace
 
 Skeleton Mirrored(const Skeleton& skeleton) {
@@ -179,6 +187,11 @@ Skeleton Mirrored(const Skeleton& skeleton) {
   for (NamedFrame& frame : draft.frames) {
     frame.name = MirrorName(frame.name);
     frame.X_BF = MirrorPose(frame.X_BF);
+  }
+  for (ContactSite& site : draft.sites) {
+    site.name = MirrorName(site.name);
+    site.p_BS = MirrorPoint(site.p_BS);
+    site.normal_B = MirrorPoint(site.normal_B);
   }
   return Skeleton::Build(std::move(draft)).value();
 }
@@ -265,6 +278,7 @@ Result<Skeleton> ScaledToLengths(const Skeleton& skeleton,
   }
   for (MarkerAttachment& m : draft.markers) move(m.body, &m.p_BM, &m.source);
   for (NamedFrame& f : draft.frames) move(f.body, &f.X_BF.p, &f.source);
+  for (ContactSite& s : draft.sites) move(s.body, &s.p_BS, &s.source);
   return Skeleton::Build(std::move(draft));
 }
 
@@ -295,15 +309,17 @@ Result<Skeleton> ScaledUniformly(const Skeleton& skeleton, double factor) {
     MarkScaled(&f.source);
     f.X_BF.p *= factor;
   }
+  for (ContactSite& s : draft.sites) {
+    MarkScaled(&s.source);
+    s.p_BS *= factor;
+  }
   return Skeleton::Build(std::move(draft));
 }
 
 Result<Skeleton> WithFreeBase(const Skeleton& skeleton) {
   SkeletonDraft draft = skeleton.draft();
-  const auto on_world = [](const Body& body) { return body.parent == 0; };
-  const auto base = std::find_if(draft.bodies.begin(), draft.bodies.end(), on_world);
-  if (std::count_if(draft.bodies.begin(), draft.bodies.end(), on_world) != 1 ||
-      base->joint.type != JointType::kFixed) {
+  Body* base = OnlyBase(&draft);
+  if (base == nullptr || base->joint.type != JointType::kFixed) {
     return Error{ErrorCode::kInvalid, "skeleton '" + skeleton.name() +
                                           "': a free base needs exactly one body on the world, "
                                           "joined by a fixed joint"};
@@ -311,6 +327,20 @@ Result<Skeleton> WithFreeBase(const Skeleton& skeleton) {
   base->joint.type = JointType::kFree;
   base->joint.dof_names.clear();
   if (base->joint.name.empty()) base->joint.name = "base";
+  return Skeleton::Build(std::move(draft));
+}
+
+Result<Skeleton> WithFixedBase(const Skeleton& skeleton, const RigidTransform& X_WB) {
+  SkeletonDraft draft = skeleton.draft();
+  Body* base = OnlyBase(&draft);
+  if (base == nullptr || base->joint.type != JointType::kFree) {
+    return Error{ErrorCode::kInvalid, "skeleton '" + skeleton.name() +
+                                          "': a fixed base needs exactly one body on the world, "
+                                          "joined by a free joint"};
+  }
+  base->joint.type = JointType::kFixed;
+  base->joint.dof_names.clear();
+  base->joint.X_PJp = X_WB * base->joint.X_BJc;
   return Skeleton::Build(std::move(draft));
 }
 

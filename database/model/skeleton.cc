@@ -58,11 +58,11 @@ void CheckPose(const RigidTransform& X, const std::string& where, const std::str
 
 /// Unit to rounding afterwards; an axis that is unit already keeps its bits, so that saving and
 /// loading changes nothing.
-void CheckAxis(Vec3* axis, const std::string& where, Findings* findings) {
+void CheckUnit(Vec3* axis, const std::string& where, const std::string& what, Findings* findings) {
   const double n2 = axis->squaredNorm();
   if (!(std::abs(n2 - 1.0) < 2e-6)) {
     findings->Add(where,
-                  "its axis is not a unit vector (length " + std::to_string(std::sqrt(n2)) + ")");
+                  what + " is not a unit vector (length " + std::to_string(std::sqrt(n2)) + ")");
   } else if (std::abs(n2 - 1.0) > 1e-15) {
     axis->normalize();
   }
@@ -104,10 +104,10 @@ void CheckJoint(Joint* joint, const std::string& where, Findings* findings) {
   CheckPose(joint->X_PJp, where, "X_PJp", findings);
   CheckPose(joint->X_BJc, where, "X_BJc", findings);
   if (joint->type == JointType::kHinge || joint->type == JointType::kUniversal) {
-    CheckAxis(&joint->axes[0], where, findings);
+    CheckUnit(&joint->axes[0], where, "its axis", findings);
   }
   if (joint->type == JointType::kUniversal) {
-    CheckAxis(&joint->axes[1], where, findings);
+    CheckUnit(&joint->axes[1], where, "its axis", findings);
     if (joint->axes[0].cross(joint->axes[1]).norm() < 1e-3) {
       findings->Add(where, "the axes of its universal joint are parallel");
     }
@@ -172,6 +172,28 @@ int FindByName(const Items& items, std::string_view name) {
   return -1;
 }
 
+void CheckSites(SkeletonDraft* draft, Findings* findings) {
+  UniqueNames names("contact site", findings);
+  for (size_t i = 0; i < draft->sites.size(); ++i) {
+    ContactSite& site = draft->sites[i];
+    const std::string where = "contact site '" + site.name + "'";
+    names.Add(site.name, i);
+    if (!site.p_BS.allFinite()) findings->Add(where, "its position is not finite");
+    CheckUnit(&site.normal_B, where, "its normal", findings);
+    if (site.body < 1 || site.body > static_cast<int>(draft->bodies.size())) {
+      findings->Add(where, "no such body");
+      continue;
+    }
+    const Body& body = draft->bodies[static_cast<size_t>(site.body) - 1];
+    if (site.shapes.empty()) findings->Add(where, "has no shapes");
+    for (const std::string& shape : site.shapes) {
+      if (FindByName(body.shapes, shape) < 0) {
+        findings->Add(where, "body '" + body.name + "' has no shape '" + shape + "'");
+      }
+    }
+  }
+}
+
 void CheckDraft(SkeletonDraft* draft, Findings* findings) {
   if (draft->name.empty()) findings->Add("skeleton", "has no name");
   if (draft->side != "right" && draft->side != "left" && !draft->side.empty()) {
@@ -211,6 +233,7 @@ void CheckDraft(SkeletonDraft* draft, Findings* findings) {
     if (f.body < 0 || f.body >= body_count) findings->Add("frame '" + f.name + "'", "no such body");
     CheckPose(f.X_BF, "frame '" + f.name + "'", "its pose", findings);
   }
+  CheckSites(draft, findings);
 }
 
 Mat3 RotationOf(const double* quaternion) {
@@ -320,6 +343,7 @@ Result<Skeleton> Skeleton::Build(SkeletonDraft draft) {
 int Skeleton::FindBody(std::string_view name) const { return FindByName(bodies_, name); }
 int Skeleton::FindMarker(std::string_view name) const { return FindByName(draft_.markers, name); }
 int Skeleton::FindFrame(std::string_view name) const { return FindByName(draft_.frames, name); }
+int Skeleton::FindSite(std::string_view name) const { return FindByName(draft_.sites, name); }
 
 int Skeleton::FindDof(std::string_view dof_name) const {
   const auto it = std::find(dof_names_.begin(), dof_names_.end(), dof_name);

@@ -104,7 +104,20 @@ struct NamedFrame {
   std::string source;
 };
 
-/// Markers worn together: "22" and "30" of hand57.
+/// A part of the hand that touches: "R.index.pad". Contacts, sensors' mounts and grasps name the
+/// hand's side of a touch by it. Sites of one body may share a shape (the pad and the side of a
+/// phalanx are two sides of one capsule): whoever asks which site a contact belongs to takes, among
+/// those of the touched shape, the one whose normal is nearest to the skin's.
+struct ContactSite {
+  std::string name;                              ///< "R.index.pad", "R.palm"
+  int body = 0;                                  ///< never the world
+  std::vector<std::string> shapes;               ///< names of shapes of that body, one at least
+  geometry::Vec3 p_BS = geometry::Vec3::Zero();  ///< the site's middle, on the skin; metres
+  geometry::Vec3 normal_B = geometry::Vec3::UnitZ();  ///< unit, out of the hand
+  std::string source;
+};
+
+/// Markers worn together: "22" and "30" of the whole hands.
 struct MarkerSet {
   std::string name;
   std::vector<std::string> markers;
@@ -126,6 +139,7 @@ struct SkeletonDraft {
   std::vector<MarkerAttachment> markers;
   std::vector<MarkerSet> marker_sets;  ///< subsets of the markers; WithMarkerSet (hand_library.h)
   std::vector<NamedFrame> frames;
+  std::vector<ContactSite> sites;
   std::vector<SourceNote> sources;
   std::string source;  ///< who made it and from what
 };
@@ -138,10 +152,11 @@ Eigen::Vector3d SwingTwist(const geometry::Mat3& R);
 class Skeleton {
  public:
   /// Checks names (unique, not empty), parents, axes, rotations, limits, masses and inertias
-  /// (physically possible), markers and frames, and gives every joint its place in q and v. All
-  /// findings in one message, kInvalid. Axes are made unit when they are within 1e-6 of it; limits
-  /// and axes that a joint type does not use are reset; empty dof names become flex (hinge), flex
-  /// abd (universal), rot flex abd (ball), rot_x .. lin_z (free).
+  /// (physically possible), markers, frames and sites (their shapes are the body's own), and gives
+  /// every joint its place in q and v. All findings in one message, kInvalid. Axes and normals are
+  /// made unit when they are within 1e-6 of it; limits and axes that a joint type does not use are
+  /// reset; empty dof names become flex (hinge), flex abd (universal), rot flex abd (ball), rot_x
+  /// .. lin_z (free).
   static Result<Skeleton> Build(SkeletonDraft draft);
 
   const std::string& name() const { return draft_.name; }
@@ -166,11 +181,13 @@ class Skeleton {
   bool joint_at_origin(int body) const { return joint_at_origin_[static_cast<size_t>(body)] != 0; }
   const std::vector<MarkerAttachment>& markers() const { return draft_.markers; }
   const std::vector<NamedFrame>& frames() const { return draft_.frames; }
+  const std::vector<ContactSite>& sites() const { return draft_.sites; }
 
   /// Index, or -1.
   int FindBody(std::string_view name) const;
   int FindMarker(std::string_view name) const;
   int FindFrame(std::string_view name) const;
+  int FindSite(std::string_view name) const;
   /// "mp.flex": joint name, dot, dof name; one per velocity, in order. Never address a dof by
   /// position across a boundary.
   const std::vector<std::string>& dof_names() const { return dof_names_; }

@@ -240,13 +240,30 @@ Status ReadMarkersAndFrames(const JsonView& root, const std::vector<std::string>
   return {};
 }
 
+Status ReadSites(const JsonView& root, const std::vector<std::string>& names,
+                 SkeletonDraft* draft) {
+  HANDHOLD_ASSIGN(const std::vector<JsonView> sites, root.GetItems("sites"));
+  for (const JsonView& item : sites) {
+    HANDHOLD_TRY(item.RequireKnownKeys({"name", "body", "shapes", "p_m", "normal", "source"}));
+    ContactSite& site = draft->sites.emplace_back();
+    HANDHOLD_ASSIGN(site.name, item.Get<std::string>("name"));
+    HANDHOLD_ASSIGN(site.body, BodyFromJson(item, "body", names));
+    HANDHOLD_ASSIGN(site.shapes, item.Get<std::vector<std::string>>("shapes"));
+    HANDHOLD_ASSIGN(site.p_BS, Vec3FromJson(item, "p_m"));
+    HANDHOLD_TRY(CheckReach(item, site.p_BS.norm(), false, "its offset p_m"));
+    HANDHOLD_ASSIGN(site.normal_B, Vec3FromJson(item, "normal"));
+    HANDHOLD_ASSIGN(site.source, item.GetOr<std::string>("source", ""));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<SkeletonDraft> SkeletonDraftFromJson(const Json& json, const std::string& source,
                                             const std::filesystem::path& folder) {
   const JsonView root(json, source);
   HANDHOLD_TRY(root.RequireKnownKeys({"format", "version", "name", "side", "source", "sources",
-                                      "bodies", "markers", "marker_sets", "frames"}));
+                                      "bodies", "markers", "marker_sets", "frames", "sites"}));
   HANDHOLD_TRY(internal::CheckFormat(root, "handhold.skeleton"));
   SkeletonDraft draft;
   HANDHOLD_ASSIGN(draft.name, root.Get<std::string>("name"));
@@ -262,6 +279,7 @@ Result<SkeletonDraft> SkeletonDraftFromJson(const Json& json, const std::string&
     draft.bodies.push_back(std::move(body));
   }
   HANDHOLD_TRY(ReadMarkersAndFrames(root, names, &draft));
+  HANDHOLD_TRY(ReadSites(root, names, &draft));
   return draft;
 }
 
@@ -305,6 +323,18 @@ Json SkeletonToJson(const Skeleton& skeleton) {
     json.Set("marker_sets", std::move(sets));
   }
   json.Set("frames", std::move(frames));
+  if (!draft.sites.empty()) {
+    Json sites = Json::Array();
+    for (const ContactSite& s : draft.sites) {
+      Json item = Json::Object({{"name", s.name}, {"body", skeleton.body(s.body).name}});
+      item.Set("shapes", Json::Array(s.shapes));
+      item.Set("p_m", Vec3ToJson(s.p_BS));
+      item.Set("normal", Vec3ToJson(s.normal_B));
+      SetIfNotEmpty(&item, "source", s.source);
+      sites.Push(std::move(item));
+    }
+    json.Set("sites", std::move(sites));
+  }
   return json;
 }
 

@@ -247,7 +247,10 @@ Result<FoundSkeleton> FindTemplate(const StepContext& context, const std::string
   }
   if (!key.empty()) return SkeletonByKey(context, key, scale);
   HANDHOLD_ASSIGN(const std::vector<std::string> markers, MarkersOf(context, clip));
-  HANDHOLD_ASSIGN(const std::vector<std::string> names, model::HandNames());
+  HANDHOLD_ASSIGN(std::vector<std::string> names, model::HandNames());
+  // Whole hands wear the same markers: the default one is meant.
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return name == model::kDefaultHand; });
   std::string best;
   double best_share = 0;
   size_t best_count = 0;

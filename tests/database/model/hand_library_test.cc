@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "database/model/dynamics.h"
 #include "database/model/kinematics.h"
+#include "database/model/skeleton_json.h"
 #include "database/text/json.h"
 #include "tests/support/random_skeleton.h"
 
@@ -190,14 +192,222 @@ TEST_F(Hand57, WearsThirtyMarkersOrTwentyTwo) {
   EXPECT_THAT(none.error().message, HasSubstr("'22'"));
 }
 
-TEST_F(Hand57, MarkersLieOutsideTheSkin) {
-  for (const MarkerAttachment& m : hand_.markers()) {
+class Markers : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Markers, LieOutsideTheSkin) {
+  const Skeleton hand = *LoadHand(GetParam());
+  for (const MarkerAttachment& m : hand.markers()) {
     std::vector<geometry::PosedShape> shapes;
-    for (const BodyShape& s : hand_.body(m.body).shapes) shapes.push_back({s.shape, s.X_BS});
+    for (const BodyShape& s : hand.body(m.body).shapes) shapes.push_back({s.shape, s.X_BS});
     const double above = geometry::SignedDistanceToUnion(shapes, m.p_BM).point.distance_m;
     EXPECT_GT(above, -0.0005) << m.name;
     EXPECT_LT(above, 0.008) << m.name;
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hands, Markers, ::testing::Values("hand27", "hand29", "arm35", "hand57"));
+
+/// What each joint of a hand may be, by the table of the study: type, and degrees per dof.
+struct JointRow {
+  std::string name;
+  JointType type;
+  std::vector<double> lower_deg, upper_deg;
+};
+
+std::vector<JointRow> Hand27Table() {
+  std::vector<JointRow> rows = {
+      {"R.base", JointType::kFree, {}, {}},
+      {"R.thumb.cmc", JointType::kUniversal, {-25, -35}, {35, 35}},
+      {"R.thumb.mcp", JointType::kUniversal, {-10, -10}, {60, 10}},
+      {"R.thumb.ip", JointType::kHinge, {-15}, {80}},
+  };
+  for (const std::string finger : {"index", "middle", "ring", "little"}) {
+    rows.push_back({"R." + finger + ".cmc", JointType::kFixed, {}, {}});
+    rows.push_back({"R." + finger + ".mcp", JointType::kUniversal, {-30, -20}, {90, 20}});
+    rows.push_back({"R." + finger + ".pip", JointType::kHinge, {-5}, {105}});
+    rows.push_back({"R." + finger + ".dip", JointType::kHinge, {-10}, {80}});
+  }
+  return rows;
+}
+
+void ExpectJoints(const Skeleton& hand, const std::vector<JointRow>& rows) {
+  ASSERT_EQ(hand.body_count(), static_cast<int>(rows.size()) + 1);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    SCOPED_TRACE(rows[i].name);
+    const Joint& joint = hand.body(static_cast<int>(i) + 1).joint;
+    EXPECT_EQ(joint.name, rows[i].name);
+    EXPECT_EQ(joint.type, rows[i].type);
+    for (size_t k = 0; k < rows[i].lower_deg.size(); ++k) {
+      const auto at = static_cast<Eigen::Index>(k);
+      EXPECT_NEAR(joint.lower_rad[at], rows[i].lower_deg[k] * M_PI / 180, 1e-15);
+      EXPECT_NEAR(joint.upper_rad[at], rows[i].upper_deg[k] * M_PI / 180, 1e-15);
+      EXPECT_EQ(joint.axes[k], k == 0 ? Vec3::UnitY() : Vec3::UnitZ());
+    }
+  }
+}
+
+TEST(Hand27, HasTheTablesJointsAndNoOthers) {
+  const Skeleton hand = *LoadHand(kDefaultHand);
+  EXPECT_EQ(hand.name(), "hand27");
+  EXPECT_EQ(hand.nv(), 27);
+  ExpectJoints(hand, Hand27Table());
+}
+
+TEST(Hand29, AddsTheArchToHand27) {
+  const Skeleton hand = *LoadHand("hand29");
+  EXPECT_EQ(hand.nv(), 29);
+  std::vector<JointRow> rows = Hand27Table();
+  for (JointRow& row : rows) {
+    if (row.name == "R.ring.cmc") row = {row.name, JointType::kHinge, {-3}, {12}};
+    if (row.name == "R.little.cmc") row = {row.name, JointType::kHinge, {-5}, {25}};
+  }
+  ExpectJoints(hand, rows);
+}
+
+// Bodies, lengths, radii, masses, frames, markers, sites and zero poses are hand57's: only what
+// moves differs.
+TEST(WholeHands, DifferFromHand57InTheirJointsOnly) {
+  const Skeleton reference = *WithFreeBase(*LoadHand("hand57"));
+  for (const char* name : {"hand27", "hand29"}) {
+    SkeletonDraft draft = LoadHand(name)->draft();
+    ASSERT_EQ(draft.bodies.size(), reference.draft().bodies.size());
+    for (size_t i = 0; i < draft.bodies.size(); ++i) {
+      EXPECT_EQ(draft.bodies[i].joint.X_PJp.R, reference.draft().bodies[i].joint.X_PJp.R);
+      EXPECT_EQ(draft.bodies[i].joint.X_PJp.p, reference.draft().bodies[i].joint.X_PJp.p);
+      EXPECT_EQ(draft.bodies[i].joint.name, reference.draft().bodies[i].joint.name);
+      draft.bodies[i].joint = reference.draft().bodies[i].joint;
+    }
+    draft.name = reference.name();
+    draft.source = reference.draft().source;
+    draft.sources = reference.draft().sources;
+    EXPECT_EQ(*text::WriteJson(SkeletonToJson(*Skeleton::Build(draft))),
+              *text::WriteJson(SkeletonToJson(reference)));
+  }
+}
+
+// Liu 2008 as the study of manipulation has it: arm 8, wrist 2, thumb 6, fingers 16, arch 3.
+TEST(Arm35, IsAnArmAndAHand) {
+  const Skeleton arm = *LoadHand("arm35");
+  EXPECT_EQ(arm.nv(), 35);
+  EXPECT_EQ(arm.nq(), 35);  // no quaternions
+  const auto dofs = [&](const std::string& begin) {
+    return std::count_if(arm.dof_names().begin(), arm.dof_names().end(),
+                         [&](const std::string& name) { return name.starts_with("R." + begin); });
+  };
+  for (const auto& [part, count] : std::vector<std::pair<std::string, int>>{{"sc.", 3},
+                                                                            {"shoulder.", 3},
+                                                                            {"elbow.", 1},
+                                                                            {"forearm.", 1},
+                                                                            {"wrist.", 2},
+                                                                            {"thumb.", 6},
+                                                                            {"index.", 4},
+                                                                            {"middle.", 4},
+                                                                            {"ring.", 5},
+                                                                            {"little.", 6}}) {
+    EXPECT_EQ(dofs(part), count) << part;
+  }
+  EXPECT_EQ(WithFreeBase(arm)->nv(), 41);
+  // At zero the arm points forward, palm down, and the hand is hand57's.
+  const Eigen::VectorXd zero = arm.ZeroConfiguration();
+  KinematicsData data(arm);
+  ComputePoses(arm, zero, &data);
+  const geometry::RigidTransform& X_WPalm = data.X_WB[static_cast<size_t>(arm.FindBody("palm"))];
+  EXPECT_LT((X_WPalm.R - geometry::Mat3::Identity()).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT((X_WPalm.p - Vec3(-0.01 + 0.3255 + 0.2555, -0.175, -0.03)).norm(), 1e-12);
+  const Skeleton hand = *LoadHand("hand57");
+  for (const char* tip : {"thumb.tip", "index.tip", "little.tip"}) {
+    EXPECT_LT(
+        (FramePoint(arm, zero, tip) - X_WPalm.p - FramePoint(hand, hand.ZeroConfiguration(), tip))
+            .norm(),
+        1e-12);
+  }
+  double mass_kg = 0;
+  for (int b = 1; b < arm.body_count(); ++b) mass_kg += arm.body(b).mass.mass_kg;
+  EXPECT_NEAR(mass_kg, 1.2 + 2.0 + 1.2 + 0.46, 0.01);
+}
+
+// What each angle of the arm does to the hand, by its sign: none is taken for granted.
+TEST(Arm35, AnglesMoveTheHandTheWayTheyAreNamed) {
+  const Skeleton arm = *LoadHand("arm35");
+  const auto moved = [&](const char* dof, const char* frame) -> Vec3 {
+    Eigen::VectorXd q = arm.ZeroConfiguration();
+    const Vec3 before = FramePoint(arm, q, frame);
+    q[arm.FindDof(dof)] = 0.2;  // no quaternions: velocities are coordinates
+    return FramePoint(arm, q, frame) - before;
+  };
+  EXPECT_GT(moved("R.sc.pro", "middle.tip").y(), 0.01);        // the arm turns to the middle
+  EXPECT_LT(moved("R.sc.dep", "wrist").z(), -0.01);            // down
+  EXPECT_LT(moved("R.shoulder.ext", "middle.tip").z(), -0.1);  // down
+  EXPECT_GT(moved("R.shoulder.add", "middle.tip").y(), 0.1);   // to the middle
+  EXPECT_GT(moved("R.elbow.flex", "middle.tip").z(), 0.03);    // up and in: turned in by half
+  EXPECT_GT(moved("R.elbow.flex", "middle.tip").y(), 0.03);
+  EXPECT_GT(moved("R.forearm.sup", "index.tip").z(), 0.0);  // the thumb's side comes up
+  EXPECT_GT(moved("R.shoulder.turn.rot", "index.tip").z(), 0.0);
+  EXPECT_LT(moved("R.wrist.flex", "middle.tip").z(), -0.02);
+  EXPECT_GT(moved("R.wrist.abd", "middle.tip").y(), 0.02);
+}
+
+class Sites : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Sites, LieOnTheSkinOfTheirShapesAndPointOut) {
+  const Skeleton hand = *LoadHand(GetParam());
+  EXPECT_FALSE(hand.sites().empty());
+  for (const ContactSite& site : hand.sites()) {
+    SCOPED_TRACE(site.name);
+    EXPECT_TRUE(site.name.starts_with("R."));
+    std::vector<geometry::PosedShape> shapes;
+    for (const BodyShape& s : hand.body(site.body).shapes) {
+      if (std::find(site.shapes.begin(), site.shapes.end(), s.name) != site.shapes.end()) {
+        shapes.push_back({s.shape, s.X_BS});
+      }
+    }
+    const auto nearest = geometry::SignedDistanceToUnion(shapes, site.p_BS).point;
+    EXPECT_NEAR(nearest.distance_m, 0.0, 1e-12);
+    EXPECT_NEAR(
+        geometry::SignedDistanceToUnion(shapes, site.p_BS + 1e-3 * site.normal_B).point.distance_m,
+        1e-3, 1e-12);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hands, Sites,
+                         ::testing::Values("finger4", "hand27", "hand29", "arm35", "hand57"));
+
+// Wherever a whole hand is touched, there is a name for it.
+TEST(Sites, OfAWholeHandClaimEveryShape) {
+  const Skeleton hand = *LoadHand("hand27");
+  for (int b = 1; b < hand.body_count(); ++b) {
+    for (const BodyShape& shape : hand.body(b).shapes) {
+      EXPECT_TRUE(std::any_of(hand.sites().begin(), hand.sites().end(),
+                              [&](const ContactSite& site) {
+                                return site.body == b &&
+                                       std::find(site.shapes.begin(), site.shapes.end(),
+                                                 shape.name) != site.shapes.end();
+                              }))
+          << hand.body(b).name << " " << shape.name;
+    }
+  }
+  for (const std::string digit : {"thumb", "index", "middle", "ring", "little"}) {
+    EXPECT_GE(hand.FindSite("R." + digit + ".pad"), 0);
+    EXPECT_GE(hand.FindSite("R." + digit + ".side"), 0);
+  }
+  EXPECT_GE(hand.FindSite("R.palm"), 0);
+  EXPECT_EQ(hand.FindSite("R.index.tip"), -1);
+}
+
+TEST(Sites, AreMirroredAndStretchedWithTheirHand) {
+  const Skeleton hand = *LoadHand("hand27"), left = Mirrored(hand);
+  const auto side = [](const Skeleton& s, const char* name) {
+    return s.sites()[static_cast<size_t>(s.FindSite(name))];
+  };
+  const ContactSite right_side = side(hand, "R.index.side"), left_side = side(left, "L.index.side");
+  EXPECT_EQ(left_side.p_BS, right_side.p_BS.cwiseProduct(Vec3(1, -1, 1)));
+  EXPECT_EQ(left_side.normal_B, -right_side.normal_B);  // it points along y
+  const Skeleton longer = *ScaledToLengths(hand, {{"index.mid", 0.054}});
+  EXPECT_NEAR(side(longer, "R.index.side").p_BS.x(), 0.027, 1e-15);
+  EXPECT_EQ(side(longer, "R.index.side").p_BS.y(), right_side.p_BS.y());
+  EXPECT_THAT(side(longer, "R.index.side").source, HasSubstr("scaled"));
+  const Skeleton twice = *ScaledUniformly(hand, 2);
+  EXPECT_EQ(side(twice, "R.index.side").p_BS, 2 * right_side.p_BS);
 }
 
 class Mirror : public ::testing::TestWithParam<const char*> {};
@@ -243,7 +453,8 @@ TEST_P(Mirror, ReflectsEveryPointOfEveryPose) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Hands, Mirror, ::testing::Values("finger4", "hand57"));
+INSTANTIATE_TEST_SUITE_P(Hands, Mirror,
+                         ::testing::Values("finger4", "hand27", "hand29", "arm35", "hand57"));
 
 TEST(Scale, MeasuredLengthsAreTheLengthsBetweenJoints) {
   const Skeleton hand = *LoadHand("finger4");
@@ -295,6 +506,13 @@ TEST(FreeBase, LetsTheHandGo) {
   q.head<3>() = Vec3(1, 2, 3);
   EXPECT_LT((FramePoint(loose, q, "index.tip") - fixed_tip - Vec3(1, 2, 3)).norm(), 1e-14);
   EXPECT_FALSE(WithFreeBase(loose));
+  // And holds it again, wherever it is wanted.
+  EXPECT_FALSE(WithFixedBase(hand, {}));
+  const geometry::RigidTransform X_WB(geometry::Exp(Vec3(0.3, -0.2, 1)), Vec3(1, 2, 3));
+  const Skeleton held = *WithFixedBase(loose, X_WB);
+  EXPECT_EQ(held.nv(), 57);
+  EXPECT_LT((FramePoint(held, held.ZeroConfiguration(), "index.tip") - X_WB * fixed_tip).norm(),
+            1e-15);
 }
 
 }  // namespace

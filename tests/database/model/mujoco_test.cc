@@ -61,7 +61,8 @@ TEST_P(HandAgainstMujoco, ThousandStates) {
   CompareStates(*LoadHand(GetParam()), 1000, &rng, true);
 }
 
-INSTANTIATE_TEST_SUITE_P(Hands, HandAgainstMujoco, ::testing::Values("finger4", "hand57"));
+INSTANTIATE_TEST_SUITE_P(Hands, HandAgainstMujoco,
+                         ::testing::Values("finger4", "hand27", "hand29", "hand57"));
 
 TEST(AgainstMujoco, FreeHand57) {
   std::mt19937 rng(8);

@@ -30,6 +30,7 @@ SkeletonDraft TwoBodies() {
   }
   draft.markers.push_back({"m", 2, Vec3(0, 0, 0.01), ""});
   draft.frames.push_back({"tip", 2, {}, ""});
+  draft.sites.push_back({"pad", 2, {"ball"}, Vec3(0, 0, 0.01), Vec3::UnitZ(), ""});
   return draft;
 }
 
@@ -49,6 +50,8 @@ TEST(Build, GivesEveryJointItsPlace) {
   EXPECT_EQ(s->FindBody("second"), 2);
   EXPECT_EQ(s->FindMarker("m"), 0);
   EXPECT_EQ(s->FindFrame("none"), -1);
+  EXPECT_EQ(s->FindSite("pad"), 0);
+  EXPECT_EQ(s->FindSite("tip"), -1);
   EXPECT_TRUE(s->DofMovesBody(0, 2));
   EXPECT_FALSE(s->DofMovesBody(1, 1));
   EXPECT_FALSE(s->DofMovesBody(0, 0));
@@ -70,6 +73,12 @@ TEST(Build, SaysWhatIsWrong) {
       {"not a unit vector",
        [&](SkeletonDraft* d) { d->bodies[0].joint.axes[0] = Vec3(0, 0, nan); }},
       {"not a rigid transform", [](SkeletonDraft* d) { d->bodies[1].joint.X_PJp.R(0, 0) = 1.1; }},
+      {"has no shape 'nail'", [](SkeletonDraft* d) { d->sites[0].shapes = {"nail"}; }},
+      {"has no shapes", [](SkeletonDraft* d) { d->sites[0].shapes.clear(); }},
+      {"contact site 'pad': no such body", [](SkeletonDraft* d) { d->sites[0].body = 0; }},
+      {"normal is not a unit", [](SkeletonDraft* d) { d->sites[0].normal_B *= 2; }},
+      {"contact site 1: the name 'pad' is used twice",
+       [](SkeletonDraft* d) { d->sites.push_back(d->sites[0]); }},
       {"not a rigid transform", [](SkeletonDraft* d) { d->frames[0].X_BF.R.col(0) *= -1; }},
       {"lower is not <= upper",
        [](SkeletonDraft* d) {
