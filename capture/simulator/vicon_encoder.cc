@@ -81,7 +81,7 @@ void PutObjectEnums(ViconPacket& packet, const std::set<uint32_t>& ids) {
   packet.EndBlock();
 }
 
-void PutContents(ViconPacket& packet) {
+void PutContents(ViconPacket& packet, const std::set<uint32_t>& unchanged) {
   const std::map<uint32_t, uint32_t> counts = packet.counts();
   packet.BeginBlock(kContents);
   packet.U32(static_cast<uint32_t>(counts.size()));
@@ -89,7 +89,8 @@ void PutContents(ViconPacket& packet) {
     packet.U32(id);
     packet.U32(count);
   }
-  packet.U32(0);  // nothing is named unchanged: what is not here is gone
+  packet.U32(static_cast<uint32_t>(unchanged.size()));
+  for (const uint32_t id : unchanged) packet.U32(id);
   packet.EndBlock();
 }
 

@@ -65,7 +65,9 @@ struct ViconTimecode {
 
 // One block each. Field orders: capture-protocols.md 2.4.
 void PutObjectEnums(ViconPacket& packet, const std::set<uint32_t>& ids);
-void PutContents(ViconPacket& packet);
+/// Counts the blocks before it. `unchanged`: objects that are not here and hold as they were sent
+/// last; a client takes static objects that are neither here nor named so for gone.
+void PutContents(ViconPacket& packet, const std::set<uint32_t>& unchanged = {});
 void PutPing(ViconPacket& packet, uint64_t id);
 void PutStreamInfo(ViconPacket& packet, int64_t period_ticks);
 void PutApplicationInfo(ViconPacket& packet, int8_t up_axis);

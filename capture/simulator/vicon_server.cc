@@ -234,8 +234,14 @@ void ViconServer::BuildFrame(Session& session, int64_t i) {
     session.statics_due = true;
   }
   const auto wants = [&](uint32_t id) { return session.wanted.contains(id); };
-  if (session.statics_due) PutStatics(packet, session);
+  static const std::set<uint32_t> kNone;
+  const bool with_statics = session.statics_due;
   session.statics_due = false;
+  if (with_statics) {
+    PutStatics(packet, session);
+    session.statics.clear();
+    for (const auto& [id, count] : packet.counts()) session.statics.insert(id);
+  }
   const int64_t frame = i - timeline_.CounterBase(i);
   const uint32_t frame_id = options_.first_frame_id + static_cast<uint32_t>(frame);
   const int64_t feed_frame = i % feed_.frame_count();
@@ -247,7 +253,7 @@ void ViconServer::BuildFrame(Session& session, int64_t i) {
   if (wants(kFrameRateInfo)) PutFrameRateInfo(packet, "System", feed_.marker_rate_hz());
   if (wants(kLabeledRecons) || wants(kUnlabeledRecons)) PutMarkers(session, i, feed_frame);
   if (wants(kDeviceInfo)) PutDevices(session, frame_id, feed_frame);
-  if (wants(kContents)) PutContents(packet);
+  if (wants(kContents)) PutContents(packet, with_statics ? kNone : session.statics);
 }
 
 void ViconServer::PutStatics(ViconPacket& packet, const Session& session) const {

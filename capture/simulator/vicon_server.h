@@ -80,8 +80,9 @@ class ViconServer {
     bool streaming = false;
     int64_t owed = 0;  ///< single frames asked for
     bool statics_due = true;
-    uint64_t hidden = 0;       ///< bit per subject, as last announced
-    int64_t period_ticks = 0;  ///< of a frame, as last announced
+    std::set<uint32_t> statics;  ///< ids of static objects, as last sent
+    uint64_t hidden = 0;         ///< bit per subject, as last announced
+    int64_t period_ticks = 0;    ///< of a frame, as last announced
     ViconPacket packet;
     std::vector<ViconRecon> recons;
     std::vector<double> values;

@@ -12,6 +12,7 @@ namespace handhold::exchange {
 namespace {
 
 constexpr int64_t kBlock = 512;
+constexpr int64_t kRotationBytes = 17 * 4;  // a matrix and its reliability
 
 std::string Text(double number) {
   char text[32];
@@ -147,6 +148,8 @@ class Decider {
     int64_t block = header_.data_block;
     const int64_t said = Count("POINT", "DATA_START", block);
     if (block < 2) block = said;
+    // A file of bodies alone may name their place only.
+    if (block < 2 && Count("ROTATION", "USED", 0) > 0) block = Count("ROTATION", "DATA_START", 0);
     if (said != block && said != 0)
       Say(Severity::kNote, "POINT:DATA_START",
           "is block " + std::to_string(said) + ", the header says " + std::to_string(block) +
@@ -174,6 +177,21 @@ class Decider {
     rotations_ = used;
     contents_.rotations.offset = offset;
     if (offset > contents_.data_offset) data_end_ = offset;
+  }
+
+  int RotationRatio() {
+    double ratio = Number("ROTATION", "RATIO", 0);
+    if (!(ratio >= 1)) ratio = Number("ROTATION", "RATE", 0) / contents_.rate.hz();
+    return ratio >= 1 && ratio < 65536 ? static_cast<int>(std::lround(ratio)) : 1;
+  }
+
+  /// Where the frames begin and how long one is: of a file that holds nothing but bodies, theirs.
+  int64_t FramesOffset() const {
+    return shape_.words() > 0 ? contents_.data_offset : contents_.rotations.offset;
+  }
+  int64_t FrameBytes() {
+    return shape_.words() > 0 ? shape_.words() * contents_.word_bytes()
+                              : rotations_ * kRotationBytes * RotationRatio();
   }
 
   int64_t Available(const Shape& shape) const {
@@ -210,9 +228,9 @@ class Decider {
             "says " + header.text() + " a frame, the parameters " + said.text() + "; " +
                 (shape_ == said ? "the parameters hold" : "the header fits the file and holds"));
     }
-    if (shape_.words() == 0)
+    if (shape_.words() == 0 && rotations_ == 0)
       return Error{ErrorCode::kUnsupported,
-                   "holds neither points nor analog channels: there is nothing to read"};
+                   "holds neither points nor analog channels nor bodies: there is nothing to read"};
     if (shape_.words() > (int64_t{1} << 20))
       return Error{ErrorCode::kUnsupported, "a frame of " + std::to_string(shape_.words()) +
                                                 " values; at most 1048576 are read"};
@@ -257,11 +275,11 @@ class Decider {
     if (frames == 65'535) claims.push_back({"POINT:FRAMES", frames});
     if (claims.empty()) return Error{ErrorCode::kCorrupt, "does not say how many frames it holds"};
 
-    const int64_t available = Available(shape_);
-    const int64_t bytes = shape_.words() * contents_.word_bytes();
+    const int64_t bytes = FrameBytes(), begin_bytes = FramesOffset();
+    const int64_t available = (data_end_ - begin_bytes) / bytes;
     // Between the last frame and the end of the data there is at most the rest of a block.
     const auto fills = [&](int64_t count) {
-      return count <= available && data_end_ - contents_.data_offset - count * bytes < kBlock;
+      return count <= available && data_end_ - begin_bytes - count * bytes < kBlock;
     };
     Claim chosen = claims[0];
     for (const Claim& claim : claims) {
@@ -281,7 +299,7 @@ class Decider {
       Say(Severity::kLoss, "frames",
           "truncated: " + std::to_string(chosen.frames) + " frames are promised (" + chosen.who +
               "), " + std::to_string(available) + " are there");
-    const int64_t rest = data_end_ - contents_.data_offset - contents_.frames * bytes;
+    const int64_t rest = data_end_ - begin_bytes - contents_.frames * bytes;
     if (chosen.frames < available && rest >= 2 * kBlock)
       Say(Severity::kWarning, "frames",
           std::to_string(rest) + " bytes after the last frame are not accounted for and not read");
@@ -301,10 +319,8 @@ class Decider {
   void DecideRotations() {
     if (rotations_ == 0) return;
     C3dRotations& rotations = contents_.rotations;
-    double ratio = Number("ROTATION", "RATIO", 0);
-    if (!(ratio >= 1)) ratio = Number("ROTATION", "RATE", 0) / contents_.rate.hz();
-    rotations.ratio = ratio >= 1 && ratio < 65536 ? static_cast<int>(std::lround(ratio)) : 1;
-    const int64_t bytes = rotations_ * 17 * 4;
+    rotations.ratio = RotationRatio();
+    const int64_t bytes = rotations_ * kRotationBytes;
     const int64_t end =
         contents_.data_offset > rotations.offset ? contents_.data_offset : file_bytes_;
     const int64_t available = (end - rotations.offset) / bytes;

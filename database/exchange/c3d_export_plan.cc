@@ -138,6 +138,7 @@ class Planner {
         plan_.points.push_back(point);
       }
     }
+    PlanOutputs(labels);
     for (const StreamInfo* stream : streams_) {
       if (stream->name != "c3d/cameras" || RatioOf(stream->rate, plan_.rate) != 1) continue;
       Keep(*stream);
@@ -145,6 +146,75 @@ class Planner {
       for (PointPlan& point : plan_.points) {
         point.camera_channel = stream->FindChannel(point.label);
         if (point.camera_channel >= 0) point.camera_stream = stream->id;
+      }
+    }
+  }
+
+  /// Channels in threes, "KneeAngle.x" "KneeAngle.y" "KneeAngle.z" of one unit, at the points'
+  /// rate: what C3D keeps beside the markers.
+  bool IsOutputs(const StreamInfo& stream) const {
+    if (stream.kind != StreamKind::kAnalog || RatioOf(stream.rate, plan_.rate) != 1) return false;
+    const auto& channels = stream.channels;
+    for (size_t c = 0; c + 2 < channels.size(); c += 3) {
+      const std::string& x = channels[c].name;
+      if (!x.ends_with(".x") || channels[c + 1].name != x.substr(0, x.size() - 1) + "y" ||
+          channels[c + 2].name != x.substr(0, x.size() - 1) + "z")
+        return false;
+      if (channels[c].unit != channels[c + 1].unit || channels[c].unit != channels[c + 2].unit)
+        return false;
+    }
+    return !channels.empty() && channels.size() % 3 == 0;
+  }
+
+  /// The group for a unit: that of its kind, else one that is free; null when all six hold others.
+  OutputGroup* OutputGroupFor(const std::string& unit) {
+    static constexpr std::pair<const char*, const char*> kGroups[] = {
+        {"ANGLES", "ANGLE_UNITS"}, {"FORCES", "FORCE_UNITS"},   {"MOMENTS", "MOMENT_UNITS"},
+        {"POWERS", "POWER_UNITS"}, {"SCALARS", "SCALAR_UNITS"}, {"REACTIONS", "REACTION_UNITS"}};
+    const std::string first = unit.substr(0, unit.find_first_of("/ *."));
+    const size_t natural = first == "deg" || first == "rad"                      ? 0
+                           : first == "N" && unit.find('m') == std::string::npos ? 1
+                           : first.starts_with("N")                              ? 2
+                           : first.ends_with("W")                                ? 3
+                                                                                 : 4;
+    for (const size_t kind :
+         {natural, size_t{4}, size_t{5}, size_t{0}, size_t{1}, size_t{2}, size_t{3}}) {
+      const auto found = std::find_if(
+          plan_.outputs.begin(), plan_.outputs.end(),
+          [&](const OutputGroup& group) { return group.labels_name == kGroups[kind].first; });
+      if (found != plan_.outputs.end() && found->unit != unit) continue;
+      if (found != plan_.outputs.end()) return &*found;
+      plan_.outputs.push_back({kGroups[kind].first, kGroups[kind].second, unit, {}});
+      return &plan_.outputs.back();
+    }
+    return nullptr;
+  }
+
+  void PlanOutputs(std::set<std::string>& labels) {
+    for (const StreamInfo* stream : streams_) {
+      if (!IsOutputs(*stream)) continue;
+      outputs_.insert(stream->id);
+      if (options_.as_integers) {
+        Lose(stream->name, "a model's outputs: 16-bit integers have one scale, that of positions");
+        continue;
+      }
+      Keep(*stream);
+      for (size_t c = 0; c < stream->channels.size(); c += 3) {
+        const recording::Channel& channel = stream->channels[c];
+        const std::string name = channel.name.substr(0, channel.name.size() - 2);
+        OutputGroup* group = OutputGroupFor(channel.unit);
+        if (group == nullptr) {
+          Lose(stream->name, "'" + name + "' in " + channel.unit +
+                                 ": C3D holds a model's outputs in six units at most");
+          continue;
+        }
+        PointPlan point;
+        point.stream_id = stream->id;
+        point.channel = static_cast<int>(c);
+        point.label = Unique(labels, name);
+        point.is_output = true;
+        group->labels.push_back(point.label);
+        plan_.points.push_back(point);
       }
     }
   }
@@ -157,7 +227,7 @@ class Planner {
   }
 
   bool IsAnalog(const StreamInfo& stream) const {
-    return stream.id != cameras_ &&
+    return stream.id != cameras_ && outputs_.count(stream.id) == 0 &&
            (stream.kind == StreamKind::kForceTorque || stream.kind == StreamKind::kAnalog ||
             stream.kind == StreamKind::kPressureArray);
   }
@@ -370,6 +440,7 @@ class Planner {
   std::vector<const StreamInfo*> streams_;
   std::set<std::string> seen_;
   int cameras_ = 0;
+  std::set<int> outputs_;       ///< streams of a model's outputs
   bool surface_known_ = false;  ///< of the platform that was planned last
   C3dExportPlan plan_;
 };
@@ -495,6 +566,10 @@ C3dParameters C3dExportParameters(const ClipSource& clip, const C3dExportPlan& p
   point.parameters.push_back(C3dParameter::OfTexts("UNITS", {"mm"}));
   PutTexts(point, "LABELS", labels);
   PutTexts(point, "DESCRIPTIONS", std::vector<std::string>(labels.size(), ""));
+  for (const OutputGroup& group : plan.outputs) {
+    PutTexts(point, group.labels_name, group.labels);
+    point.parameters.push_back(C3dParameter::OfTexts(group.unit_name, {group.unit}));
+  }
 
   C3dGroup& analog = parameters.Group("ANALOG");
   PutInt(analog, "USED", static_cast<int64_t>(plan.analog.size()));

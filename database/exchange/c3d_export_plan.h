@@ -14,8 +14,15 @@ struct PointPlan {
   int channel = 0;  ///< of x; y and z follow
   int residual = -1;
   int camera_stream = 0, camera_channel = -1;  ///< mask; 0, -1: none
-  double units_per_value = 1e3;                ///< metres to millimetres
   std::string label;
+  bool is_output = false;  ///< of a model, in its own unit; else a position in metres
+};
+
+/// Labels of a model's outputs of one kind: C3D has a parameter for each, and one for its unit.
+struct OutputGroup {
+  std::string labels_name, unit_name;  ///< "ANGLES", "ANGLE_UNITS"
+  std::string unit;
+  std::vector<std::string> labels;
 };
 
 /// One analog channel of the file.
@@ -50,6 +57,7 @@ struct C3dExportPlan {
   int64_t first_frame = 1;
   float scale = 0.01f;  ///< mm per count of residuals (and of coordinates in integer files)
   std::vector<PointPlan> points;
+  std::vector<OutputGroup> outputs;
   std::vector<AnalogPlan> analog;
   std::vector<BodyPlan> bodies;
   std::vector<PlatformExport> platforms;

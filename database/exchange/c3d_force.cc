@@ -1,7 +1,9 @@
 #include "database/exchange/c3d_force.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 
 #include <Eigen/Geometry>
 
@@ -22,6 +24,39 @@ Eigen::MatrixXd KistlerMatrix(double a, double b) {
   m.row(5) << -b, b, a, -a, 0, 0, 0, 0;
   return m;
 }
+
+constexpr double kJudgedLoad_N = 20.0;
+constexpr double kOnPlate = 1.25;    // of the half sides: corners are given roughly
+constexpr double kFarBeyond = 20.0;  // no drift of a plate's zero puts the pressure there
+constexpr double kThousandth = 1e-3;
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string Number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+/// How far from the surface's centre a plate is pressed: the larger of the two shares of its half
+/// sides. 1 is an edge.
+struct Surface {
+  Vec3 centre_S, half_m;  ///< of half_m, x and y
+  double Share(const geometry::Vec6& w, double per_moment) const {
+    const Vec3 f = w.head<3>();
+    const Vec3 m = per_moment * w.tail<3>() - centre_S.cross(f);
+    return std::max(std::fabs(m.y() / f.z()) / half_m.x(), std::fabs(m.x() / f.z()) / half_m.y());
+  }
+  double Share(std::span<const geometry::Vec6> loaded, double per_moment) const {
+    std::vector<double> shares;
+    for (const geometry::Vec6& w : loaded) shares.push_back(Share(w, per_moment));
+    return Median(std::move(shares));
+  }
+};
 
 }  // namespace
 
@@ -52,6 +87,64 @@ std::array<double, 6> WrenchOfType1(const std::array<double, 6>& v) {
   const Vec3 force(v[0], v[1], v[2]), at(v[3], v[4], 0);
   const Vec3 moment = at.cross(force) + Vec3(0, 0, v[5]);
   return {force.x(), force.y(), force.z(), moment.x(), moment.y(), moment.z()};
+}
+
+void JudgePlatform(const C3dPlatform& platform, const std::string& where,
+                   std::span<const geometry::Vec6> wrenches_S, recording::ForceSensor& sensor,
+                   Issues& issues) {
+  const auto warn = [&](const std::string& what) {
+    issues.push_back({where, Severity::kWarning, what});
+  };
+  const bool no_distances = platform.type == 3 && platform.origin_m.head<2>().isZero();
+  if (no_distances)
+    warn(
+        "is of type 3 and its ORIGIN does not say how far apart its transducers are: its moments "
+        "are 0, and where it was pressed is not known");
+  double pressed_N = 0, pulled_N = 0;
+  for (const geometry::Vec6& w : wrenches_S) {
+    const double press_N = -w.head<3>().dot(sensor.normal_S);
+    if (!std::isfinite(press_N)) continue;
+    pressed_N = std::max(pressed_N, press_N);
+    pulled_N = std::max(pulled_N, -press_N);
+  }
+  const double largest_N = std::max(pressed_N, pulled_N);
+  if (largest_N < kJudgedLoad_N) return;
+  if (pressed_N < 0.05 * pulled_N)
+    warn("is only ever pulled, by up to " + Number(pulled_N) +
+         " N, and never pressed: a file that holds the force on the plate, not the reaction on the "
+         "subject, is read with --plate-sign " +
+         (sensor.sign < 0 ? "action" : "reaction"));
+
+  geometry::RigidTransform X_WC;
+  if (no_distances || !PlateAxes(platform.corners_m, X_WC)) return;
+  std::vector<geometry::Vec6> loaded;
+  for (const geometry::Vec6& w : wrenches_S) {
+    if (w.allFinite() && std::fabs(w.z()) >= 0.5 * largest_N) loaded.push_back(w);
+  }
+  if (loaded.empty()) return;
+  const auto& c = platform.corners_m;
+  const Surface surface{sensor.X_WS.R.transpose() * (X_WC.p - sensor.X_WS.p),
+                        {0.25 * ((c[0] - c[1]).norm() + (c[3] - c[2]).norm()),
+                         0.25 * ((c[0] - c[3]).norm() + (c[1] - c[2]).norm()), 0}};
+  const double as_said = surface.Share(loaded, 1.0);
+  const bool has_unit = platform.type == 2 || platform.type == 4;
+  const double smaller = surface.Share(loaded, kThousandth);
+  const double larger = surface.Share(loaded, 1 / kThousandth);
+  if (has_unit && as_said > kFarBeyond && smaller <= kOnPlate) {
+    sensor.calibration.bottomRows(3) *= kThousandth;
+    warn("its moments put the centre of pressure " + Number(as_said) +
+         " half widths away from it: they are 1000 times what their unit says (N mm given as Nm) "
+         "and are read so");
+  } else if (has_unit && as_said < kThousandth && larger > 0.01 && larger <= kOnPlate) {
+    sensor.calibration.bottomRows(3) /= kThousandth;
+    warn(
+        "its moments never leave its very centre: they are a thousandth of what their unit says "
+        "(Nm given as N mm) and are read so");
+  } else if (as_said > kOnPlate) {
+    warn("is pressed beside its surface (median of the loaded samples: " + Number(as_said) +
+         " half widths from its centre), in any unit: CORNERS, ORIGIN or its channels are not what "
+         "the file says");
+  }
 }
 
 std::optional<PlatformPlan> PlanPlatform(const C3dContents& contents, int number, Issues& issues) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "database/exchange/c3d_contents.h"
 #include "database/recording/force_sensor.h"
@@ -24,6 +25,12 @@ struct PlatformPlan {
   recording::ForceSensor sensor;  ///< name and stream still to be set
 };
 
+/// What a file's platforms hold: C3D's rule, or what some writers give instead.
+enum class C3dPlateSign {
+  kReaction,  ///< what the plate does to the subject, as C3D has it
+  kAction     ///< what the subject does to the plate
+};
+
 /// None when the platform is of a vendor's type or does not say enough; an issue then says why, and
 /// its channels are kept as analog.
 std::optional<PlatformPlan> PlanPlatform(const C3dContents& contents, int platform, Issues& issues);
@@ -35,6 +42,17 @@ bool PlateAxes(const std::array<geometry::Vec3, 4>& corners_m, geometry::RigidTr
 /// Newton metres per unit of a channel's moment: "Nmm", "N.mm", "ntmm" -> 1e-3, "Nm" -> 1. A unit
 /// not understood is the newton times the file's unit of length, as the guide wants it.
 double NewtonMetresPerUnit(std::string_view unit, double metres_per_unit);
+
+/// Does what the file says of a platform fit its samples? Judged by where a loaded plate (half of
+/// its largest load and more; 20 N at least) is pressed: the centre of pressure must lie on it.
+/// Moments for which it does when they are 1000 times smaller or larger have been given another
+/// unit than the file names: `sensor` is corrected (types 2 and 4), and that is a warning; so is a
+/// plate that no unit puts right, one that is only ever pulled, and one of type 3 whose ORIGIN
+/// gives no distances, so that its moments are 0. `wrenches_S` are samples of `sensor`, hand on
+/// object.
+void JudgePlatform(const C3dPlatform& platform, const std::string& where,
+                   std::span<const geometry::Vec6> wrenches_S, recording::ForceSensor& sensor,
+                   Issues& issues);
 
 /// The six components of a type 1 platform, about its surface's centre: values are physical.
 /// M = (Px, Py, 0) x F + (0, 0, Tz).

@@ -39,10 +39,8 @@ std::vector<std::string> UniqueLabels(std::vector<std::string> labels, int count
   std::set<std::string> taken;
   std::map<std::string, int> next;  // number for the next one of a name: thousands may be equal
   std::string repeated;
-  for (size_t i = 0; i < wanted; ++i) {
-    std::string& label = labels[i];
-    if (label.empty()) label = std::string(letter) + std::to_string(i + 1);
-    if (taken.insert(label).second) continue;
+  for (std::string& label : labels) {
+    if (label.empty() || taken.insert(label).second) continue;
     int& k = next.try_emplace(label, 2).first->second;
     if (k == 2 && next.size() <= kNamedLabels) repeated += (next.size() > 1 ? ", " : "") + label;
     while (!taken.insert(label + "#" + std::to_string(k)).second) ++k;
@@ -50,6 +48,13 @@ std::vector<std::string> UniqueLabels(std::vector<std::string> labels, int count
   }
   if (next.size() > kNamedLabels)
     repeated += " and " + std::to_string(next.size() - kNamedLabels) + " more";
+  for (size_t i = 0; i < wanted; ++i) {
+    if (!labels[i].empty()) continue;
+    labels[i] = std::string(letter) + std::to_string(i + 1);
+    const std::string number = labels[i];
+    for (int k = 2; !taken.insert(labels[i]).second; ++k)
+      labels[i] = number + "#" + std::to_string(k);
+  }
   if (!repeated.empty())
     issues.push_back({where, Severity::kWarning,
                       "occur more than once; the later ones got a number: " + repeated});
@@ -183,10 +188,18 @@ void ReadC3dEvents(const C3dParameters& parameters, std::span<const uint8_t> hea
     };
     const std::vector<std::string> labels = texts("LABELS"), contexts = texts("CONTEXTS"),
                                    subjects = texts("SUBJECTS");
-    // Two rows (minutes, seconds) as the guide says; some writers give seconds alone.
+    // Two rows (minutes, seconds) as the guide says; some writers give seconds alone, some the two
+    // rows as one list.
     const C3dParameter* parameter = parameters.Find("EVENT", "TIMES");
-    const bool has_minutes =
+    const bool is_list = parameter != nullptr && parameter->dimensions.size() == 1;
+    const bool has_two_rows =
         parameter != nullptr && parameter->dimensions.size() >= 2 && parameter->dimensions[0] == 2;
+    const bool is_flat = is_list && times.size() == 2 * static_cast<size_t>(used);
+    if (is_flat)
+      issues.push_back({"EVENT:TIMES", Severity::kNote,
+                        std::to_string(times.size()) + " numbers in one row for " +
+                            std::to_string(used) + " events are read as minutes and seconds"});
+    const bool has_minutes = has_two_rows || is_flat;
     for (size_t e = 0; e < static_cast<size_t>(used); ++e) {
       const size_t at = has_minutes ? e * 2 : e;
       if (at + (has_minutes ? 1 : 0) >= times.size()) {

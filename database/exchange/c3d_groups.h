@@ -6,8 +6,9 @@
 
 namespace handhold::exchange {
 
-/// `count` labels, none empty, none twice: missing ones are numbered after `letter`, repeated ones
-/// get "#2", "#3". What was changed is an issue at `where`.
+/// `count` labels, none empty, none twice: repeated ones get "#2", "#3", missing ones are numbered
+/// after `letter`, and never take a name that the file itself gives. What was changed is an issue
+/// at `where`.
 std::vector<std::string> UniqueLabels(std::vector<std::string> labels, int count,
                                       std::string_view letter, const std::string& where,
                                       Issues& issues);

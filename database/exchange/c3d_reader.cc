@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "database/base/check.h"
 #include "database/exchange/byte_source.h"
@@ -23,6 +24,7 @@ constexpr int64_t kBlock = 512;
 constexpr int64_t kMaxShift = 64 * kBlock;  // zeros before the header of old Vicon files
 constexpr int64_t kReadBytes = 512 << 10;   // at once: fits a second-level cache
 constexpr int64_t kMaxZeroFrames = 20'000;
+constexpr int64_t kJudgedFrames = 2'000;
 constexpr int64_t kRotationFloats = 17;
 
 class C3dSource final : public ImportSource {
@@ -53,6 +55,8 @@ class C3dSource final : public ImportSource {
   Status Survey(Issues& issues);
   Result<double> GuessUnit(Issues& issues);
   Status TarePlatforms();
+  Status JudgePlatforms();
+  recording::ForceSensor& SensorOf(int stream_id);
   void TellOfEvents();
   void TellOfTheEnd();
   int64_t Ratio(size_t stream) const;
@@ -147,9 +151,13 @@ Status C3dSource::Open() {
   clock_ = recording::ClockMap::Identity(
       -recording::DeviceTimeOfCounter(contents_.first_frame - 1, contents_.rate));
   streams_ = PlanC3dStreams(contents_, any_mask_, issues_);
+  if (options_.plate_sign == C3dPlateSign::kAction) {
+    for (recording::ForceSensor& sensor : streams_.sensors) sensor.sign = 1.0;
+  }
   TellOfEvents();
   TellOfTheEnd();
-  return TarePlatforms();
+  HANDHOLD_TRY(TarePlatforms());
+  return JudgePlatforms();
 }
 
 /// Looks at fourth words until both questions are answered: does any point count as valid, does any
@@ -239,10 +247,8 @@ Status C3dSource::TarePlatforms() {
   if (begin >= end) return {};
   for (size_t s = 0; s < streams_.infos.size(); ++s) {
     if (streams_.plans[s].content != C3dContent::kPlate) continue;
-    const auto sensor = std::find_if(
-        streams_.sensors.begin(), streams_.sensors.end(),
-        [&](const auto& candidate) { return candidate.stream_id == streams_.infos[s].id; });
-    Eigen::VectorXd sum = Eigen::VectorXd::Zero(sensor->bias.size());
+    recording::ForceSensor& sensor = SensorOf(streams_.infos[s].id);
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(sensor.bias.size());
     int64_t samples = 0;
     const int at_once = FramesAtOnce(Duration::Seconds(3600));
     SampleBlock block;
@@ -255,11 +261,45 @@ Status C3dSource::TarePlatforms() {
       }
       samples += block.count;
     }
-    if (sum.allFinite()) sensor->bias = sum / static_cast<double>(samples);
+    if (sum.allFinite()) sensor.bias = sum / static_cast<double>(samples);
   }
   issues_.push_back({"FORCE_PLATFORM:ZERO", Severity::kNote,
                      "the mean of frames " + std::to_string(begin + 1) + " to " +
                          std::to_string(end) + " is the platforms' zero"});
+  return {};
+}
+
+recording::ForceSensor& C3dSource::SensorOf(int stream_id) {
+  const auto sensor =
+      std::find_if(streams_.sensors.begin(), streams_.sensors.end(),
+                   [&](const auto& candidate) { return candidate.stream_id == stream_id; });
+  CHECK(sensor != streams_.sensors.end());
+  return *sensor;
+}
+
+/// By frames spread over the file: JudgePlatform.
+Status C3dSource::JudgePlatforms() {
+  const int64_t step = std::max<int64_t>(1, contents_.frames / kJudgedFrames);
+  std::map<size_t, std::vector<geometry::Vec6>> wrenches_S;
+  SampleBlock block;
+  for (int64_t f = 0; f < contents_.frames && !streams_.sensors.empty(); f += step) {
+    HANDHOLD_ASSIGN(const C3dFrames frames, ReadFrames(f, 1));
+    for (size_t s = 0; s < streams_.infos.size(); ++s) {
+      const C3dStreamPlan& plan = streams_.plans[s];
+      if (plan.platform < 0) continue;
+      const recording::ForceSensor& sensor = SensorOf(streams_.infos[s].id);
+      Decode(plan, frames, block);
+      Eigen::VectorXd raw(sensor.bias.size());
+      for (Eigen::Index c = 0; c < raw.size(); ++c) raw(c) = block.value(static_cast<int>(c), 0);
+      wrenches_S[s].push_back(sensor.Wrench(raw));
+    }
+  }
+  for (const auto& [s, samples] : wrenches_S) {
+    const int number = streams_.plans[s].platform;
+    JudgePlatform(contents_.platforms[static_cast<size_t>(number)],
+                  "force platform " + std::to_string(number + 1), samples,
+                  SensorOf(streams_.infos[s].id), issues_);
+  }
   return {};
 }
 
@@ -272,7 +312,11 @@ Result<C3dFrames> C3dSource::ReadFrames(int64_t first, int count) {
 
 int C3dSource::FramesAtOnce(Duration span) const {
   const double wanted = std::min(span.seconds() * contents_.rate.hz(), 1e6);
-  const int64_t most = std::max<int64_t>(1, kReadBytes / contents_.frame_bytes());
+  const C3dRotations& rotations = contents_.rotations;
+  const int64_t of_bodies =
+      static_cast<int64_t>(rotations.labels.size()) * kRotationFloats * 4 * rotations.ratio;
+  const int64_t bytes = std::max<int64_t>(1, contents_.frame_bytes() + of_bodies);
+  const int64_t most = std::max<int64_t>(1, kReadBytes / bytes);
   return static_cast<int>(std::clamp<int64_t>(static_cast<int64_t>(wanted), 1, most));
 }
 

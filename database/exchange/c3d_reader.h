@@ -18,6 +18,7 @@
 #include <string>
 
 #include "database/exchange/byte_source.h"
+#include "database/exchange/c3d_force.h"
 #include "database/exchange/import_source.h"
 
 namespace handhold::exchange {
@@ -31,6 +32,7 @@ enum class C3dInvalid {
 
 struct C3dReadOptions {
   C3dInvalid invalid = C3dInvalid::kAuto;
+  C3dPlateSign plate_sign = C3dPlateSign::kReaction;
   double rate_Hz = 0.0;          ///< for files that give none; 0: those are refused
   double metres_per_unit = 0.0;  ///< for files that name no unit; 0: guessed, with a warning
 };

@@ -38,7 +38,8 @@ class Planner {
   }
 
   void PlanPoints(bool any_mask) {
-    C3dStreamPlan markers{C3dContent::kMarkers, {}, {}}, outputs{C3dContent::kOutputs, {}, {}};
+    C3dStreamPlan markers{C3dContent::kMarkers, {}, {}, -1},
+        outputs{C3dContent::kOutputs, {}, {}, -1};
     StreamInfo marker_info, output_info, camera_info;
     for (size_t i = 0; i < contents_.points.size(); ++i) {
       const C3dPoint& point = contents_.points[i];
@@ -56,7 +57,7 @@ class Planner {
     camera_info.name = "c3d/cameras";
     output_info.name = "c3d/outputs";
     marker_info.rate = camera_info.rate = output_info.rate = contents_.rate;
-    C3dStreamPlan cameras{C3dContent::kCameras, markers.points, {}};
+    C3dStreamPlan cameras{C3dContent::kCameras, markers.points, {}, -1};
     const bool with_cameras = any_mask && !cameras.points.empty();
     if (!markers.points.empty()) Add(std::move(markers), std::move(marker_info));
     if (with_cameras) Add(std::move(cameras), std::move(camera_info));
@@ -73,7 +74,9 @@ class Planner {
     info.frame = "S:" + name;
     info.sign = "hand_on_object";
     info.rate = analog_rate_;
-    C3dStreamPlan plan{plate->is_computed ? C3dContent::kPlateType1 : C3dContent::kPlate, {}, {}};
+    C3dStreamPlan plan;
+    plan.content = plate->is_computed ? C3dContent::kPlateType1 : C3dContent::kPlate;
+    plan.platform = number;
     static constexpr const char* kComponents[] = {"fx", "fy", "fz", "tx", "ty", "tz"};
     for (size_t k = 0; k < plate->channels.size(); ++k) {
       const auto at = static_cast<size_t>(plate->channels[k]);
@@ -97,7 +100,7 @@ class Planner {
   }
 
   void PlanAnalog() {
-    C3dStreamPlan plan{C3dContent::kAnalog, {}, {}};
+    C3dStreamPlan plan{C3dContent::kAnalog, {}, {}, -1};
     StreamInfo info;
     info.name = "c3d/analog";
     info.rate = analog_rate_;
@@ -124,7 +127,7 @@ class Planner {
       for (const char* part : {".x", ".y", ".z", ".qw", ".qx", ".qy", ".qz"})
         info.channels.push_back({label + part, part[1] == 'q' ? "1" : "m"});
     }
-    Add({C3dContent::kRotations, {}, {}}, std::move(info));
+    Add({C3dContent::kRotations, {}, {}, -1}, std::move(info));
   }
 
   const C3dContents& contents_;

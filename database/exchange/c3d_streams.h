@@ -24,6 +24,7 @@ struct C3dStreamPlan {
   C3dContent content = C3dContent::kMarkers;
   std::vector<int> points;            ///< of the first three
   std::vector<AnalogColumn> columns;  ///< of what is analog
+  int platform = -1;                  ///< of a plate: which of the file's
 };
 
 struct C3dStreams {

@@ -21,6 +21,7 @@ using recording::ClipSource;
 using recording::SampleWindow;
 
 constexpr int64_t kBlock = 512;
+constexpr double kMaxIntegerError_mm = 0.5;
 constexpr C3dProcessor kIntel = C3dProcessor::kIntel;
 
 std::string Text(double number) {
@@ -184,13 +185,18 @@ class FrameReader {
       double* xyz = &frame.points[i * 3];
       bool there = at >= 0;
       for (int k = 0; k < 3; ++k) {
-        xyz[k] = there ? MetresToMillimetres(window.value(p.channel + k, at))
-                       : std::numeric_limits<double>::quiet_NaN();
+        const double value =
+            there ? window.value(p.channel + k, at) : std::numeric_limits<double>::quiet_NaN();
+        xyz[k] = p.is_output ? value : MetresToMillimetres(value);
         there = there && std::isfinite(xyz[k]);
       }
       frame.words[i] = -1;
       if (!there) {
         xyz[0] = std::numeric_limits<double>::quiet_NaN();
+        continue;
+      }
+      if (p.is_output) {
+        frame.words[i] = 0;
         continue;
       }
       const double residual_m =
@@ -332,10 +338,17 @@ class C3dExport {
       }
       return {};
     }));
-    // A scale that the clip brought stays when it suffices: counts come back exactly.
-    if (largest_mm / static_cast<double>(plan_.scale) > 32'767 ||
-        clip_.info().properties.count("c3d.point_scale_mm") == 0)
+    // The scale of the integers that the clip came from stays when it suffices: they come back
+    // exactly. Of a file of floating point it says nothing of positions.
+    if (largest_mm / static_cast<double>(plan_.scale) > 32'767 || !CameAsIntegers()) {
       plan_.scale = static_cast<float>(std::max(1e-6, largest_mm / 32'000));
+      const double error_mm = 0.5 * static_cast<double>(plan_.scale);
+      if (!(error_mm <= kMaxIntegerError_mm))
+        return Error{ErrorCode::kUnsupported,
+                     "16 bits with a coordinate of " + Text(largest_mm) +
+                         " mm leave positions up to " + Text(error_mm) + " mm off, more than the " +
+                         Text(kMaxIntegerError_mm) + " mm accepted: write floating point"};
+    }
     for (size_t c = 0; c < largest.size(); ++c) {
       const bool fits = largest[c] == 0 || (whole[c] && largest[c] <= 32'767);
       plan_.analog[c].scale = fits ? 1.0f : static_cast<float>(largest[c] / 32'000);
@@ -385,6 +398,13 @@ class C3dExport {
   }
 
  private:
+  bool CameAsIntegers() const {
+    const auto& properties = clip_.info().properties;
+    const auto encoding = properties.find("c3d.encoding");
+    return encoding != properties.end() && encoding->second.ends_with("integer") &&
+           properties.count("c3d.point_scale_mm") > 0;
+  }
+
   std::vector<uint8_t> Header(int data_block) const {
     std::vector<uint8_t> out = {2, 0x50};
     const auto word = [&](int64_t value) { PutC3dWord(static_cast<uint16_t>(value), kIntel, out); };

@@ -24,7 +24,9 @@
 namespace handhold::exchange {
 
 struct C3dWriteOptions {
-  bool as_integers = false;               ///< 16 bits per value: rounds, and says how much
+  /// 16 bits per value: rounds, and says how much. Positions are at most 0.5 mm off, or
+  /// kUnsupported.
+  bool as_integers = false;
   std::vector<std::string> streams = {};  ///< by name; empty: all
   bool dry_run = false;                   ///< say what would be lost, write nothing
   /// Corners of force platforms, m, as C3D numbers them, by stream: what a sensor does not say of

@@ -84,6 +84,17 @@ TEST(ViconEncoder, ContentsCountsTheBlocksBeforeIt) {
                                        "00000000"));
 }
 
+TEST(ViconEncoder, ContentsNameWhatHoldsUnchanged) {
+  EXPECT_EQ(Block([](ViconPacket& p) { PutContents(p, {1, 2, 37}); }),
+            "a4860100"
+            "14000000"
+            "00000000"
+            "03000000"
+            "01000000"
+            "02000000"
+            "25000000");
+}
+
 TEST(ViconEncoder, StaticObjects) {
   EXPECT_EQ(Block([](ViconPacket& p) { PutStreamInfo(p, 270000); }),
             "01000000"

@@ -152,6 +152,45 @@ TEST(ViconServer, TwoClientsEachSeeEveryFrameExceptTheScriptedGap) {
   EXPECT_EQ(server->stats().connections, 2);
 }
 
+// The vendor's 1.5 client forgets subjects, and with them every labelled marker, in a frame that
+// neither holds static objects nor names them unchanged.
+TEST(ViconServer, FramesWithoutStaticObjectsNameThemUnchanged) {
+  const PatternFeed feed = Feed();
+  ViconServerOptions options;
+  options.host_start = In(300);
+  options.faults = {{.kind = FaultKind::kHideSubject,
+                     .at = Duration::Milliseconds(100),
+                     .length = Duration::Milliseconds(50)}};
+  auto server = *ViconServer::Start(feed, options);
+  RawClient client(server->address());
+  client.Ask({kContents, kSubjectInfo, kApplicationInfo, kFrameInfo, kLabeledRecons}, true);
+  int with = 0, without = 0;
+  for (int k = 0; k < 120; ++k) {
+    const auto packet = client.Next();
+    ASSERT_TRUE(packet);
+    if (!packet->frame()) continue;
+    const RawClient::Block* contents = packet->Find(kContents);
+    ASSERT_NE(contents, nullptr);
+    const size_t pairs = RawClient::U32(contents->payload, 0);
+    const std::vector<uint8_t> unchanged(
+        contents->payload.begin() + static_cast<std::ptrdiff_t>(4 + 8 * pairs),
+        contents->payload.end());
+    if (packet->Find(kStreamInfo) != nullptr) {
+      ++with;
+      EXPECT_EQ(unchanged, (std::vector<uint8_t>{0, 0, 0, 0}));
+    } else {
+      ++without;
+      // StreamInfo, and ApplicationInfo; SubjectInfo while the subject is there.
+      const std::vector<uint8_t> all = {3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 37, 0, 0, 0};
+      const std::vector<uint8_t> gone = {2, 0, 0, 0, 1, 0, 0, 0, 37, 0, 0, 0};
+      EXPECT_THAT(unchanged, ::testing::AnyOf(all, gone));
+      EXPECT_EQ(unchanged == all, RawClient::U32(packet->Find(kLabeledRecons)->payload, 0) > 0);
+    }
+  }
+  EXPECT_EQ(with, 3) << "at first, when the subject goes, when it is back";
+  EXPECT_GT(without, 100);
+}
+
 TEST(ViconServer, ClockRunsAtTheFeedsPpm) {
   const PatternFeed feed = Feed(40.0);
   ViconServerOptions options;

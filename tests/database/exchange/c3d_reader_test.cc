@@ -255,6 +255,17 @@ TEST(C3dReader, LabelsMissingRepeatedAndForeign) {
   EXPECT_THAT(All(file.issues), HasSubstr("1 of 4 have no label"));
 }
 
+// A number for what has none must not take a name that the file gives.
+TEST(C3dReader, EmptyLabelsDoNotShiftTheFilesOwn) {
+  C3dBytes made;
+  made.default_labels = false;
+  made.points = 4;
+  made.extras.push_back({1, "LABELS", -1, {2, 4}, {}, "  M1  M3"});
+  const ReadFile file = Read(made.Build());
+  EXPECT_EQ(file.streams[0].ItemNames(), (std::vector<std::string>{"M1#2", "M1", "M3#2", "M3"}));
+  EXPECT_EQ(All(file.issues).find("more than once"), std::string::npos);
+}
+
 TEST(C3dReader, ModelOutputsAreNoMarkers) {
   C3dBytes made;
   made.extras.push_back({1, "ANGLES", -1, {2, 1}, {}, "P2"});
@@ -285,6 +296,28 @@ TEST(C3dReader, EventsOfTheGroupCountFromFrameOneOfTheRecording) {
   EXPECT_EQ(file.clip.events()[1].clip_time.ns(), 1'250'000'000);
   // What may tell who it was is not kept, and not in silence.
   EXPECT_THAT(All(file.issues), HasSubstr("SUBJECTS: may tell who it was"));
+}
+
+// Minutes and seconds in one row: half the events used to lie at the minutes.
+TEST(C3dReader, EventTimesInOneRowAreMinutesAndSeconds) {
+  C3dBytes made;
+  made.first_frame = 101;
+  made.frames = 200;
+  made.extras.push_back({4, "USED", 2, {}, {2}, ""});
+  made.extras.push_back({4, "TIMES", 4, {4}, {0, 1.5, 0, 2.25}, ""});
+  made.extras.push_back({4, "LABELS", -1, {5, 2}, {}, "TouchLift "});
+  const ReadFile file = Read(made.Build());
+  ASSERT_EQ(file.clip.events().size(), 2u);
+  EXPECT_EQ(file.clip.events()[0].kind, "Touch");
+  EXPECT_EQ(file.clip.events()[0].clip_time.ns(), 500'000'000);
+  EXPECT_EQ(file.clip.events()[1].kind, "Lift");
+  EXPECT_EQ(file.clip.events()[1].clip_time.ns(), 1'250'000'000);
+  EXPECT_THAT(All(file.issues), HasSubstr("note: EVENT:TIMES: 4 numbers in one row for 2"));
+  // As many numbers as events are seconds, as before.
+  for (auto& extra : made.extras) {
+    if (extra.name == "TIMES") extra = {4, "TIMES", 4, {2}, {1.5, 2.25}, ""};
+  }
+  EXPECT_EQ(Read(made.Build()).clip.events()[1].clip_time.ns(), 1'250'000'000);
 }
 
 TEST(C3dReader, HeaderEventsCountFromTheFirstFrame) {
@@ -343,6 +376,38 @@ TEST(C3dReader, Rotations) {
   ASSERT_EQ(cut.clip.gaps().size(), 1u) << "of the rotations alone";
   EXPECT_EQ(cut.clip.gaps()[0].first_missing_counter, 5);
   EXPECT_EQ(cut.clip.gaps()[0].count, 1);
+}
+
+TEST(C3dReader, AFileOfRotationsAloneIsReadAsRigidPoses) {
+  C3dBytes made;
+  made.points = made.channels = 0;
+  made.analog_scale.clear();
+  made.analog_offset.clear();
+  made.frames = 34;
+  constexpr int kBodies = 21;
+  made.extras = {{5, "USED", 2, {}, {kBodies}, ""}, {5, "DATA_START", 2, {}, {9}, ""}};
+  const auto block = static_cast<double>(made.Build().size() / 512 + 1);
+  made.extras[1].numbers = {block};
+  for (int f = 0; f < made.frames; ++f) {
+    for (int b = 0; b < kBodies; ++b) {
+      const double m[17] = {0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 100.0 + f, 10.0 * b, 300, 1, 0.5};
+      for (const double v : m) made.PutFloat(made.after_data, v);
+    }
+  }
+  const ReadFile file = Read(made.Build());
+  EXPECT_FALSE(AnyLoss(file.issues)) << All(file.issues);
+  ASSERT_EQ(file.streams.size(), 1u);
+  const auto poses = Stream(file, "c3d/rotations");
+  ASSERT_EQ(poses.count(), 34);
+  ASSERT_EQ(poses.channel_count, 7 * kBodies);
+  EXPECT_NEAR(poses.value(7 * 20 + 0, 33), 0.133, 1e-9);
+  EXPECT_NEAR(poses.value(7 * 20 + 1, 33), 0.2, 1e-9);
+  EXPECT_NEAR(poses.value(7 * 20 + 6, 33), std::sqrt(0.5), 1e-9);
+
+  made.after_data.resize(made.after_data.size() - 1);
+  const ReadFile cut = Read(made.Build());
+  EXPECT_THAT(All(cut.issues), HasSubstr("truncated: 34 frames are promised"));
+  EXPECT_EQ(Stream(cut, "c3d/rotations").count(), 33);
 }
 
 TEST(C3dReader, SubjectsAreNotKept) {

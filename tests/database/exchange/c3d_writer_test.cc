@@ -105,6 +105,85 @@ TEST_F(C3dWriter, Integers) {
       << "counts that fit 16 bits stay what they are";
 }
 
+// Files of floating point name a scale, too, for residuals: as a step of positions it is nothing.
+TEST_F(C3dWriter, IntegersOfWhatCameAsFloatingPointTakeTheirStepFromTheRange) {
+  recording::Clip clip = testing::MixedClip();
+  clip.mutable_info().properties["c3d.point_scale_mm"] = "1000";
+  clip.mutable_info().properties["c3d.encoding"] = "Intel float";
+  ASSERT_TRUE(WriteC3d(clip, Path("a.c3d"), {.as_integers = true}).has_value());
+  ExpectSameSamples(Stream(clip, "vicon/markers"), Stream(Reread(Path("a.c3d")), "c3d/markers"),
+                    1.2e-5);
+  clip.mutable_info().properties["c3d.encoding"] = "Intel integer";
+  clip.mutable_info().properties["c3d.point_scale_mm"] = "0.125";
+  ASSERT_TRUE(WriteC3d(clip, Path("b.c3d"), {.as_integers = true}).has_value());
+  EXPECT_EQ(Reread(Path("b.c3d")).info().properties.at("c3d.point_scale_mm"), "0.125");
+}
+
+TEST_F(C3dWriter, WhatSixteenBitsCannotHoldIsRefused) {
+  for (const double far_m : {31.0, 33.0}) {
+    recording::Clip clip{recording::ClipInfo{}};
+    recording::StreamInfo markers;
+    markers.name = "m";
+    markers.kind = recording::StreamKind::kMarkers;
+    markers.rate = {500, 1};
+    for (const char* part : {"a.x", "a.y", "a.z"}) markers.channels.push_back({part, "m", 0});
+    recording::SampleBlock block;
+    block.stream_id = clip.AddStream(markers, recording::ClockMap::Identity());
+    block.count = 2;
+    block.values = {0.1, far_m, 0.1, 0.1, 0.1, 0.1};
+    clip.Append(block);
+    const std::string path = Path(far_m > 32 ? "far.c3d" : "near.c3d");
+    const auto written = WriteC3d(clip, path, {.as_integers = true});
+    ASSERT_EQ(written.has_value(), far_m < 32);
+    EXPECT_EQ(fs::exists(path), far_m < 32);
+    if (!written) {
+      EXPECT_EQ(written.error().code, ErrorCode::kUnsupported);
+    } else {
+      const recording::Clip back = Reread(path);
+      for (const char* axis : {"a.x", "a.y", "a.z"}) {
+        const auto a = Column(clip, "m", axis), b = Column(back, "c3d/markers", axis);
+        for (size_t i = 0; i < 2; ++i) EXPECT_NEAR(a[i], b.at(i), 0.5e-3);
+      }
+    }
+  }
+}
+
+// A model's angles at the points' rate, beside analog channels at another: they used to be dropped.
+TEST_F(C3dWriter, ModelOutputsGoIntoTheGroupsOfPoints) {
+  recording::Clip clip = testing::MixedClip(50);
+  recording::StreamInfo outputs;
+  outputs.name = "c3d/outputs";
+  outputs.rate = {100, 1};
+  const std::pair<const char*, const char*> made[] = {
+      {"RKneeAngle", "deg"}, {"RKneeMoment", "Nmm/kg"}, {"RKneePower", "W/kg"}, {"Length", "mm"},
+      {"RHipAngle", "deg"},  {"RKneeForce", "N/kg"},    {"RIFT", "rad"}};
+  for (const auto& [name, unit] : made) {
+    for (const char* axis : {".x", ".y", ".z"})
+      outputs.channels.push_back({name + std::string(axis), unit, 0});
+  }
+  recording::SampleBlock block;
+  block.stream_id =
+      clip.AddStream(outputs, recording::ClockMap::Identity(clip.info().host_start_ns));
+  block.count = 50;
+  for (int i = 0; i < 21 * 50; ++i)
+    block.values.push_back(i % 50 == 7 ? testing::kNan : 0.25 * i - 90);
+  clip.Append(block);
+  const ExportReport report = WriteC3d(clip, Path("a.c3d")).value();
+  EXPECT_FALSE(AnyLoss(report.issues)) << All(report.issues);
+  const recording::Clip back = Reread(Path("a.c3d"));
+  ExpectSameSamples(Stream(clip, "c3d/outputs"), Stream(back, "c3d/outputs"), 0);
+  for (size_t c = 0; c < 18; ++c)
+    EXPECT_EQ(back.FindStreams("c3d/outputs")[0]->channels[c], outputs.channels[c]) << c;
+  // A marker has the name already.
+  EXPECT_EQ(back.FindStreams("c3d/outputs")[0]->channels[18].name, "RIFT#2.x");
+  EXPECT_EQ(back.FindStreams("c3d/markers")[0]->ItemNames(),
+            clip.FindStreams("vicon/markers")[0]->ItemNames());
+  // Integers have one scale, that of positions.
+  const ExportReport integers = WriteC3d(clip, Path("b.c3d"), {.as_integers = true}).value();
+  EXPECT_THAT(All(integers.issues), HasSubstr("loss: c3d/outputs"));
+  EXPECT_TRUE(Reread(Path("b.c3d")).FindStreams("c3d/outputs").empty());
+}
+
 // A Net F/T gives a million counts per newton: more than a float holds.
 TEST_F(C3dWriter, CountsOfMoreThan24BitsAreListedAsLost) {
   recording::Clip clip{recording::ClipInfo{}};

@@ -145,6 +145,75 @@ TEST_F(ForcePlatform, Type2ForcesAndMomentsAboutItsOrigin) {
   EXPECT_EQ(testing::Column(file.clip, "c3d/analog", "C7")[5], (5 - 100) * kScale);
 }
 
+/// Where a plate is pressed, from its surface's centre, m: by the moment about that centre.
+Vec3 Pressed(const WrenchInLab& w) {
+  const Vec3 f = PlateAxes().transpose() * w.force;
+  const Vec3 m = PlateAxes().transpose() * (w.moment - kCentre_m.cross(w.force));
+  return {-m.y() / f.z(), m.x() / f.z(), 0};
+}
+
+// A writer that says Nm and gives N mm, and one that does the opposite: the samples tell.
+TEST_F(ForcePlatform, MomentsInAnotherUnitThanTheFileNamesAreJudgedByWhereThePlateIsPressed) {
+  const std::vector<int> standing = {16, -24, -6400, 4800, -7200, 900};
+  const auto with_unit = [](C3dBytes made, const std::string& moment) {
+    for (auto& extra : made.extras) {
+      if (extra.name != "UNITS") continue;
+      extra.characters.clear();
+      for (int c = 0; c < made.channels; ++c) {
+        std::string unit = c < 3 ? "N" : moment;
+        unit.resize(4, ' ');
+        extra.characters += unit;
+      }
+    }
+    return made;
+  };
+  // The same wrench, in both units: 144 mm aside are 115 Nm, or 115,200 N mm.
+  C3dBytes right = PlateFile(2, standing, {0, 0, 0});
+  right.analog_scale = {0.25f, 0.25f, 0.25f, 32.0f, 32.0f, 32.0f, 0.25f};
+  const WrenchInLab truth = Read(testing::ReadAll(OpenC3d(right.Build(), "made.c3d")), 0);
+  ASSERT_NEAR(Pressed(truth).norm(), 0.173, 0.01);
+  for (const char* wrong : {"Nm", "N.m"}) {
+    const ReadFile file = testing::ReadAll(OpenC3d(with_unit(right, wrong).Build(), "made.c3d"));
+    EXPECT_THAT(All(file.issues), HasSubstr("warning: force platform 1: its moments"));
+    ExpectNear(Read(file, 0), truth);
+  }
+  C3dBytes newton_metres = right;
+  for (size_t c = 3; c < 6; ++c) newton_metres.analog_scale[c] = 32e-3f;
+  const ReadFile thousandth = testing::ReadAll(OpenC3d(newton_metres.Build(), "made.c3d"));
+  EXPECT_THAT(All(thousandth.issues), HasSubstr("its moments never leave its very centre"));
+  ExpectNear(Read(thousandth, 0), truth);
+  // What is right is neither changed nor spoken of; what no unit mends is not changed either.
+  const ReadFile file = testing::ReadAll(OpenC3d(right.Build(), "made.c3d"));
+  EXPECT_EQ(All(file.issues).find("force platform 1"), std::string::npos) << All(file.issues);
+  C3dBytes beside = right;
+  for (size_t c = 3; c < 6; ++c) beside.analog_scale[c] = 128.0f;
+  const ReadFile off = testing::ReadAll(OpenC3d(beside.Build(), "made.c3d"));
+  EXPECT_THAT(All(off.issues), HasSubstr("is pressed beside its surface"));
+  EXPECT_NEAR(Pressed(Read(off, 0)).norm(), 4 * Pressed(truth).norm(), 0.01);
+}
+
+// Some writers hold the force on the plate: a person who stands on it seems to hang from it.
+TEST_F(ForcePlatform, APlateThatIsOnlyEverPulledIsSaidAndReadTheOtherWayWhenAskedFor) {
+  const auto made = PlateFile(2, {16, -24, 3200, 4800, 0, 0}, {0, 0, 0});
+  const ReadFile pulled = testing::ReadAll(OpenC3d(made.Build(), "made.c3d"));
+  EXPECT_THAT(All(pulled.issues), HasSubstr("is only ever pulled"));
+  EXPECT_THAT(All(pulled.issues), HasSubstr("--plate-sign action"));
+  EXPECT_GT(Read(pulled, 0).force.z(), 390);
+  const ReadFile turned =
+      testing::ReadAll(OpenC3d(made.Build(), "made.c3d", {.plate_sign = C3dPlateSign::kAction}));
+  EXPECT_EQ(All(turned.issues).find("pulled"), std::string::npos) << All(turned.issues);
+  ExpectNear(Read(turned, 0), {-Read(pulled, 0).force, -Read(pulled, 0).moment});
+}
+
+TEST_F(ForcePlatform, Type3WithoutDistancesHasNoMomentsAndThatIsSaid) {
+  const std::vector<int> counts = {80, -160, 240, 40, -1600, -2400, -800, -1200};
+  const auto said = [&](const std::vector<double>& origin) {
+    return All(testing::ReadAll(OpenC3d(PlateFile(3, counts, origin).Build(), "made.c3d")).issues);
+  };
+  EXPECT_THAT(said({0, 0, 0}), HasSubstr("warning: force platform 1: is of type 3 and its ORIGIN"));
+  EXPECT_EQ(said({220, 150, -50}).find("force platform 1"), std::string::npos);
+}
+
 TEST_F(ForcePlatform, Type3EightShearAndNormalForces) {
   const double a = 0.22, b = 0.15, depth = 0.05;  // transducers at (+-a, +-b), below the surface
   const std::vector<int> counts = {80, -160, 240, 40, -1600, -2400, -800, -1200};
