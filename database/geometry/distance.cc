@@ -98,18 +98,28 @@ AxisPoint DeepestInMesh(const Shape& shape, const Round& axis) {
   return best;
 }
 
-AxisPoint LeastToMesh(const Shape& shape, const MeshTree& tree, const Round& axis) {
-  const SegmentNearest nearest = tree.ClosestToSegment(axis.a, axis.b);
+AxisPoint LeastToMesh(const Shape& shape, const MeshTree& tree, const Round& axis,
+                      double max_distance_m) {
+  SegmentNearest nearest = tree.ClosestToSegment(axis.a, axis.b, max_distance_m + axis.radius_m);
+  if (!std::isfinite(nearest.distance_m)) {
+    // The whole axis is on one side: outside it is too far away.
+    AxisPoint far = At(shape, axis, 0.5);
+    if (far.surface.distance_m > 0) {
+      far.surface.distance_m = std::numeric_limits<double>::infinity();
+      return far;
+    }
+    nearest = tree.ClosestToSegment(axis.a, axis.b);
+  }
   AxisPoint at_nearest = At(shape, axis, nearest.t);
   if (at_nearest.surface.distance_m > 0 && nearest.distance_m > 0) return at_nearest;
   const AxisPoint deepest = DeepestInMesh(shape, axis);
   return deepest.surface.distance_m < at_nearest.surface.distance_m ? deepest : at_nearest;
 }
 
-AxisPoint Least(const Shape& shape, const Round& axis) {
+AxisPoint Least(const Shape& shape, const Round& axis, double max_distance_m) {
   if (axis.is_point()) return At(shape, axis, 0.0);
   if (const auto* mesh = std::get_if<TriangleMesh>(&shape))
-    return LeastToMesh(shape, *mesh->surface, axis);
+    return LeastToMesh(shape, *mesh->surface, axis, max_distance_m);
   return LeastConvex(shape, axis);
 }
 
@@ -142,9 +152,10 @@ ShapeDistance RoundToRound(const Round& a, const Round& b) {
           normal, SignBasis::kExact};
 }
 
-ShapeDistance RoundToShape(const Round& a_W, const Shape& b, const RigidTransform& X_WB) {
+ShapeDistance RoundToShape(const Round& a_W, const Shape& b, const RigidTransform& X_WB,
+                           double max_distance_m) {
   const RigidTransform X_BW = X_WB.Inverse();
-  const AxisPoint least = Least(b, {X_BW * a_W.a, X_BW * a_W.b, a_W.radius_m});
+  const AxisPoint least = Least(b, {X_BW * a_W.a, X_BW * a_W.b, a_W.radius_m}, max_distance_m);
   const Vec3 normal_W = X_WB.R * least.surface.normal_S;
   return {least.surface.distance_m - a_W.radius_m, X_WB * Vec3(least.p) - a_W.radius_m * normal_W,
           X_WB * least.surface.p_S, normal_W, least.surface.sign_basis};
@@ -153,12 +164,12 @@ ShapeDistance RoundToShape(const Round& a_W, const Shape& b, const RigidTransfor
 }  // namespace
 
 Result<ShapeDistance> Distance(const Shape& a, const RigidTransform& X_WA, const Shape& b,
-                               const RigidTransform& X_WB) {
+                               const RigidTransform& X_WB, double max_distance_m) {
   const std::optional<Round> round_a = AsRound(a, X_WA), round_b = AsRound(b, X_WB);
   if (round_a && round_b) return RoundToRound(*round_a, *round_b);
-  if (round_a) return RoundToShape(*round_a, b, X_WB);
+  if (round_a) return RoundToShape(*round_a, b, X_WB, max_distance_m);
   if (round_b) {
-    ShapeDistance d = RoundToShape(*round_b, a, X_WA);
+    ShapeDistance d = RoundToShape(*round_b, a, X_WA, max_distance_m);
     std::swap(d.p_WA, d.p_WB);
     d.normal_W = -d.normal_W;
     return d;

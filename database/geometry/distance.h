@@ -5,6 +5,8 @@
 /// may be anything, mesh included. Pinned by tests/database/geometry/distance_test.cc.
 #pragma once
 
+#include <limits>
+
 #include "database/base/result.h"
 #include "database/geometry/shape.h"
 
@@ -36,7 +38,12 @@ struct ShapeDistance {
 /// Where a whole stretch of the axis is equally near (a capsule lying on a plate), one point of it
 /// is returned: the middle of the axis if it is among them. Callers who want both ends ask with
 /// spheres there.
+///
+/// `max_distance_m` >= 0: shapes further apart than it may be answered by distance infinity, the
+/// rest meaning nothing (a mesh then searches no further); up to it the answer does not depend on
+/// it.
 Result<ShapeDistance> Distance(const Shape& a, const RigidTransform& X_WA, const Shape& b,
-                               const RigidTransform& X_WB);
+                               const RigidTransform& X_WB,
+                               double max_distance_m = std::numeric_limits<double>::infinity());
 
 }  // namespace handhold::geometry

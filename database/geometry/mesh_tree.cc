@@ -236,10 +236,11 @@ NearestPoint MeshTree::ClosestUnsigned(const Vec3& p_M, double max_distance_m) c
   return {std::sqrt(best.nearest.distance2), p_M + best.nearest.p, best.triangle};
 }
 
-SignedNearestPoint MeshTree::Closest(const Vec3& p_M) const {
+SignedNearestPoint MeshTree::Closest(const Vec3& p_M, double max_distance_m) const {
   CHECK(p_M.allFinite());
-  const internal::BvhNearest best = internal::NearestInBvh(impl_->bvh, impl_->kernel, p_M,
-                                                           std::numeric_limits<double>::infinity());
+  const internal::BvhNearest best =
+      internal::NearestInBvh(impl_->bvh, impl_->kernel, p_M, max_distance_m);
+  if (!best.found) return {.distance_m = std::numeric_limits<double>::infinity()};
   const Vec3& offset = best.nearest.p;
   const double distance = std::sqrt(best.nearest.distance2);
   const Vec3 pseudo = impl_->PseudoNormal(best.triangle, best.nearest.feature);
@@ -257,7 +258,8 @@ SignedNearestPoint MeshTree::Closest(const Vec3& p_M) const {
   return out;
 }
 
-SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M) const {
+SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M,
+                                          double max_distance_m) const {
   CHECK(a_M.allFinite() && b_M.allFinite());
   const Bvh& bvh = impl_->bvh;
   const Vec3 a = bvh.Scaled(a_M), b = bvh.Scaled(b_M), middle = 0.5 * (a + b);
@@ -267,7 +269,10 @@ SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M) cons
   SegmentNearest best;
   double best2 = std::numeric_limits<double>::infinity();
   // The middle's own distance, found by the faster search, is an upper bound to start from.
-  double limit = ClosestUnsigned(0.5 * (a_M + b_M)).distance_m * bvh.scale + slack;
+  const double from_middle =
+      ClosestUnsigned(0.5 * (a_M + b_M), max_distance_m + 0.5 * (b_M - a_M).norm()).distance_m;
+  if (!std::isfinite(from_middle)) return best;
+  double limit = std::min(from_middle, max_distance_m) * bvh.scale + slack;
   const auto bound = [&](const Vec3& box_lo, const Vec3& box_hi) {
     const double by_box = (box_lo - hi).cwiseMax(lo - box_hi).cwiseMax(0.0).norm();
     // A slanting segment fills little of its own box: its distance to the sphere around the other
@@ -289,9 +294,10 @@ SegmentNearest MeshTree::ClosestToSegment(const Vec3& a_M, const Vec3& b_M) cons
         if (near.distance2 < best2) {
           best2 = near.distance2;
           best = {std::sqrt(best2), near.t, near.q, bvh.triangles[position]};
-          limit = best.distance_m * bvh.scale + slack;
+          limit = std::min(best.distance_m, max_distance_m) * bvh.scale + slack;
         }
       });
+  if (best.distance_m > max_distance_m) return {};
   return best;
 }
 

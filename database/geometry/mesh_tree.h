@@ -86,10 +86,18 @@ class MeshTree {
 
   /// The nearest point with its side. A point on the surface to rounding has distance 0 and either
   /// sign's normal is the outward one. A query that is not finite is our caller's bug: CHECK.
-  SignedNearestPoint Closest(const Vec3& p_M) const;
+  /// `max_distance_m` prunes: a bound that the caller knows already (the last answer plus what the
+  /// query moved since), or the distance from which on nobody cares. Where nothing lies within it
+  /// the distance is infinity, whichever side the query is on, and the rest means nothing;
+  /// otherwise the answer is what it is without a bound, to the bit.
+  SignedNearestPoint Closest(const Vec3& p_M,
+                             double max_distance_m = std::numeric_limits<double>::infinity()) const;
 
-  /// The nearest pair between the surface and the segment a_M b_M.
-  SegmentNearest ClosestToSegment(const Vec3& a_M, const Vec3& b_M) const;
+  /// The nearest pair between the surface and the segment a_M b_M; distance infinity when there is
+  /// none within `max_distance_m`.
+  SegmentNearest ClosestToSegment(
+      const Vec3& a_M, const Vec3& b_M,
+      double max_distance_m = std::numeric_limits<double>::infinity()) const;
 
   /// First triangle met by origin + s * direction, 0 <= s <= max_distance_m; both sides of a
   /// triangle count. The direction need not be unit, but not zero. Watertight at shared edges: a

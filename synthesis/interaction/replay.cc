@@ -98,7 +98,7 @@ Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTra
   return {};
 }
 
-void Record(const ContactSet& contacts, const StepResult& step, int frame,
+void Record(const HandContactSet& contacts, const StepResult& step, int frame,
             artefact::Motion* motion) {
   for (size_t i = 0; i < contacts.size(); ++i) {
     if (step.forces[i].f_onHand_W.norm() == 0.0) continue;
@@ -115,9 +115,9 @@ void Record(const ContactSet& contacts, const StepResult& step, int frame,
 }
 
 /// The hand begins at its reference: within a touch that lies inside what it touches.
-Status CheckBegin(const ContactSet& contacts, const ReplayScene& scene, Timestamp begin) {
-  const Contact* deepest = nullptr;
-  for (const Contact& c : contacts) {
+Status CheckBegin(const HandContactSet& contacts, const ReplayScene& scene, Timestamp begin) {
+  const HandContact* deepest = nullptr;
+  for (const HandContact& c : contacts) {
     if (deepest == nullptr || c.separation_m < deepest->separation_m) deepest = &c;
   }
   if (deepest == nullptr || deepest->separation_m >= -kDeepestBegin_m) return {};
@@ -169,7 +169,7 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
     if (trajectory.assumed[d]) motion.assumed_dofs.push_back(skeleton.dof_names()[d]);
   }
   if (!scene.fixed.empty()) motion.surface = scene.fixed.front().prop.name;
-  std::vector<FreeBody> bodies;
+  std::vector<MovingBody> bodies;
   for (const ReplayObject& object : scene.objects) {
     bodies.push_back({object.prop.mass, object.X_WP, object.V_P, geometry::Vec6::Zero()});
     motion.objects.push_back({object.prop.name, {object.X_WP}});
@@ -200,7 +200,7 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
     hand.time_constant_s = options.form == ReplayForm::kDamped ? sampler.TimeConstant(t) : 0.0;
     model::ComputePoses<double>(skeleton, hand.q, &kinematics);
     for (size_t o = 0; o < bodies.size(); ++o) placed[scene.fixed.size() + o].X_WP = bodies[o].X_WB;
-    HANDHOLD_ASSIGN(const ContactSet contacts,
+    HANDHOLD_ASSIGN(const HandContactSet contacts,
                     GenerateContacts(skeleton, kinematics, placed, options.contacts));
     if (k == 1) HANDHOLD_TRY(CheckBegin(contacts, scene, begin));
     HANDHOLD_ASSIGN(const StepResult result, stepper.Step(hand, contacts, bodies));

@@ -18,7 +18,7 @@
 #include "database/base/time.h"
 #include "database/model/prop.h"
 #include "database/model/skeleton.h"
-#include "synthesis/contact/contact_generator.h"
+#include "synthesis/contact/hand_contacts.h"
 #include "synthesis/interaction/step.h"
 
 namespace handhold::synthesis {

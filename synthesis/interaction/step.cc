@@ -26,7 +26,7 @@ void TangentFrame(const Vec3& n, const Vec3& slip, Vec3* t1, Vec3* t2) {
   *t2 = n.cross(*t1);
 }
 
-Vec6 GravityWrench(const FreeBody& body, const Vec3& gravity_W) {
+Vec6 GravityWrench(const MovingBody& body, const Vec3& gravity_W) {
   const Vec3 weight_B = body.mass.mass_kg * (body.X_WB.R.transpose() * gravity_W);
   Vec6 w;
   w << body.mass.p_BCom.cross(weight_B), weight_B;
@@ -34,7 +34,7 @@ Vec6 GravityWrench(const FreeBody& body, const Vec3& gravity_W) {
 }
 
 // Eq. 3 without contacts: [phi]^T M phi + w_ext, the wrench that accelerates the body by M^-1.
-Vec6 FreeWrench(const FreeBody& body, const geometry::Mat6& M, const Vec3& gravity_W) {
+Vec6 FreeWrench(const MovingBody& body, const geometry::Mat6& M, const Vec3& gravity_W) {
   return geometry::SpatialCross<double>(body.V_B).transpose() * (M * body.V_B) + body.w_external_B +
          GravityWrench(body, gravity_W);
 }
@@ -62,8 +62,8 @@ void InteractionStepper::Reset() {
   bend_before_.resize(0);
 }
 
-void InteractionStepper::Assemble(const HandStep& hand, const ContactSet& contacts,
-                                  std::span<const FreeBody> bodies) {
+void InteractionStepper::Assemble(const HandStep& hand, const HandContactSet& contacts,
+                                  std::span<const MovingBody> bodies) {
   const auto n = static_cast<Eigen::Index>(contacts.size());
   const double a = hand.time_constant_s / (hand.time_constant_s + options_.step_s);
   effective_compliance_ = (1.0 - a) * hand.compliance_rad_per_Nm;
@@ -78,13 +78,13 @@ void InteractionStepper::Assemble(const HandStep& hand, const ContactSet& contac
   model::ComputeJacobian<double>(skeleton_, hand.q, &kinematics_);
   J_.setZero(3 * n, skeleton_.nv());
   for (Eigen::Index i = 0; i < n; ++i) {
-    const Contact& c = contacts[static_cast<size_t>(i)];
+    const HandContact& c = contacts[static_cast<size_t>(i)];
     model::PointJacobian<double>(skeleton_, kinematics_, c.body, c.p_W, J_.middleRows(3 * i, 3));
   }
   G_.noalias() = J_ * effective_compliance_.asDiagonal() * J_.transpose();  // eq. 5
   u_.noalias() = J_ * dq_;
   for (Eigen::Index i = 0; i < n; ++i) {
-    const Contact& c = contacts[static_cast<size_t>(i)];
+    const HandContact& c = contacts[static_cast<size_t>(i)];
     u_.segment<3>(3 * i) -= root_offset_W_;
     // The surface gives sideways as it does downwards: it springs back by what the last friction
     // force had stretched it, and is stretched by the new one; the rest of the motion is slip.
@@ -100,12 +100,12 @@ void InteractionStepper::Assemble(const HandStep& hand, const ContactSet& contac
 }
 
 // Subtracts U_phi f + u_phi of eq. 10: the motion of the contact points on the free bodies.
-void InteractionStepper::AddBodyMotion(const ContactSet& contacts,
-                                       std::span<const FreeBody> bodies) {
+void InteractionStepper::AddBodyMotion(const HandContactSet& contacts,
+                                       std::span<const MovingBody> bodies) {
   const double h = options_.step_s;
   const auto n = static_cast<Eigen::Index>(contacts.size());
   for (size_t b = 0; b < bodies.size(); ++b) {
-    const FreeBody& body = bodies[b];
+    const MovingBody& body = bodies[b];
     const geometry::Mat6 M = geometry::SpatialInertia(body.mass);
     const geometry::Mat6 M_inverse = M.inverse();
     const geometry::Mat6 Ad_WB = geometry::Adjoint<double>(body.X_WB);
@@ -113,7 +113,7 @@ void InteractionStepper::AddBodyMotion(const ContactSet& contacts,
     // Gamma Ad, per contact on this body.
     std::vector<std::pair<Eigen::Index, Eigen::Matrix<double, 3, 6>>> rows;
     for (Eigen::Index i = 0; i < n; ++i) {
-      const Contact& c = contacts[static_cast<size_t>(i)];
+      const HandContact& c = contacts[static_cast<size_t>(i)];
       if (c.object != static_cast<int>(b)) continue;
       rows.emplace_back(i, geometry::Gamma<double>(c.p_W) * Ad_WB);
       u_.segment<3>(3 * i) -= h * (rows.back().second * V_free);
@@ -127,12 +127,12 @@ void InteractionStepper::AddBodyMotion(const ContactSet& contacts,
 }
 
 // The complementarity problem of section 7.1.3.
-void InteractionStepper::BuildLcp(const ContactSet& contacts) {
+void InteractionStepper::BuildLcp(const HandContactSet& contacts) {
   const auto n = static_cast<Eigen::Index>(contacts.size());
   const Eigen::Index per = options_.sides + 1;
   D_.setZero(3 * n, n * per);
   for (Eigen::Index i = 0; i < n; ++i) {
-    const Contact& c = contacts[static_cast<size_t>(i)];
+    const HandContact& c = contacts[static_cast<size_t>(i)];
     Vec3 t1, t2;
     // A polyhedral cone is exact only along its own directions: one of them is laid along where the
     // surface was stretched and slid in the last step, or, at a new contact, along where the point
@@ -156,7 +156,7 @@ void InteractionStepper::BuildLcp(const ContactSet& contacts) {
   M_.topLeftCorner(n * per, n * per).noalias() = D_.transpose() * G_ * D_;
   q_lcp_.head(n * per).noalias() = D_.transpose() * u_;
   for (Eigen::Index i = 0; i < n; ++i) {
-    const Contact& c = contacts[static_cast<size_t>(i)];
+    const HandContact& c = contacts[static_cast<size_t>(i)];
     M_(i * per, i * per) += c.surface_compliance_m_per_N;
     q_lcp_[i * per] += c.separation_m + c.normal_W.dot(root_offset_W_);
     M_(n * per + i, i * per) = c.friction;  // F_i
@@ -166,10 +166,11 @@ void InteractionStepper::BuildLcp(const ContactSet& contacts) {
 }
 
 // Eq. 3 integrated twice with the forces found: phi^{k+1}, then the pose.
-void InteractionStepper::AdvanceBodies(const ContactSet& contacts, std::span<FreeBody> bodies) {
+void InteractionStepper::AdvanceBodies(const HandContactSet& contacts,
+                                       std::span<MovingBody> bodies) {
   const double h = options_.step_s;
   for (size_t b = 0; b < bodies.size(); ++b) {
-    FreeBody& body = bodies[b];
+    MovingBody& body = bodies[b];
     const geometry::Mat6 M = geometry::SpatialInertia(body.mass);
     Vec6 w_B = FreeWrench(body, M, options_.gravity_W);
     for (size_t i = 0; i < contacts.size(); ++i) {
@@ -186,8 +187,8 @@ void InteractionStepper::AdvanceBodies(const ContactSet& contacts, std::span<Fre
   }
 }
 
-Result<StepResult> InteractionStepper::Step(const HandStep& hand, const ContactSet& contacts,
-                                            std::span<FreeBody> bodies) {
+Result<StepResult> InteractionStepper::Step(const HandStep& hand, const HandContactSet& contacts,
+                                            std::span<MovingBody> bodies) {
   if (hand.q.size() != skeleton_.nq() || hand.q_reference_next.size() != skeleton_.nq() ||
       hand.q_reference.size() != skeleton_.nq() ||
       hand.compliance_rad_per_Nm.size() != skeleton_.nv()) {
@@ -232,8 +233,8 @@ Result<StepResult> InteractionStepper::Step(const HandStep& hand, const ContactS
   root_offset_W_.setZero();
   memory_.clear();
   for (Eigen::Index i = 0; i < n; ++i) {
-    const Contact& c = contacts[static_cast<size_t>(i)];
-    ContactForce force;
+    const HandContact& c = contacts[static_cast<size_t>(i)];
+    HandForce force;
     force.f_onHand_W = f_.segment<3>(3 * i);
     const Vec3 du = motion.segment<3>(3 * i);
     const Vec3 slip_W = du - c.normal_W * c.normal_W.dot(du);

@@ -15,20 +15,11 @@
 #include "database/geometry/inertia.h"
 #include "database/model/kinematics.h"
 #include "database/model/skeleton.h"
-#include "synthesis/contact/contact_set.h"
+#include "synthesis/contact/hand_contacts.h"
 #include "synthesis/contact/lcp.h"
+#include "synthesis/contact/motion_model.h"
 
 namespace handhold::synthesis {
-
-/// A rigid body that is free to move, with its spatial velocity in body coordinates (omega, v of
-/// the frame's origin).
-struct FreeBody {
-  geometry::MassProperties mass;  ///< in the body's frame B; mass > 0
-  geometry::RigidTransform X_WB;
-  geometry::Vec6 V_B = geometry::Vec6::Zero();
-  geometry::Vec6 w_external_B = geometry::Vec6::Zero();  ///< wrench besides contacts and gravity,
-                                                         ///< body coordinates
-};
 
 struct StepOptions {
   double step_s = 0.002;  ///< h
@@ -54,15 +45,15 @@ struct HandStep {
   double time_constant_s = 0.0;
 };
 
-struct ContactForce {
+struct HandForce {
   geometry::Vec3 f_onHand_W = geometry::Vec3::Zero();  ///< f_i^{k+1}
   double slip_m_per_s = 0.0;  ///< tangential speed of the hand's point against the object's, over
                               ///< the step
 };
 
 struct StepResult {
-  Eigen::VectorXd q;                 ///< theta^{k+1}
-  std::vector<ContactForce> forces;  ///< one per contact given
+  Eigen::VectorXd q;              ///< theta^{k+1}
+  std::vector<HandForce> forces;  ///< one per contact given
   /// |theta_err| of eq. 7 at the start of the step: how far theta^k was from balance under the last
   /// forces at these contacts, both taken anew at theta^k; with a time constant, theta - theta_r +
   /// T (theta' - theta_r') - C J^T f. The step feeds it back (section 7.1.3, last paragraph), so it
@@ -80,17 +71,18 @@ class InteractionStepper {
   /// When the LCP is not solved, the hand keeps the forces of contacts that persist (by feature)
   /// and the summary says so. Errors: kInvalid for inputs that are not finite or do not fit the
   /// skeleton.
-  Result<StepResult> Step(const HandStep& hand, const ContactSet& contacts,
-                          std::span<FreeBody> bodies);
+  Result<StepResult> Step(const HandStep& hand, const HandContactSet& contacts,
+                          std::span<MovingBody> bodies);
 
   /// Forgets forces and root displacement: before another take.
   void Reset();
 
  private:
-  void Assemble(const HandStep& hand, const ContactSet& contacts, std::span<const FreeBody> bodies);
-  void AddBodyMotion(const ContactSet& contacts, std::span<const FreeBody> bodies);
-  void BuildLcp(const ContactSet& contacts);
-  void AdvanceBodies(const ContactSet& contacts, std::span<FreeBody> bodies);
+  void Assemble(const HandStep& hand, const HandContactSet& contacts,
+                std::span<const MovingBody> bodies);
+  void AddBodyMotion(const HandContactSet& contacts, std::span<const MovingBody> bodies);
+  void BuildLcp(const HandContactSet& contacts);
+  void AdvanceBodies(const HandContactSet& contacts, std::span<MovingBody> bodies);
 
   const model::Skeleton& skeleton_;
   StepOptions options_;

@@ -168,9 +168,10 @@ Result<double> NearestApproach(const Scene& scene, const Motion& motion) {
   for (Eigen::Index k = 0; k < frames; k += step) {
     model::ComputePoses<double>(hand, motion.q.col(k), &data);
     const synthesis::ContactOptions anywhere{.margin_m = std::min(nearest_m, 100.0)};
-    HANDHOLD_ASSIGN(const synthesis::ContactSet contacts,
+    HANDHOLD_ASSIGN(const synthesis::HandContactSet contacts,
                     synthesis::GenerateContacts(hand, data, {&placed, 1}, anywhere));
-    for (const synthesis::Contact& c : contacts) nearest_m = std::min(nearest_m, c.separation_m);
+    for (const synthesis::HandContact& c : contacts)
+      nearest_m = std::min(nearest_m, c.separation_m);
   }
   return nearest_m;
 }

@@ -423,6 +423,36 @@ TEST(CastRay, NothingSlipsThroughEdgesAndCorners) {
   }
 }
 
+// A bound that holds changes no bit; one that is too small finds nothing.
+TEST(Closest, ABoundPrunesAndNeverChangesTheAnswer) {
+  std::mt19937_64 rng(41);
+  const auto tree = MeshTree::Build(Torus()).value();
+  int none = 0;
+  for (const Vec3& p : Queries(tree->mesh(), 600, rng)) {
+    const SignedNearestPoint free = tree->Closest(p);
+    for (const double share : {1.0 + 1e-9, 1.5, 0.5}) {
+      const double bound = share * std::abs(free.distance_m);
+      const SignedNearestPoint bounded = tree->Closest(p, bound);
+      if (bound < std::abs(free.distance_m)) {
+        EXPECT_TRUE(std::isinf(bounded.distance_m));
+        ++none;
+      } else {
+        EXPECT_EQ(bounded.distance_m, free.distance_m);
+        EXPECT_EQ(bounded.triangle, free.triangle);
+        EXPECT_EQ((bounded.p_M - free.p_M).norm(), 0.0);
+      }
+    }
+    const Vec3 q = p + 0.3 * UniformVec(rng);
+    const SegmentNearest segment = tree->ClosestToSegment(p, q);
+    EXPECT_EQ(tree->ClosestToSegment(p, q, segment.distance_m * (1 + 1e-9)).distance_m,
+              segment.distance_m);
+    if (segment.distance_m > 1e-6) {
+      EXPECT_TRUE(std::isinf(tree->ClosestToSegment(p, q, 0.9 * segment.distance_m).distance_m));
+    }
+  }
+  EXPECT_GT(none, 400);
+}
+
 TEST(ClosestToSegment, IsTheLeastOverTheSegment) {
   const auto tree = MeshTree::Build(Torus()).value();
   std::mt19937_64 rng(11);

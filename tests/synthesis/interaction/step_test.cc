@@ -28,9 +28,9 @@ HandStep At(const Eigen::VectorXd& q, const Eigen::VectorXd& reference, const Ei
 
 Eigen::VectorXd One(double x) { return Eigen::VectorXd::Constant(1, x); }
 
-// Contact of the tip of the one-hinge hand, at q = 0, with a floor below it.
-Contact Floor(double separation_m, double friction) {
-  Contact c;
+// HandContact of the tip of the one-hinge hand, at q = 0, with a floor below it.
+HandContact Floor(double separation_m, double friction) {
+  HandContact c;
   c.body = 1;
   c.p_W = Vec3(kLength, 0, 0);
   c.normal_W = Vec3::UnitZ();
@@ -59,7 +59,7 @@ TEST(StepTest, TheSurfacesOwnComplianceSharesTheLoad) {
   StepOptions options;
   options.root_compliance_m_per_N = 0.0;
   InteractionStepper stepper(hand, options);
-  Contact floor = Floor(0.0, 0.0);
+  HandContact floor = Floor(0.0, 0.0);
   floor.surface_compliance_m_per_N = 1.0 / 5000;
   const auto result = stepper.Step(At(One(0), One(0), One(0.02), One(0.5)), {floor}, {});
   const double force = 2e-3 / (5e-3 + 2e-4);
@@ -74,7 +74,7 @@ TEST(StepTest, ASurfaceThatGripsGivesSidewaysAndComesBack) {
   StepOptions options;
   options.root_compliance_m_per_N = 0.0;
   InteractionStepper stepper(hand, options);
-  Contact wall = Floor(-1e-3, 0.5);
+  HandContact wall = Floor(-1e-3, 0.5);
   wall.normal_W = -Vec3::UnitX();  // the finger cannot move along x: it presses with 1e-3 / c = 5 N
   wall.surface_compliance_m_per_N = 1.0 / 5000;
   const double force = 2e-3 / (5e-3 + 2e-4);
@@ -126,7 +126,7 @@ TEST(StepTest, TheDampedFormsResidualSeesAContactThatMoved) {
     InteractionStepper stepper(hand, options);
     HandStep step = At(One(0), One(0.004), One(0.02), One(0.5));
     step.time_constant_s = 0.014;
-    Contact floor = Floor(1e-4, 0.0);
+    HandContact floor = Floor(1e-4, 0.0);
     floor.feature = 1;
     // From rest at the reference: the first step finds what is off itself.
     step.q = One(0.004);
@@ -160,7 +160,7 @@ TEST(StepTest, TheAbsoluteFormIsThePapers) {
     }
     model::KinematicsData data(hand);
     model::ComputeJacobian<double>(hand, q, &data);
-    Contact c = Floor(-1e-4, 0.6);
+    HandContact c = Floor(-1e-4, 0.6);
     c.body = 3;
     c.p_W = data.X_WB[3] * Vec3(0.026, 0, -0.006);
     c.normal_W = Vec3(0.1 * u(rng), 0, 1).normalized();
@@ -212,7 +212,7 @@ TEST(StepTest, FrictionHoldsBelowTheConeAndSlidesAtIt) {
   C << 0.3, 0.3;
   model::KinematicsData data(hand);
   model::ComputeJacobian<double>(hand, q, &data);
-  Contact c = Floor(0.0, 0.5);
+  HandContact c = Floor(0.0, 0.5);
   c.body = 2;
   c.p_W = data.X_WB[2] * Vec3(0.06, 0, 0) - Vec3(0, 0, 0.006);
   Eigen::MatrixXd J(3, 2);
@@ -228,7 +228,7 @@ TEST(StepTest, FrictionHoldsBelowTheConeAndSlidesAtIt) {
   // Which sideways pull makes friction vanish depends on G; sweep it, and look at both regimes.
   bool stuck = false, slid = false;
   for (double x = -8e-3; x <= 8e-3; x += 1e-3) {
-    const ContactForce f = pull(x);
+    const HandForce f = pull(x);
     const double normal = f.f_onHand_W.z(),
                  tangent = std::hypot(f.f_onHand_W.x(), f.f_onHand_W.y());
     ASSERT_GT(normal, 0.0);
@@ -253,12 +253,12 @@ TEST(StepTest, APushedFreeBallFollowsTheImplicitStepComputedByHand) {
   options.root_compliance_m_per_N = 0.0;
   options.gravity_W.setZero();
   InteractionStepper stepper(hand, options);
-  FreeBody ball;
+  MovingBody ball;
   ball.mass.mass_kg = 0.012;
   ball.mass.I_BCom_B = 2e-6 * geometry::Mat3::Identity();
   ball.X_WB.p = Vec3(kLength, 0, 0.026);
   ball.V_B << 0, 0, 0, 0, 0, -0.05;  // it comes down at 5 cm/s
-  Contact c;
+  HandContact c;
   c.body = 1;
   c.object = 0;
   c.p_W = Vec3(kLength, 0, 0.006);
@@ -266,7 +266,7 @@ TEST(StepTest, APushedFreeBallFollowsTheImplicitStepComputedByHand) {
   c.separation_m = 2e-5;
   c.friction = 0.0;
   // The reference lifts the tip by 1 mm: q = -0.01.
-  std::vector<FreeBody> bodies = {ball};
+  std::vector<MovingBody> bodies = {ball};
   const auto result = stepper.Step(At(One(0), One(0), One(-0.01), One(0.5)), {c}, bodies);
   ASSERT_TRUE(result);
   const double h = options.step_s, m = 0.012, G = kLength * kLength * 0.5;
@@ -282,17 +282,17 @@ TEST(StepTest, APushedFreeBallFollowsTheImplicitStepComputedByHand) {
 TEST(StepTest, AFreeBodyFallsAndSpinsAsNewtonAndEulerSay) {
   const model::Skeleton hand = testing::ChainHand({kLength}, 0.006);
   InteractionStepper stepper(hand, {});
-  FreeBody body;
+  MovingBody body;
   body.mass.mass_kg = 0.2;
   body.mass.I_BCom_B = Vec3(1e-4, 2e-4, 2.5e-4).asDiagonal();
   body.mass.p_BCom = Vec3(0.01, -0.02, 0.005);
   body.V_B << 1.0, 2.0, -0.5, 0.1, 0, 0;
-  std::vector<FreeBody> bodies = {body};
-  const auto momentum = [](const FreeBody& b) {  // angular about the centre, world axes
+  std::vector<MovingBody> bodies = {body};
+  const auto momentum = [](const MovingBody& b) {  // angular about the centre, world axes
     return Vec3(b.X_WB.R * b.mass.I_BCom_B * b.V_B.head<3>());
   };
   const Vec3 before = momentum(body);
-  const auto velocity_of_com = [](const FreeBody& b) {
+  const auto velocity_of_com = [](const MovingBody& b) {
     return Vec3(b.X_WB.R * (Vec3(b.V_B.tail<3>()) + Vec3(b.V_B.head<3>()).cross(b.mass.p_BCom)));
   };
   const Vec3 v0 = velocity_of_com(body);

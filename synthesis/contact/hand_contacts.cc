@@ -1,4 +1,4 @@
-#include "synthesis/contact/contact_generator.h"
+#include "synthesis/contact/hand_contacts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,12 +27,12 @@ bool HiddenByAnother(const PlacedProp& placed, size_t own, const geometry::Vec3&
 
 }  // namespace
 
-Result<ContactSet> GenerateContacts(const model::Skeleton& skeleton,
-                                    const model::KinematicsData& data,
-                                    std::span<const PlacedProp> props,
-                                    const ContactOptions& options) {
-  ContactSet contacts;
-  ContactSet of_pair;
+Result<HandContactSet> GenerateContacts(const model::Skeleton& skeleton,
+                                        const model::KinematicsData& data,
+                                        std::span<const PlacedProp> props,
+                                        const ContactOptions& options) {
+  HandContactSet contacts;
+  HandContactSet of_pair;
   std::vector<char> hidden;
   int feature = 0;
   for (int b = 1; b < skeleton.body_count(); ++b) {
@@ -48,7 +48,7 @@ Result<ContactSet> GenerateContacts(const model::Skeleton& skeleton,
               const geometry::ShapeDistance d,
               geometry::Distance(hand.shape, X_WH, shape.shape, placed.X_WP * shape.X_PS));
           if (!(d.distance_m < options.margin_m)) continue;
-          Contact contact;
+          HandContact contact;
           contact.body = b;
           contact.object = placed.object;
           contact.feature = feature;
@@ -62,9 +62,10 @@ Result<ContactSet> GenerateContacts(const model::Skeleton& skeleton,
         }
         const bool any_shown = std::find(hidden.begin(), hidden.end(), 0) != hidden.end();
         if (!any_shown && !of_pair.empty()) {
-          const auto shallowest = std::max_element(
-              of_pair.begin(), of_pair.end(),
-              [](const Contact& a, const Contact& c) { return a.separation_m < c.separation_m; });
+          const auto shallowest = std::max_element(of_pair.begin(), of_pair.end(),
+                                                   [](const HandContact& a, const HandContact& c) {
+                                                     return a.separation_m < c.separation_m;
+                                                   });
           if (shallowest->separation_m < 0) contacts.push_back(*shallowest);
           continue;
         }

@@ -1,4 +1,4 @@
-#include "synthesis/contact/contact_generator.h"
+#include "synthesis/contact/hand_contacts.h"
 
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 using geometry::Vec3;
 
 // One segment of 0.1 m from a base at height `z`, straight along X, tip of 6 mm radius.
-ContactSet Generate(const model::Prop& prop, double base_z_m, double base_x_m = 0.0) {
+HandContactSet Generate(const model::Prop& prop, double base_z_m, double base_x_m = 0.0) {
   const model::Skeleton hand = testing::ChainHand({0.1}, 0.006, Vec3(base_x_m, 0, base_z_m));
   model::KinematicsData data(hand);
   model::ComputePoses<double>(hand, hand.ZeroConfiguration(), &data);
@@ -21,8 +21,8 @@ ContactSet Generate(const model::Prop& prop, double base_z_m, double base_x_m = 
   return GenerateContacts(hand, data, {&placed, 1}, {}).value();
 }
 
-TEST(ContactGeneratorTest, ATipAboveAPlateHasItsSeparationAndTheOutwardNormal) {
-  const ContactSet contacts = Generate(testing::Plate(0.7, 2e-4), 0.008);
+TEST(HandContactsTest, ATipAboveAPlateHasItsSeparationAndTheOutwardNormal) {
+  const HandContactSet contacts = Generate(testing::Plate(0.7, 2e-4), 0.008);
   ASSERT_EQ(contacts.size(), 1u);
   EXPECT_NEAR(contacts[0].separation_m, 0.002, 1e-12);
   EXPECT_NEAR((contacts[0].normal_W - Vec3::UnitZ()).norm(), 0, 1e-12);
@@ -32,7 +32,7 @@ TEST(ContactGeneratorTest, ATipAboveAPlateHasItsSeparationAndTheOutwardNormal) {
   EXPECT_EQ(contacts[0].surface_compliance_m_per_N, 2e-4);
 }
 
-TEST(ContactGeneratorTest, InterpenetrationIsNegativeAndFarAwayIsNothing) {
+TEST(HandContactsTest, InterpenetrationIsNegativeAndFarAwayIsNothing) {
   EXPECT_NEAR(Generate(testing::Plate(0.5, 0), 0.0055)[0].separation_m, -0.0005, 1e-12);
   EXPECT_TRUE(Generate(testing::Plate(0.5, 0), 0.0115).empty());
 }
@@ -49,22 +49,22 @@ model::Prop BumpedPlate() {
   return prop;
 }
 
-TEST(ContactGeneratorTest, OnTopOfTheBumpOnlyTheBumpIsTouched) {
-  const ContactSet contacts = Generate(BumpedPlate(), 0.010, -0.1);  // tip over x = 0
+TEST(HandContactsTest, OnTopOfTheBumpOnlyTheBumpIsTouched) {
+  const HandContactSet contacts = Generate(BumpedPlate(), 0.010, -0.1);  // tip over x = 0
   ASSERT_EQ(contacts.size(), 1u);
   EXPECT_NEAR(contacts[0].separation_m, 0.0, 1e-9);
   EXPECT_NEAR(contacts[0].p_W.z(), 0.004, 1e-9);
 }
 
-TEST(ContactGeneratorTest, InTheCreaseBothSurfacesAreTouched) {
+TEST(HandContactsTest, InTheCreaseBothSurfacesAreTouched) {
   // 4 mm high and 52 mm round: the bump leaves the plate at x = sqrt(52^2 - 48^2) = 20 mm. Further
   // out than 21.3 mm the nearest point of the cylinder lies below the plate, on no surface.
-  const ContactSet contacts = Generate(BumpedPlate(), 0.0062, -0.1 + 0.021);
+  const HandContactSet contacts = Generate(BumpedPlate(), 0.0062, -0.1 + 0.021);
   ASSERT_EQ(contacts.size(), 2u);
   EXPECT_NE(contacts[0].feature, contacts[1].feature);
 }
 
-TEST(ContactGeneratorTest, ShapesItCannotUseAreNamed) {
+TEST(HandContactsTest, ShapesItCannotUseAreNamed) {
   model::SkeletonDraft draft = testing::ChainHand({0.1}, 0.006).draft();
   model::BodyShape box;
   box.name = "nail";

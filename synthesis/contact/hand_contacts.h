@@ -3,7 +3,7 @@
 ///
 /// Geometry only (database/geometry), never an engine's contacts: the replay must not share its
 /// collider with the truth it is checked against. Pinned by
-/// tests/synthesis/contact/contact_generator_test.cc.
+/// tests/synthesis/contact/hand_contacts_test.cc.
 #pragma once
 
 #include <span>
@@ -13,9 +13,23 @@
 #include "database/model/kinematics.h"
 #include "database/model/prop.h"
 #include "database/model/skeleton.h"
-#include "synthesis/contact/contact_set.h"
 
 namespace handhold::synthesis {
+
+/// One contact candidate between a body of the hand and an object.
+struct HandContact {
+  int body = 0;     ///< of the skeleton
+  int object = -1;  ///< index of the free object, -1: the fixed surface
+  int feature = 0;  ///< which pair of shapes: identifies the contact across steps
+  geometry::Vec3 p_W = geometry::Vec3::Zero();        ///< contact point, on the object's surface
+  geometry::Vec3 normal_W = geometry::Vec3::UnitZ();  ///< outward unit normal of the object (d_i0
+                                                      ///< of Kry & Pai 7.1.1)
+  double separation_m = 0.0;  ///< s_i0: distance along the normal, negative when they
+                              ///< interpenetrate
+  double friction = 0.5;
+  double surface_compliance_m_per_N = 0.0;
+};
+using HandContactSet = std::vector<HandContact>;
 
 /// A prop in the scene.
 struct PlacedProp {
@@ -39,10 +53,10 @@ struct ContactOptions {
 /// (hand shape, prop, prop shape), so that a contact can be followed. Body shapes other than
 /// spheres and capsules are skipped: UnusableHandShapes names them. Preconditions: `data` holds the
 /// poses (ComputePoses) of `skeleton`.
-Result<ContactSet> GenerateContacts(const model::Skeleton& skeleton,
-                                    const model::KinematicsData& data,
-                                    std::span<const PlacedProp> props,
-                                    const ContactOptions& options);
+Result<HandContactSet> GenerateContacts(const model::Skeleton& skeleton,
+                                        const model::KinematicsData& data,
+                                        std::span<const PlacedProp> props,
+                                        const ContactOptions& options);
 
 /// Names of body shapes that GenerateContacts cannot use (boxes, meshes): "palm/box". Said once by
 /// whoever replays.
