@@ -427,12 +427,24 @@ Status CopyLedger(Database& db, const std::vector<LedgerEntry>& entries,
   }
   HANDHOLD_ASSIGN(Statement put,
                   db.Prepare("INSERT OR REPLACE INTO tag VALUES(?1, ?2, ?3, ?4, ?5, ?6)"));
+  HANDHOLD_ASSIGN(Statement take, db.Prepare("UPDATE clip SET take=?1 WHERE clip=?2"));
+  std::map<std::string_view, Statement> correct;
+  for (const std::string_view field : CorrectableFields()) {
+    HANDHOLD_ASSIGN(Statement statement,
+                    db.Prepare("UPDATE clip SET " + std::string(field) + "=?1 WHERE clip=?2"));
+    correct.emplace(field, std::move(statement));
+  }
   for (const LedgerEntry& e : entries) {
     const auto row = rows.find(e.clip);
     if (row == rows.end()) continue;
     if (e.kind == LedgerKind::kNote) {
       HANDHOLD_TRY(PutNote(db, row->second, "ledger", e.value));
       continue;
+    }
+    if (e.kind == LedgerKind::kCorrection) {
+      HANDHOLD_TRY(correct.at(e.name).Bind(1, e.value).Bind(2, row->second).Run());
+      if (e.name == "name")
+        HANDHOLD_TRY(take.Bind(1, TakeOfName(e.value)).Bind(2, row->second).Run());
     }
     put.Bind(1, row->second)
         .Bind(2, LedgerKindName(e.kind))

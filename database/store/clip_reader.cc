@@ -240,6 +240,14 @@ Status FileReader::Start(const ClipReaderOptions& options) {
   // the file is locked once instead of for each of some forty statements.
   HANDHOLD_TRY(db_.Execute("BEGIN"));
   HANDHOLD_ASSIGN(tables_, GetTables(db_, options.damage));
+  const auto say = [](const std::optional<std::string>& said, std::string& text) {
+    if (said) text = *said;
+  };
+  say(options.name, tables_.info.name);
+  say(options.subject, tables_.info.subject);
+  say(options.session, tables_.info.session);
+  say(options.task, tables_.info.task);
+  say(options.prop, tables_.info.prop);
   if (tables_.recovered || !tables_.closed)
     tables_.info.properties["recovered"] = tables_.closed ? "closed after a crash" : "not closed";
   for (const StreamInfo& info : tables_.streams) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct ClipReaderOptions {
   /// missing there, and each such span is in `damage` and in the properties "damage.NNN".
   bool read_around = false;
   std::string vfs;
+  /// What info() says instead of what the file does: as the ledger corrects it. None: the file's.
+  std::optional<std::string> name = {}, subject = {}, session = {}, task = {}, prop = {};
 };
 
 /// A clip on disk. Opens files that were never closed too (a killed recorder), read-only media, and

@@ -12,8 +12,9 @@
 namespace handhold::store {
 namespace {
 
-constexpr LedgerKind kKinds[] = {LedgerKind::kTag,  LedgerKind::kRating,  LedgerKind::kLabel,
-                                 LedgerKind::kNote, LedgerKind::kConsent, LedgerKind::kSetting};
+constexpr LedgerKind kKinds[] = {
+    LedgerKind::kTag,     LedgerKind::kRating,  LedgerKind::kLabel,      LedgerKind::kNote,
+    LedgerKind::kConsent, LedgerKind::kSetting, LedgerKind::kCorrection, LedgerKind::kWithdrawn};
 /// All columns in their order: what the digest is over, then the digest.
 constexpr char kAllEntries[] =
     "SELECT id, uid, clip, subject, kind, name, value, removed, t_begin_ns, t_end_ns, replaces, "
@@ -152,8 +153,17 @@ std::string_view LedgerKindName(LedgerKind kind) {
       return "consent";
     case LedgerKind::kSetting:
       return "setting";
+    case LedgerKind::kCorrection:
+      return "correction";
+    case LedgerKind::kWithdrawn:
+      return "withdrawn";
   }
   return "unknown";
+}
+
+std::span<const std::string_view> CorrectableFields() {
+  static constexpr std::string_view kFields[] = {"name", "subject", "session", "task", "prop"};
+  return kFields;
 }
 
 Status CheckEntry(const LedgerEntry& e) {
@@ -168,6 +178,12 @@ Status CheckEntry(const LedgerEntry& e) {
        e.kind == LedgerKind::kConsent || e.kind == LedgerKind::kSetting) &&
       e.name.empty()) {
     return invalid("an entry needs a name");
+  }
+  if (e.kind == LedgerKind::kNote && e.value.empty()) return invalid("a note needs its text");
+  if (e.kind == LedgerKind::kCorrection) {
+    if (std::ranges::count(CorrectableFields(), e.name) == 0 || e.removed)
+      return invalid("a correction is of name, subject, session, task or prop");
+    if (e.name == "name" && e.value.empty()) return invalid("a clip needs a name");
   }
   if (e.kind == LedgerKind::kRating && !e.removed &&
       (e.value.size() != 1 || e.value[0] < '1' || e.value[0] > '5')) {

@@ -11,7 +11,9 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "database/base/digest.h"
@@ -28,11 +30,16 @@ enum class LedgerKind {
   kLabel,  ///< name: what ("grasp"), value: which ("tip pinch"), span: when; one holds per name and
            ///< span
   kNote,   ///< value: text; each note stands for itself
-  kConsent,  ///< of a subject, not a clip: name: what for ("publication"), value: "given",
-             ///< "withdrawn", ...
-  kSetting,  ///< of the library: name "contact_on_N" or "contact_off_N", value: the number
+  kConsent,     ///< of a subject, not a clip: name: what for ("publication"), value: "given",
+                ///< "withdrawn", ...
+  kCorrection,  ///< name: one of CorrectableFields, value: what it is instead of what the clip says
+  kWithdrawn,   ///< value: why; the clip stays as it is, lists and queries leave it out
+  kSetting,     ///< of the library: name "contact_on_N" or "contact_off_N", value: the number
 };
 std::string_view LedgerKindName(LedgerKind kind);
+/// What a correction may be of: "name", "subject", "session", "task", "prop". Never removed: what
+/// was said wrongly is corrected again.
+std::span<const std::string_view> CorrectableFields();
 
 struct LedgerEntry {
   std::string uid;      ///< set by Append

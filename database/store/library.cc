@@ -16,6 +16,7 @@
 #include <set>
 #include <thread>
 
+#include "database/base/check.h"
 #include "database/base/log.h"
 #include "database/base/names.h"
 #include "database/base/shell.h"
@@ -36,7 +37,8 @@ constexpr char kClipColumns[] =
     "closed, keep, red_count, gap_count, "
     "lost_samples, sha256, bytes, (SELECT group_concat(name, char(10)) FROM tag WHERE "
     "tag.clip=clip.clip AND kind='tag'), "
-    "(SELECT value FROM tag WHERE tag.clip=clip.clip AND kind='rating') FROM clip ";
+    "(SELECT value FROM tag WHERE tag.clip=clip.clip AND kind='rating'), "
+    "EXISTS(SELECT 1 FROM tag WHERE tag.clip=clip.clip AND kind='withdrawn') FROM clip ";
 
 ClipRow ReadClipRow(Statement& s) {
   ClipRow row;
@@ -65,6 +67,7 @@ ClipRow ReadClipRow(Statement& s) {
     at = end + 1;
   }
   if (!s.IsNull(19)) row.rating = s.Int(19);
+  row.withdrawn = s.Integer(20) != 0;
   return row;
 }
 
@@ -150,6 +153,7 @@ class FolderLibrary final : public Library {
       const std::string& condition, const std::function<void(Statement&)>& bind) const override;
   Result<std::vector<ClipRow>> Clips(const ClipFilter& filter) const override;
   Result<ClipRow> FindClip(const std::string& key) const override;
+  Result<std::string> Nearest(const std::string& field, const std::string& value) const override;
   Result<std::unique_ptr<ClipReader>> OpenClip(const std::string& key,
                                                const ClipReaderOptions& options) const override {
     Result<ClipRow> row = FindClip(key);
@@ -559,7 +563,8 @@ Result<std::vector<ClipRow>> FolderLibrary::ClipsWhere(
 Result<std::vector<ClipRow>> FolderLibrary::Clips(const ClipFilter& filter) const {
   return ClipsWhere(
       "(?1='' OR subject=?1) AND (?2='' OR task=?2) AND (?3='' OR prop=?3) AND (?4='' OR EXISTS("
-      "SELECT 1 FROM tag WHERE tag.clip=clip.clip AND kind='tag' AND name=?4)) "
+      "SELECT 1 FROM tag WHERE tag.clip=clip.clip AND kind='tag' AND name=?4)) AND ?7=EXISTS("
+      "SELECT 1 FROM tag WHERE tag.clip=clip.clip AND kind='withdrawn') "
       "ORDER BY utc_start_ns DESC, id LIMIT ?5 OFFSET ?6",
       [&](Statement& list) {
         list.Bind(1, filter.subject)
@@ -567,8 +572,26 @@ Result<std::vector<ClipRow>> FolderLibrary::Clips(const ClipFilter& filter) cons
             .Bind(3, filter.prop)
             .Bind(4, filter.tag)
             .Bind(5, filter.limit)
-            .Bind(6, filter.offset);
+            .Bind(6, filter.offset)
+            .Bind(7, filter.withdrawn ? 1 : 0);
       });
+}
+
+Result<std::string> FolderLibrary::Nearest(const std::string& field,
+                                           const std::string& value) const {
+  const bool tag = field == "tag";
+  CHECK(tag || std::ranges::count(CorrectableFields(), field) > 0);
+  std::vector<std::string> known;
+  HANDHOLD_ASSIGN(Statement list,
+                  catalogue_.Prepare(tag ? "SELECT DISTINCT name FROM tag WHERE kind='tag'"
+                                         : "SELECT DISTINCT " + field + " FROM clip WHERE " +
+                                               field + "<>'' LIMIT 10000"));
+  HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
+    known.push_back(row.String(0));
+    return {};
+  }));
+  if (std::ranges::count(known, value) > 0) return std::string();
+  return "no clip has the " + field + " '" + value + "'" + DidYouMean(value, known);
 }
 
 Result<ClipRow> FolderLibrary::FindClip(const std::string& key) const {

@@ -27,7 +27,8 @@ namespace handhold::store {
 /// Called now and then; false cancels (kCancelled), leaving the catalogue as it was.
 using Progress = std::function<bool(double fraction, std::string_view what)>;
 
-/// A clip as the catalogue knows it.
+/// A clip as the catalogue knows it: name, subject, session, task and prop as the ledger corrects
+/// them.
 struct ClipRow {
   int64_t row = 0;  ///< key within the catalogue; changes with a rebuild
   std::string id, path, name, subject, session, task, prop;
@@ -40,6 +41,7 @@ struct ClipRow {
   int64_t bytes = 0;
   std::vector<std::string> tags;
   std::optional<int> rating;
+  bool withdrawn = false;
 };
 
 struct ClipFilter {
@@ -48,7 +50,8 @@ struct ClipFilter {
   std::string task = {};
   std::string prop = {};
   std::string tag = {};
-  int64_t limit = -1;  ///< -1: all
+  bool withdrawn = false;  ///< those instead of the others
+  int64_t limit = -1;      ///< -1: all
   int64_t offset = 0;
 };
 
@@ -119,9 +122,12 @@ class Library {
   /// By id, the beginning of one, or name; kNotFound names the nearest, or the file that could not
   /// be catalogued, kInvalid an ambiguity.
   virtual Result<ClipRow> FindClip(const std::string& key) const = 0;
-  /// As FindClip. kCorrupt when the file holds another clip (files that were exchanged), kIo when
-  /// it is gone. Who asks for what is left (options.damage) gets a clip that could not be
-  /// catalogued too.
+  /// Why nothing was found: where no clip at all has `value` as its `field` (subject, task, prop,
+  /// tag, name, session), that, with the nearest that some has; else empty.
+  virtual Result<std::string> Nearest(const std::string& field, const std::string& value) const = 0;
+  /// As FindClip; its info() is as the ledger corrects it. kCorrupt when the file holds another
+  /// clip (files that were exchanged), kIo when it is gone. Who asks for what is left
+  /// (options.damage) gets a clip that could not be catalogued too.
   virtual Result<std::unique_ptr<ClipReader>> OpenClip(
       const std::string& key, const ClipReaderOptions& options = {}) const = 0;
 

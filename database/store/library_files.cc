@@ -94,7 +94,13 @@ AsItLies LookAt(const std::string& file) {
 Result<std::unique_ptr<ClipReader>> OpenRow(const std::string& path, const ClipRow& row,
                                             const ClipReaderOptions& options) {
   const std::string file = path + "/clips/" + row.path;
-  Result<std::unique_ptr<ClipReader>> clip = ClipReader::Open(file, options);
+  ClipReaderOptions said = options;
+  said.name = row.name;
+  said.subject = row.subject;
+  said.session = row.session;
+  said.task = row.task;
+  said.prop = row.prop;
+  Result<std::unique_ptr<ClipReader>> clip = ClipReader::Open(file, said);
   if (!clip) {
     std::error_code error;
     if (clip.error().code != ErrorCode::kNotFound || fs::exists(file, error)) return clip;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <set>
 
+#include "database/base/names.h"
 #include "database/store/query_clip.h"
 #include "database/store/query_plan.h"
 
@@ -14,26 +17,6 @@ using recording::Event;
 
 enum class Truth { kFalse, kUnknown, kTrue };
 Truth Of(bool b) { return b ? Truth::kTrue : Truth::kFalse; }
-
-bool Compare(Operator op, double value, double with) {
-  switch (op) {
-    case Operator::kEqual:
-      return value == with;
-    case Operator::kNotEqual:
-      return value != with;
-    case Operator::kLess:
-      return value < with;
-    case Operator::kAtMost:
-      return value <= with;
-    case Operator::kGreater:
-      return value > with;
-    case Operator::kAtLeast:
-      return value >= with;
-    case Operator::kMatches:
-      break;
-  }
-  return false;
-}
 
 /// What bounds say about a comparison; kUnknown: they leave it open.
 Truth Decide(Operator op, const Bounds& b, double with) {
@@ -329,6 +312,8 @@ class ClipEvaluation {
       case Field::kTag:
       case Field::kLabel:
       case Field::kStream:
+      case Field::kMarker:
+      case Field::kChannel:
       case Field::kProperty: {
         const bool said = node.field == Field::kTag || node.field == Field::kLabel;
         HANDHOLD_ASSIGN(const std::vector<std::string> texts, clip_.Texts(node.field, node.key));
@@ -350,6 +335,10 @@ class ClipEvaluation {
         return number(row.length.seconds());
       case Field::kRating:
         return row.rating ? number(*row.rating) : Truth::kUnknown;
+      case Field::kUnrated:
+        return row.rating || run_.said_known ? Of(!row.rating) : Truth::kUnknown;
+      case Field::kWithdrawn:
+        return row.withdrawn || run_.said_known ? Of(row.withdrawn) : Truth::kUnknown;
       case Field::kTake:
         return number(row.take);
       case Field::kGaps:
@@ -523,10 +512,31 @@ class QueryRun {
       ++done;
       if (!run_.go_on()) return Error{ErrorCode::kCancelled, "query cancelled"};
     }
+    if (result_.rows.empty()) {
+      HANDHOLD_ASSIGN(result_.clips,
+                      library_.catalogue().QueryInteger("SELECT count(*) FROM clip"));
+      HANDHOLD_TRY(Hint(plan_.root));
+    }
     return std::move(result_);
   }
 
  private:
+  /// Of what no clip has at all, the nearest that some has.
+  Status Hint(const PlanNode& node) {
+    for (const PlanNode& child : node.children) HANDHOLD_TRY(Hint(child));
+    static const std::map<Field, std::string> kNames = {
+        {Field::kName, "name"}, {Field::kSubject, "subject"}, {Field::kSession, "session"},
+        {Field::kTask, "task"}, {Field::kProp, "prop"},       {Field::kTag, "tag"}};
+    const auto name = kNames.find(node.field);
+    if (node.kind != PlanNode::Kind::kField || node.op != Operator::kEqual || name == kNames.end())
+      return {};
+    for (const std::string& text : node.texts) {
+      HANDHOLD_ASSIGN(std::string hint, library_.Nearest(name->second, text));
+      if (!hint.empty()) result_.hints.push_back(std::move(hint));
+    }
+    return {};
+  }
+
   Status FindTexts(const PlanNode& node) {
     for (const PlanNode& child : node.children) HANDHOLD_TRY(FindTexts(child));
     if (node.kind != PlanNode::Kind::kField || node.field != Field::kText) return {};
@@ -549,7 +559,8 @@ class QueryRun {
   static bool AsksWhatWasSaid(const PlanNode& node) {
     if (node.kind == PlanNode::Kind::kField &&
         (node.field == Field::kTag || node.field == Field::kLabel || node.field == Field::kRating ||
-         node.field == Field::kText))
+         node.field == Field::kText || node.field == Field::kUnrated ||
+         node.field == Field::kWithdrawn))
       return true;
     return std::ranges::any_of(node.children, AsksWhatWasSaid);
   }
@@ -595,6 +606,10 @@ class QueryRun {
   Result<std::vector<ClipRow>> Candidates() {
     Prefilter filter;
     filter.Add(plan_.root, plan_);
+    if (!plan_.asks_withdrawn) {
+      filter.where +=
+          " AND NOT EXISTS(SELECT 1 FROM tag w WHERE w.clip=clip.clip AND w.kind='withdrawn')";
+    }
     const bool of_kind = plan_.rows && !plan_.rows->kind.empty();
     if (of_kind)
       filter.where += " AND EXISTS(SELECT 1 FROM event e WHERE e.kind=?1 AND e.clip=clip.clip)";
@@ -686,6 +701,44 @@ Result<Query> Query::Parse(std::string_view text, const Library& library) {
 
 Result<QueryResult> Query::Run(const QueryOptions& options, const Progress& progress) const {
   return QueryRun(*plan_, *library_, options).Run(progress);
+}
+
+Result<std::vector<QueryGroup>> GroupRows(const QueryResult& result,
+                                          const std::vector<std::string>& fields) {
+  using Get = std::function<std::string(const QueryRow&)>;
+  static const std::vector<std::pair<std::string, Get>> kFields = {
+      {"clip", [](const QueryRow& r) { return r.clip_name; }},
+      {"subject", [](const QueryRow& r) { return r.subject; }},
+      {"task", [](const QueryRow& r) { return r.task; }},
+      {"prop", [](const QueryRow& r) { return r.prop; }},
+      {"date", [](const QueryRow& r) { return FormatUtc(r.utc_start).substr(0, 10); }},
+      {"event", [](const QueryRow& r) { return r.event ? r.event->kind : ""; }},
+      {"text", [](const QueryRow& r) { return r.event ? r.event->text : ""; }},
+      {"origin", [](const QueryRow& r) { return r.event ? r.event->origin : ""; }}};
+  std::vector<const Get*> keys;
+  for (const std::string& field : fields) {
+    const auto found = std::ranges::find(kFields, field, &std::pair<std::string, Get>::first);
+    if (found == kFields.end()) {
+      std::vector<std::string> names;
+      for (const auto& known : kFields) names.push_back(known.first);
+      return Error{ErrorCode::kInvalid,
+                   "rows cannot be grouped by '" + field + "'" + DidYouMean(field, names)};
+    }
+    keys.push_back(&found->second);
+  }
+  std::map<std::vector<std::string>, std::pair<int64_t, std::set<std::string>>> groups;
+  for (const QueryRow& row : result.rows) {
+    std::vector<std::string> key;
+    for (const Get* get : keys) key.push_back((*get)(row));
+    auto& [rows, clips] = groups[key];
+    ++rows;
+    clips.insert(row.clip_id);
+  }
+  if (fields.empty()) groups[{}];  // none is a number, too
+  std::vector<QueryGroup> out;
+  for (const auto& [key, group] : groups)
+    out.push_back({key, group.first, static_cast<int64_t>(group.second.size())});
+  return out;
 }
 
 }  // namespace handhold::store

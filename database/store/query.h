@@ -54,12 +54,26 @@ struct QueryResult {
   std::vector<QueryRow> rows;  ///< by start of the clip, id, time of the event: pages do not shift
                                ///< when later takes are added
   bool more = false;           ///< there are rows beyond the limit
-  Issues issues;            ///< clips that could not be read, or not be catalogued: they are in no
-                            ///< row; and whether tags, ratings and notes are known, where the query
-                            ///< asks for them
-  int64_t clips_asked = 0;  ///< that the catalogue could not rule out as a whole
-  int64_t clips_opened = 0;  ///< whose samples had to be looked at
+  Issues issues;  ///< clips that could not be read, or not be catalogued: they are in no
+                  ///< row; and whether tags, ratings and notes are known, where the query
+                  ///< asks for them
+  // Where there are no rows:
+  int64_t clips = 0;               ///< in the library
+  std::vector<std::string> hints;  ///< values asked for that no clip has, with the nearest one
+  int64_t clips_asked = 0;         ///< that the catalogue could not rule out as a whole
+  int64_t clips_opened = 0;        ///< whose samples had to be looked at
 };
+
+/// Rows in groups: what they share, how many there are, of how many clips.
+struct QueryGroup {
+  std::vector<std::string> keys;  ///< in the order of the fields
+  int64_t rows = 0, clips = 0;
+};
+/// By "clip", "subject", "task", "prop", "date" (UTC), "event", "text" or "origin" (of the rows'
+/// events; empty of clips); by none: all together. Ordered by their keys. kInvalid for another
+/// field, with the nearest.
+Result<std::vector<QueryGroup>> GroupRows(const QueryResult& result,
+                                          const std::vector<std::string>& fields);
 
 class Query {
  public:

@@ -44,6 +44,26 @@ Bounds Loosened(Measure::Function function, Bounds b) {
 
 }  // namespace
 
+bool Compare(Operator op, double value, double with) {
+  switch (op) {
+    case Operator::kEqual:
+      return value == with;
+    case Operator::kNotEqual:
+      return value != with;
+    case Operator::kLess:
+      return value < with;
+    case Operator::kAtMost:
+      return value <= with;
+    case Operator::kGreater:
+      return value > with;
+    case Operator::kAtLeast:
+      return value >= with;
+    case Operator::kMatches:
+      break;
+  }
+  return false;
+}
+
 Result<Statement*> QueryStatements::Get(const char* sql) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) {
@@ -94,10 +114,19 @@ Result<std::vector<std::string>> QueryClip::Texts(Field field, const std::string
   static constexpr char kLabels[] = "SELECT value FROM tag WHERE clip=?1 AND kind='label'";
   static constexpr char kStreams[] = "SELECT name FROM clip_stream WHERE clip=?1";
   static constexpr char kProperty[] = "SELECT value FROM clip_property WHERE clip=?1 AND key=?2";
-  const char* sql = field == Field::kTag      ? kTags
-                    : field == Field::kLabel  ? kLabels
-                    : field == Field::kStream ? kStreams
-                                              : kProperty;
+  static constexpr char kMarkers[] =
+      "SELECT substr(c.name, 1, length(c.name)-2) FROM clip_channel c JOIN clip_stream s ON "
+      "s.clip=c.clip AND s.stream=c.stream WHERE c.clip=?1 AND s.kind IN ('markers', 'poses') AND "
+      "substr(c.name, -2)='.x'";
+  static constexpr char kChannels[] =
+      "SELECT name FROM clip_channel WHERE clip=?1 UNION "
+      "SELECT sensor||'.normal_force' FROM clip_zone WHERE clip=?1";
+  const char* sql = field == Field::kTag       ? kTags
+                    : field == Field::kLabel   ? kLabels
+                    : field == Field::kStream  ? kStreams
+                    : field == Field::kMarker  ? kMarkers
+                    : field == Field::kChannel ? kChannels
+                                               : kProperty;
   HANDHOLD_ASSIGN(Statement * get, statements_.Get(sql));
   get->Bind(1, row_.row);
   if (field == Field::kProperty) get->Bind(2, key);
@@ -180,6 +209,27 @@ Result<const std::vector<Signal>*> QueryClip::Signals(const Measure& measure,
     }
     return &signals_.emplace(key, std::move(signals)).first->second;
   }
+  const Dimension dimension =
+      measure.function == Measure::Function::kHeld ? measure.held_dimension : measure.dimension;
+  if (measure.derived != Derived::kNone) {
+    static constexpr char kItems[] =
+        "SELECT c.stream, c.position, c.unit, s.name, ifnull(o.position, -1) FROM clip_channel c "
+        "JOIN clip_stream s ON s.clip=c.clip AND s.stream=c.stream LEFT JOIN clip_channel o ON "
+        "o.clip=c.clip AND o.stream=c.stream AND o.name=?4 WHERE c.name=?2 AND c.clip=?1 AND "
+        "(?3='' OR s.name=?3) AND s.kind IN ('markers', 'poses') ORDER BY c.stream";
+    const bool distance = measure.derived == Derived::kDistance;
+    HANDHOLD_ASSIGN(Statement * get, statements_.Get(kItems));
+    get->Bind(1, row_.row).Bind(2, measure.channel).Bind(3, measure.source).Bind(4, measure.other);
+    HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
+      const Unit* unit = FindUnit(s.Text(2));
+      if (unit == nullptr || unit->dimension != Dimension::kLength) return {};
+      if (distance && s.Integer(4) < 0) return {};
+      add(s.String(3) + ":" + measure.channel, s.String(2) + (distance ? "" : "/s"),
+          {s.Int(0), s.Int(1), "", 0, measure.derived, s.Int(4)});
+      return {};
+    }));
+    return &signals_.emplace(key, std::move(signals)).first->second;
+  }
   static constexpr char kChannels[] =
       "SELECT c.stream, c.position, c.unit, s.name FROM clip_channel c JOIN clip_stream s ON "
       "s.clip=c.clip AND s.stream=c.stream WHERE c.name=?2 AND c.clip=?1 AND (?3='' OR s.name=?3) "
@@ -189,7 +239,7 @@ Result<const std::vector<Signal>*> QueryClip::Signals(const Measure& measure,
   HANDHOLD_TRY(get->ForEach([&](Statement& s) -> Status {
     const Unit* unit = FindUnit(s.Text(2));
     if (measure.function != Measure::Function::kMissing &&
-        (unit == nullptr || unit->dimension != measure.dimension))
+        (unit == nullptr || unit->dimension != dimension))
       return {};
     add(s.String(3) + ":" + measure.channel, s.String(2), {s.Int(0), s.Int(1), "", 0});
     return {};
@@ -274,6 +324,21 @@ Result<Bounds> QueryClip::KnownOfClip(const Measure& measure, const Signal& sign
 
 Result<Bounds> QueryClip::Known(const Measure& measure, const Signal& signal,
                                 const std::optional<Window>& window) {
+  if (measure.derived != Derived::kNone) return Bounds{-kInf, kInf};
+  if (measure.function == Measure::Function::kHeld) {
+    // Nothing is held for any time where the extremes rule it out.
+    Measure extreme = measure;
+    const bool greater =
+        measure.held_op == Operator::kGreater || measure.held_op == Operator::kAtLeast;
+    const bool less = measure.held_op == Operator::kLess || measure.held_op == Operator::kAtMost;
+    if (!greater && !less) return Bounds{0.0, kInf};
+    extreme.function = greater ? Measure::Function::kPeak : Measure::Function::kMin;
+    extreme.dimension = measure.held_dimension;
+    HANDHOLD_ASSIGN(const Bounds known, Known(extreme, signal, window));
+    if (known.none) return known;
+    const bool never = greater ? known.high < measure.held_value : known.low > measure.held_value;
+    return Bounds{0.0, never ? 0.0 : kInf};
+  }
   return window ? KnownOfWindow(measure, signal, *window) : KnownOfClip(measure, signal);
 }
 
@@ -281,6 +346,15 @@ Result<Bounds> QueryClip::Measured(const Measure& measure, const Signal& signal,
                                    const std::optional<Window>& window) {
   if (!reader_) {
     HANDHOLD_ASSIGN(reader_, OpenRow(library_.path(), row_));
+  }
+  const Unit* unit = FindUnit(signal.unit);
+  if (measure.function == Measure::Function::kHeld) {
+    HANDHOLD_ASSIGN(const std::optional<double> longest_s,
+                    LongestHeld(*reader_, signal, window, [&](double value) {
+                      return Compare(measure.held_op, unit != nullptr ? ToSi(value, *unit) : value,
+                                     measure.held_value);
+                    }));
+    return longest_s ? Bounds{*longest_s, *longest_s} : Bounds{0.0, 0.0, true};
   }
   HANDHOLD_ASSIGN(const SignalStats stats, MeasureSignal(*reader_, signal, window));
   const bool missing = measure.function == Measure::Function::kMissing;
@@ -305,7 +379,6 @@ Result<Bounds> QueryClip::Measured(const Measure& measure, const Signal& signal,
     default:
       value = stats.missing_fraction();
   }
-  const Unit* unit = FindUnit(signal.unit);
   if (!missing && unit != nullptr) value = ToSi(value, *unit);
   return Bounds{value, value};
 }

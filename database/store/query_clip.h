@@ -27,6 +27,9 @@ struct Bounds {
   bool none = false;
 };
 
+/// False for '~', which is for text.
+bool Compare(Operator op, double value, double with);
+
 /// The catalogue's prepared questions, shared by all clips of a run.
 class QueryStatements {
  public:

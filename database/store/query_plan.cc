@@ -30,10 +30,14 @@ constexpr FieldInfo kFields[] = {
     {"tag", Field::kTag, FieldType::kText, false, 1},
     {"label", Field::kLabel, FieldType::kText, false, 1},
     {"stream", Field::kStream, FieldType::kText, false, 1},
+    {"marker", Field::kMarker, FieldType::kText, false, 1},
+    {"channel", Field::kChannel, FieldType::kText, false, 1},
     {"text", Field::kText, FieldType::kText, false, 1},
     {"date", Field::kDate, FieldType::kDate},
     {"duration", Field::kDuration, FieldType::kTime},
     {"rating", Field::kRating, FieldType::kNumber, false, 1},
+    {"unrated", Field::kUnrated, FieldType::kFlag, false, 1},
+    {"withdrawn", Field::kWithdrawn, FieldType::kFlag, false, 1},
     {"take", Field::kTake, FieldType::kNumber},
     {"gaps", Field::kGaps, FieldType::kNumber},
     {"lost", Field::kLost, FieldType::kNumber},
@@ -241,6 +245,7 @@ class Planner {
       case SyntaxNode::Kind::kWithin:
         return Within(syntax, window);
       case SyntaxNode::Kind::kTest:
+        if (syntax.hold) return Held(syntax, window);
         return syntax.is_call ? Call(syntax, window) : FieldTest(syntax);
       case SyntaxNode::Kind::kName:
         return Name(syntax);
@@ -290,6 +295,8 @@ class Planner {
                      "'" + name + "' wants a comparison, as in '" + Example(*field) + "'");
       node.kind = PlanNode::Kind::kField;
       node.field = field->field;
+      node.cost = field->cost;
+      plan_.asks_withdrawn = plan_.asks_withdrawn || field->field == Field::kWithdrawn;
       return node;
     }
     HANDHOLD_ASSIGN(const bool known, KnownKind(name));
@@ -480,7 +487,8 @@ class Planner {
         if (!argument.origin.text.empty())
           return Wrong(argument.origin.at, "'by' belongs to events, not to channels");
       }
-      HANDHOLD_TRY(quality ? FindQuality(syntax, measure) : FindChannel(syntax, value, measure));
+      HANDHOLD_TRY(quality ? FindQuality(syntax, measure)
+                           : FindChannel(syntax.arguments.front().kind, value, measure));
     }
     if (measure.function == Measure::Function::kMissing && value.unit.text.empty() &&
         value.number != 0.0) {
@@ -489,6 +497,35 @@ class Planner {
     }
     HANDHOLD_ASSIGN(const double number, Quantity(value, measure.dimension, measure.label));
     node.numbers.push_back(number);
+    node.measure = plan_.measures.size();
+    plan_.measures.push_back({.measure = std::move(measure), .key = ""});
+    if (window != nullptr) plan_.measures.back().window = *window;
+    return node;
+  }
+
+  /// "normal_force > 2 N for 0.5 s": as a measure, the longest time for which it holds.
+  Result<PlanNode> Held(const SyntaxNode& syntax, const PlanNode* window) {
+    const ValueSyntax& value = syntax.values.front();
+    if (syntax.is_call)
+      return Wrong(syntax.operand.at,
+                   "'for' wants a channel, as in 'normal_force > 2 N for 0.5 s'");
+    if (value.kind != ValueSyntax::Kind::kQuantity || syntax.op == Operator::kMatches)
+      return Wrong(value.at,
+                   "'" + syntax.operand.text + "' is compared with a number and its unit");
+    Measure measure;
+    measure.function = Measure::Function::kHeld;
+    HANDHOLD_TRY(FindChannel(syntax.operand, value, measure));
+    HANDHOLD_ASSIGN(measure.held_value, Quantity(value, measure.dimension, syntax.operand.text));
+    measure.held_op = syntax.op;
+    measure.held_dimension = measure.dimension;
+    measure.dimension = Dimension::kTime;
+    measure.label = "held(" + syntax.operand.text + ")";
+    PlanNode node;
+    node.kind = PlanNode::Kind::kMeasure;
+    node.op = Operator::kAtLeast;
+    node.cost = 2;
+    HANDHOLD_ASSIGN(const double least_s, Quantity(*syntax.hold, Dimension::kTime, "for"));
+    node.numbers.push_back(least_s);
     node.measure = plan_.measures.size();
     plan_.measures.push_back({.measure = std::move(measure), .key = ""});
     if (window != nullptr) plan_.measures.back().window = *window;
@@ -532,8 +569,38 @@ class Planner {
     return false;
   }
 
-  Status FindChannel(const SyntaxNode& syntax, const ValueSyntax& value, Measure& measure) {
-    const Word& word = syntax.arguments.front().kind;
+  /// "RIFT.speed", "RIFT.to.RTHT": of a marker or body that some clip has.
+  Result<bool> FindDerived(Measure& measure) {
+    static constexpr std::string_view kSpeed = ".speed", kTo = ".to.";
+    const std::string name = measure.channel;
+    const size_t to = name.find(kTo);
+    if (to != std::string::npos) {
+      measure.derived = Derived::kDistance;
+      measure.dimension = Dimension::kLength;
+      measure.channel = name.substr(0, to) + ".x";
+      measure.other = name.substr(to + kTo.size()) + ".x";
+    } else if (name.ends_with(kSpeed)) {
+      measure.derived = Derived::kSpeed;
+      measure.dimension = Dimension::kSpeed;
+      measure.channel = name.substr(0, name.size() - kSpeed.size()) + ".x";
+    }
+    if (measure.derived != Derived::kNone) {
+      static constexpr char kThere[] =
+          "SELECT 1 FROM clip_channel c JOIN clip_stream s ON s.clip=c.clip AND s.stream=c.stream "
+          "WHERE c.name=?1 AND s.kind IN ('markers', 'poses') LIMIT 1";
+      HANDHOLD_ASSIGN(bool there, Exists(kThere, measure.channel));
+      if (there && !measure.other.empty()) {
+        HANDHOLD_ASSIGN(there, Exists(kThere, measure.other));
+      }
+      if (there) return true;
+    }
+    measure.derived = Derived::kNone;
+    measure.channel = name;
+    measure.other.clear();
+    return false;
+  }
+
+  Status FindChannel(const Word& word, const ValueSyntax& value, Measure& measure) {
     const bool missing = measure.function == Measure::Function::kMissing;
     if (!missing) {
       HANDHOLD_ASSIGN(const bool sensor, FindSensorChannel(word.text, measure));
@@ -558,6 +625,10 @@ class Planner {
         measure.channel = first.String(0);
         HANDHOLD_ASSIGN(units, UnitsOf(measure));
       }
+    }
+    if (units.empty() && !missing) {
+      HANDHOLD_ASSIGN(const bool derived, FindDerived(measure));
+      if (derived) return {};
     }
     if (units.empty()) return NoChannel(word, missing);
     if (missing) return {};

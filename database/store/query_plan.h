@@ -10,6 +10,7 @@
 #include "database/base/time.h"
 #include "database/store/query_syntax.h"
 #include "database/store/query_units.h"
+#include "database/store/signal.h"
 #include "database/store/sqlite.h"
 
 namespace handhold::store {
@@ -31,11 +32,15 @@ enum class Field {
   kTag,       ///< any of them
   kLabel,     ///< the value of a grasp or other label
   kStream,    ///< the name of any stream
+  kMarker,    ///< of any marker or body
+  kChannel,   ///< of any channel, calibrated ones too ("plate.normal_force")
   kProperty,  ///< properties[key]
   kText,      ///< free text: notes, event texts, properties, text streams
   kDate,
   kDuration,
   kRating,
+  kUnrated,
+  kWithdrawn,
   kTake,
   kGaps,
   kLost,
@@ -52,7 +57,7 @@ enum class Field {
 
 /// What a test compares.
 struct Measure {
-  enum class Function { kPeak, kMin, kMean, kRms, kRange, kMissing, kCount, kQuality };
+  enum class Function { kPeak, kMin, kMean, kRms, kRange, kMissing, kCount, kQuality, kHeld };
   enum class Target {
     kSensors,  ///< one calibrated channel of the event's sensor, else of any
     kSensor,   ///< of the sensor named
@@ -60,11 +65,17 @@ struct Measure {
   };
   Function function = Function::kPeak;
   Target target = Target::kSensors;
-  std::string source;      ///< sensor or stream; empty: any
-  std::string channel;     ///< recorded channel
-  int sensor_channel = 0;  ///< calibrated channel
-  EventRef event;          ///< of kCount
-  std::string quality;     ///< of kQuality: the item's `what`; `source` its stream
+  std::string source;                ///< sensor or stream; empty: any
+  std::string channel;               ///< recorded channel
+  Derived derived = Derived::kNone;  ///< of a channel: what is made of it; `channel` is then an x
+  std::string other;                 ///< of a distance: the other's x
+  int sensor_channel = 0;            ///< calibrated channel
+  EventRef event;                    ///< of kCount
+  std::string quality;               ///< of kQuality: the item's `what`; `source` its stream
+  // Of kHeld, which answers the longest time for which it holds: the condition on the channel.
+  Operator held_op = Operator::kGreater;
+  double held_value = 0.0;                        ///< SI
+  Dimension held_dimension = Dimension::kNumber;  ///< of the channel
   Dimension dimension = Dimension::kNumber;
   std::string label;  ///< "peak(normal_force)"
 };
@@ -99,6 +110,7 @@ struct QueryPlan {
     std::optional<PlanNode> window = {};  ///< the kWithin around it (without its children)
   };
   std::vector<Column> measures;  ///< in the order of the text
+  bool asks_withdrawn = false;   ///< else clips that are withdrawn are left out
 };
 
 /// Looks every name up in the catalogue. kInvalid and kNotFound name the column and the nearest.

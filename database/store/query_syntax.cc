@@ -126,7 +126,7 @@ std::string Lower(std::string text) {
 
 bool IsKeyword(const std::string& word) {
   static constexpr std::string_view kWords[] = {"and", "or",    "not",    "within", "of", "after",
-                                                "by",  "where", "before", "then",   "in"};
+                                                "by",  "where", "before", "then",   "in", "for"};
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 
@@ -272,6 +272,9 @@ class Parser {
       node.op = op;
       HANDHOLD_ASSIGN(ValueSyntax value, Value());
       node.values.push_back(std::move(value));
+      if (Take("for")) {
+        HANDHOLD_ASSIGN(node.hold, Quantity());
+      }
       return node;
     }
     if (node.is_call) return Expected("a comparison such as '> 5 N'");

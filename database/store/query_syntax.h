@@ -7,7 +7,7 @@
 ///   not        = "not" not | windowed
 ///   windowed   = primary [ "within" quantity ( "of" | "after" | "before" ) event ]
 ///   primary    = "(" or ")" | test | name | pattern
-///   test       = operand operator value | name "in" "(" value { "," value } ")"
+///   test       = operand operator value [ "for" quantity ] | name "in" "(" value { "," value } ")"
 ///   operand    = name | name "(" argument { "," argument } ")"
 ///   pattern    = event "then" event "within" quantity { "then" event "within" quantity }
 ///   event      = name [ "by" name ]
@@ -66,6 +66,7 @@ struct SyntaxNode {
   std::vector<EventSyntax> arguments = {};  ///< "by" only where an event is meant
   Operator op = Operator::kEqual;
   std::vector<ValueSyntax> values = {};
+  std::optional<ValueSyntax> hold = {};  ///< of kTest: "for 0.5 s"
   Side side = Side::kAround;
   std::vector<EventSyntax> events = {};
 };

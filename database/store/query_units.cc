@@ -45,6 +45,9 @@ constexpr Unit kUnits[] = {
     {"K", Dimension::kTemperature, 1.0},
     {"Hz", Dimension::kFrequency, 1.0},
     {"kHz", Dimension::kFrequency, 1e3},
+    {"m/s", Dimension::kSpeed, 1.0},
+    {"cm/s", Dimension::kSpeed, 1e-2},
+    {"mm/s", Dimension::kSpeed, MillimetresToMetres(1.0)},
 };
 
 }  // namespace
@@ -71,6 +74,8 @@ std::string_view DimensionName(Dimension dimension) {
       return "a temperature";
     case Dimension::kFrequency:
       return "a frequency";
+    case Dimension::kSpeed:
+      return "a speed";
   }
   return "";
 }

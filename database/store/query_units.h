@@ -24,6 +24,7 @@ enum class Dimension {
   kPressure,
   kTemperature,
   kFrequency,
+  kSpeed,
 };
 /// "a force", "a time", ...: for messages.
 std::string_view DimensionName(Dimension dimension);

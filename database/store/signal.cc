@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "database/base/names.h"
 #include "database/store/indexer.h"
@@ -44,6 +45,57 @@ void ValuesOf(const ForceSensor* sensor, int sensor_channel, const SampleWindow&
                                                    : wrench[sensor_channel];
   }
 }
+
+/// Speeds and distances, sample by sample; keeps what it needs of the samples before.
+class Deriver {
+ public:
+  Deriver(const StreamInfo& info, const SignalPart& part)
+      : part_(part),
+        lag_(std::max<size_t>(1, static_cast<size_t>(std::llround(0.02 * info.rate.hz())))) {}
+
+  /// Channels in ascending order, as windows hold them.
+  std::vector<int> channels() const {
+    std::vector<int> all;
+    for (const int x : {std::min(part_.channel, part_.other), std::max(part_.channel, part_.other)})
+      for (int k = 0; x >= 0 && k < 3; ++k) all.push_back(x + k);
+    return all;
+  }
+
+  void ValuesOf(const SampleWindow& window, std::vector<double>& values) {
+    values.clear();
+    for (int i = 0; i < window.count(); ++i) {
+      const Sample now{window.counters[static_cast<size_t>(i)],
+                       window.times[static_cast<size_t>(i)], At(window, 0, i)};
+      if (part_.derived == Derived::kDistance) {
+        values.push_back((now.p - At(window, 3, i)).norm());
+        continue;
+      }
+      double speed = std::numeric_limits<double>::quiet_NaN();
+      if (past_.size() == lag_) {
+        const Sample& before = past_.front();
+        const double seconds = (now.time - before.time).seconds();
+        if (now.counter - before.counter == static_cast<int64_t>(lag_) && seconds > 0)
+          speed = (now.p - before.p).norm() / seconds;
+        past_.pop_front();
+      }
+      past_.push_back(now);
+      values.push_back(speed);
+    }
+  }
+
+ private:
+  struct Sample {
+    int64_t counter;
+    Timestamp time;
+    Eigen::Vector3d p;
+  };
+  static Eigen::Vector3d At(const SampleWindow& window, int channel, int i) {
+    return {window.value(channel, i), window.value(channel + 1, i), window.value(channel + 2, i)};
+  }
+  const SignalPart part_;
+  const size_t lag_;
+  std::deque<Sample> past_;
+};
 
 std::vector<std::string> SourceNames(const ClipReader& clip) {
   std::vector<std::string> names;
@@ -89,9 +141,19 @@ Status VisitSignal(
                  clip.path() + ": stream '" + info->name + "' has no such values"};
   std::vector<int> channels;
   if (sensor == nullptr) channels = {part.channel};
+  std::optional<Deriver> deriver;
+  if (part.derived != Derived::kNone) {
+    channels = deriver.emplace(*info, part).channels();
+    if (channels.back() >= info->channel_count())
+      return Error{ErrorCode::kNotFound, clip.path() + ": has no such channel"};
+  }
   std::vector<double> values;
   const auto take = [&](const SampleWindow& samples) -> Status {
-    ValuesOf(sensor, part.sensor_channel, samples, values);
+    if (deriver) {
+      deriver->ValuesOf(samples, values);
+    } else {
+      ValuesOf(sensor, part.sensor_channel, samples, values);
+    }
     return visit(samples, values);
   };
   if (!window) return clip.Stream(part.stream_id, channels, take);
@@ -117,6 +179,32 @@ Result<SignalStats> MeasureSignal(const ClipReader& clip, const Signal& signal,
                              }));
   }
   return stats;
+}
+
+Result<std::optional<double>> LongestHeld(const ClipReader& clip, const Signal& signal,
+                                          const std::optional<Window>& window,
+                                          const std::function<bool(double)>& holds) {
+  std::optional<double> longest;
+  for (const SignalPart& part : signal.parts) {
+    std::optional<Timestamp> since;
+    int64_t last = 0;
+    HANDHOLD_TRY(VisitSignal(clip, part, window,
+                             [&](const SampleWindow& at, std::span<const double> values) -> Status {
+                               for (size_t i = 0; i < values.size(); ++i) {
+                                 if (since && at.counters[i] != last + 1) since.reset();
+                                 last = at.counters[i];
+                                 if (!std::isnan(values[i]) && !longest) longest = 0.0;
+                                 if (std::isnan(values[i]) || !holds(values[i])) {
+                                   since.reset();
+                                   continue;
+                                 }
+                                 if (!since) since = at.times[i];
+                                 longest = std::max(*longest, (at.times[i] - *since).seconds());
+                               }
+                               return {};
+                             }));
+  }
+  return longest;
 }
 
 Result<std::vector<Signal>> FindSignals(const ClipReader& clip,

@@ -8,60 +8,6 @@
 namespace handhold::cli {
 namespace {
 
-Option AuthorOption() {
-  return {.name = "--author",
-          .value_name = "NAME",
-          .help = "who says so",
-          .environment = "HANDHOLD_AUTHOR",
-          .required = true};
-}
-
-/// Makes `entries` of CLIP, by --author. The error says what of them cannot be said.
-Status Complete(const Arguments& given, std::vector<store::LedgerEntry>* entries) {
-  for (store::LedgerEntry& entry : *entries) {
-    entry.clip = given.Text("CLIP");
-    entry.author = given.Text("--author");
-    HANDHOLD_TRY(store::CheckEntry(entry));
-  }
-  return {};
-}
-
-/// kNotFound for a tag to be taken off that the clip does not have. Where the ledger lost
-/// something, it may have been said there: nothing is refused.
-Status CheckTagsHeld(const store::Library& library, const store::ClipRow& clip,
-                     const std::vector<store::LedgerEntry>& entries) {
-  Issues damage;
-  HANDHOLD_ASSIGN(const auto held, library.ledger().Current(clip.id, &damage));
-  if (!damage.empty()) return {};
-  std::vector<std::string> tags;
-  std::string has;
-  for (const store::LedgerEntry& entry : held) {
-    if (entry.kind != store::LedgerKind::kTag) continue;
-    tags.push_back(entry.name);
-    has += (has.empty() ? "" : ", ") + entry.name;
-  }
-  for (const store::LedgerEntry& entry : entries) {
-    if (!entry.removed || std::ranges::count(tags, entry.name) > 0) continue;
-    return Error{ErrorCode::kNotFound,
-                 "the clip '" + clip.name + "' has no tag '" + entry.name + "'" +
-                     (has.empty() ? "; it has none" : "; it has: " + has) + "; nothing was said"};
-  }
-  return {};
-}
-
-/// Says `entries` of the clip that CLIP names, all or none; in a dry run nothing is said. Answers
-/// the clip's row: as it is now, in a dry run as it was.
-Result<store::ClipRow> SayOfClip(Context& context, std::vector<store::LedgerEntry> entries) {
-  HANDHOLD_ASSIGN(const auto library, store::Library::Open(context.arguments.Text("--library")));
-  HANDHOLD_ASSIGN(store::ClipRow clip, library->FindClip(context.arguments.Text("CLIP")));
-  for (store::LedgerEntry& entry : entries) entry.clip = clip.id;
-  if (std::ranges::any_of(entries, &store::LedgerEntry::removed))
-    HANDHOLD_TRY(CheckTagsHeld(*library, clip, entries));
-  if (context.dry_run) return clip;
-  HANDHOLD_TRY(library->Say(entries));
-  return library->FindClip(clip.id);
-}
-
 /// Warns where the ledger lost something that may have been said of this clip: what it shows of
 /// tags and rating may be what held before.
 Status WarnOfDoubt(const store::Library& library, const std::string& id) {
@@ -75,6 +21,21 @@ Status WarnOfDoubt(const store::Library& library, const std::string& id) {
          {"what", problem.what},
          {"unknown", "whether tags and rating still hold"}});
   }
+  return {};
+}
+
+/// Nothing was listed: of how many clips, and what of the filter no clip has.
+Status TellOfNone(Context& context, const store::Library& library) {
+  store::QueryResult none;
+  HANDHOLD_ASSIGN(const store::LibraryInfo info, library.Info());
+  none.clips = info.clips;
+  for (const char* field : {"subject", "task", "prop", "tag"}) {
+    const std::string value = context.arguments.Text(std::string("--") + field);
+    if (value.empty()) continue;
+    HANDHOLD_ASSIGN(std::string hint, library.Nearest(field, value));
+    if (!hint.empty()) none.hints.push_back(std::move(hint));
+  }
+  NoteNothingFound(context, none);
   return {};
 }
 
@@ -93,6 +54,9 @@ Verb ClipListVerb() {
                        .help = "only this subject (pseudonym)"},
                       {.name = "--prop", .value_name = "PROP", .help = "only with this prop"},
                       {.name = "--tag", .value_name = "TAG", .help = "only clips tagged so"},
+                      {.name = "--withdrawn",
+                       .help = "those withdrawn, which are left out otherwise",
+                       .kind = ValueKind::kFlag},
                       {.name = "--limit",
                        .value_name = "N",
                        .help = "at most this many; -1: all",
@@ -108,9 +72,13 @@ Verb ClipListVerb() {
           .run = [](Context& context) -> Outcome {
             const Arguments& given = context.arguments;
             HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
-            store::ClipFilter filter{given.Text("--subject"),  given.Text("--task"),
-                                     given.Text("--prop"),     given.Text("--tag"),
-                                     given.Integer("--limit"), given.Integer("--offset")};
+            const store::ClipFilter filter{.subject = given.Text("--subject"),
+                                           .task = given.Text("--task"),
+                                           .prop = given.Text("--prop"),
+                                           .tag = given.Text("--tag"),
+                                           .withdrawn = given.Flag("--withdrawn"),
+                                           .limit = given.Integer("--limit"),
+                                           .offset = given.Integer("--offset")};
             HANDHOLD_TRY(WarnOfProblems(*library));
             HANDHOLD_ASSIGN(const std::vector<store::ClipRow> clips, library->Clips(filter));
             Table table = context.printer.BeginTable({{.name = "name"},
@@ -130,6 +98,7 @@ Verb ClipListVerb() {
                          c.lost_samples, c.red_count, c.keep, c.rating, c.tags});
               if (context.printer.reader_gone()) break;
             }
+            if (clips.empty()) HANDHOLD_TRY(TellOfNone(context, *library));
             return Outcome::Done();
           }};
 }
@@ -139,7 +108,7 @@ Verb ClipShowVerb() {
       .noun = "clip",
       .name = "show",
       .summary =
-          "show what a clip holds: streams, sensors, gaps, events, quality, where it is from",
+          "show what a clip holds: streams, channels, gaps, events, quality, what was said of it",
       .examples = {"handhold clip show stroke_007 --library lab",
                    "handhold clip show 0192f3a0 --json"},
       .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"}},
@@ -167,7 +136,19 @@ Verb ClipShowVerb() {
                                  {{.name = "advice"}, clip->quality().advice},
                                  {{.name = "rating"}, row.rating},
                                  {{.name = "tags"}, row.tags},
+                                 {{.name = "withdrawn"}, row.withdrawn},
                                  {{.name = "sha256"}, row.sha256}});
+        if (library->ledger().readable()) {
+          Issues damage;  // WarnOfDoubt tells it
+          HANDHOLD_ASSIGN(const auto said, library->ledger().Current(row.id, &damage));
+          Table table = out.BeginTable("said", {{.name = "kind"},
+                                                {.name = "name"},
+                                                {.name = "value"},
+                                                {.name = "author"},
+                                                {.name = "utc_ns", .heading = "when"}});
+          for (const store::LedgerEntry& e : said)
+            table.Row({LedgerKindName(e.kind), e.name, e.value, e.author, Utc{e.utc}});
+        }
         {
           Table streams = out.BeginTable("streams", {{.name = "stream"},
                                                      {.name = "name"},
@@ -181,6 +162,13 @@ Verb ClipShowVerb() {
           for (const recording::StreamInfo& s : clip->streams()) {
             streams.Row({s.id, s.name, s.epoch, StreamKindName(s.kind), s.device, s.rate.hz(),
                          s.channel_count(), clip->sample_count(s.id), s.frame});
+          }
+        }
+        {
+          Table channels = out.BeginTable(
+              "channels", {{.name = "stream"}, {.name = "channel"}, {.name = "unit"}});
+          for (const recording::StreamInfo& s : clip->streams()) {
+            for (const recording::Channel& c : s.channels) channels.Row({s.name, c.name, c.unit});
           }
         }
         {
@@ -226,70 +214,6 @@ Verb ClipShowVerb() {
           for (const auto& [name, value] : clip->info().properties) properties.Row({name, value});
         }
         out.EndDocument();
-        return Outcome::Done();
-      }};
-}
-
-Verb ClipTagVerb() {
-  return {.noun = "clip",
-          .name = "tag",
-          .summary = "tag a clip, or take a tag off; the ledger keeps who and when",
-          .examples = {"handhold clip tag stroke_007 good --author ana",
-                       "handhold clip tag stroke_007 good --remove --author ana"},
-          .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"},
-                          {.name = "TAG", .help = "one word or several", .repeated = true}},
-          .options = {LibraryOption(),
-                      AuthorOption(),
-                      {.name = "--remove",
-                       .help = "the tags no longer hold",
-                       .kind = ValueKind::kFlag}},
-          .writes = true,
-          .run = [](Context& context) -> Outcome {
-            const bool remove = context.arguments.Flag("--remove");
-            std::vector<store::LedgerEntry> entries;
-            for (const std::string& tag : context.arguments.All("TAG")) {
-              store::LedgerEntry& entry = entries.emplace_back();
-              entry.kind = store::LedgerKind::kTag;
-              entry.name = tag;
-              entry.removed = remove;
-            }
-            if (const Status sayable = Complete(context.arguments, &entries); !sayable)
-              return Outcome::Usage(sayable.error().message);
-            HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, entries));
-            std::vector<std::string> tags = clip.tags;
-            if (context.dry_run) {
-              for (const store::LedgerEntry& entry : entries) {
-                std::erase(tags, entry.name);
-                if (!remove) tags.push_back(entry.name);
-              }
-            }
-            context.printer.PrintRecord({{{.name = "id"}, clip.id}, {{.name = "tags"}, tags}});
-            return Outcome::Done();
-          }};
-}
-
-Verb ClipRateVerb() {
-  return {
-      .noun = "clip",
-      .name = "rate",
-      .summary = "rate a clip from 1 (bad) to 5; the ledger keeps who and when",
-      .examples = {"handhold clip rate stroke_007 4 --author ana"},
-      .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"},
-                      {.name = "RATING",
-                       .help = "1 to 5",
-                       .kind = ValueKind::kChoice,
-                       .choices = {"1", "2", "3", "4", "5"}}},
-      .options = {LibraryOption(), AuthorOption()},
-      .writes = true,
-      .run = [](Context& context) -> Outcome {
-        std::vector<store::LedgerEntry> entries(1);
-        entries[0].kind = store::LedgerKind::kRating;
-        entries[0].value = context.arguments.Text("RATING");
-        if (const Status sayable = Complete(context.arguments, &entries); !sayable)
-          return Outcome::Usage(sayable.error().message);
-        HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, entries));
-        context.printer.PrintRecord(
-            {{{.name = "id"}, clip.id}, {{.name = "rating"}, context.arguments.Integer("RATING")}});
         return Outcome::Done();
       }};
 }

@@ -166,6 +166,7 @@ Verb ClipImportVerb() {
         const std::vector<std::string> paths = context.arguments.All("FILE");
         if (!options.name.empty() && paths.size() > 1)
           return Outcome::Usage("--name names one clip; import its file alone");
+        HANDHOLD_TRY(AskAboutName(context, options.subject));
         std::unique_ptr<store::Library> library;
         if (!context.dry_run) {
           HANDHOLD_ASSIGN(library, store::Library::Open(context.arguments.Text("--library")));

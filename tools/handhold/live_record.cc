@@ -224,6 +224,7 @@ Outcome RunRecord(Context& context) {
                                  {{.name = "sources"}, rig.sources.size()}});
     return Outcome::Done();
   }
+  HANDHOLD_TRY(AskAboutName(context, options.notes.subject));
   live::Feed feed;
   std::unique_ptr<live::Rehearsal> rehearsal;
   const Duration seconds = options.notes.stop_after.value_or(Duration::Seconds(20));

@@ -7,10 +7,12 @@ namespace {
 
 constexpr char kDetails[] =
     R"(A condition on what is known of a clip (subject, task, prop, tag, rating, date, duration, name,
-session, label, stream, take, gaps, lost, red, contacts, contact_time, closed, keep, property.KEY,
-text ~ "words", quality(WHAT)), on its events (contact_on, A then B within 200 ms, count(mark) > 2)
+session, label, stream, marker, channel, take, gaps, lost, red, contacts, contact_time, closed, keep,
+unrated, withdrawn, property.KEY, text ~ "words", quality(WHAT)), on its events (contact_on, A then B within 200 ms, count(mark) > 2)
 and on what was measured: peak, min, mean, rms or range of a channel, occluded(MARKER), each compared
 with a number and its unit, over the clip, the event, or 'within 0.2 s of|after|before EVENT'.
+Markers have a speed (RIFT.speed) and distances (RIFT.to.RTHT); 'normal_force > 2 N for 0.5 s' asks
+for how long it is held without a break.
 Joined by and, or, not. Rows are the events the condition speaks of, else clips; 'clips where',
 'contacts where', 'strokes where', 'events where' says which. normal_force: how hard the hand
 presses, along the sensor's normal. The grammar: schemas/README.md, Queries.)";
@@ -57,6 +59,27 @@ std::vector<Cell> CellsOf(const store::QueryRow& row) {
   return cells;
 }
 
+Outcome PrintGroups(Context& context, const store::QueryResult& found) {
+  const std::vector<std::string> by = context.arguments.All("--by");
+  const auto groups = store::GroupRows(found, by);
+  if (!groups) return Outcome::Usage(groups.error().message);
+  std::vector<Column> columns;
+  for (const std::string& field : by) columns.push_back({.name = field});
+  columns.push_back({.name = "rows"});
+  columns.push_back({.name = "clips"});
+  {
+    Table table = context.printer.BeginTable(columns);
+    for (const store::QueryGroup& group : *groups) {
+      std::vector<Cell> cells(group.keys.begin(), group.keys.end());
+      cells.emplace_back(group.rows);
+      cells.emplace_back(group.clips);
+      table.Row(cells);
+    }
+  }
+  if (found.rows.empty()) NoteNothingFound(context, found);
+  return Outcome::FromIssues(found.issues);
+}
+
 }  // namespace
 
 Verb QueryVerb() {
@@ -68,9 +91,18 @@ Verb QueryVerb() {
            "handhold query 'task = stroke and rating >= 4 and not tag = pilot'",
            "handhold query 'strokes where rms(normal_force) > 800 mN and event_text = exploring'",
            "handhold query 'occluded(RIFT) > 10 % and date >= 2026-11-01' --format csv",
+           "handhold query 'peak(RIFT.speed) > 0.5 m/s and marker = RTHT and unrated'",
+           "handhold query 'contacts where normal_force > 2 N for 0.5 s' --by subject --by task",
            "handhold query 'contact_on then contact_off within 200 ms' --limit 50 --offset 50"},
       .positionals = {{.name = "EXPR", .help = "the condition, in quotes"}},
       .options = {LibraryOption(),
+                  {.name = "--count",
+                   .help = "only how many rows, of how many clips",
+                   .kind = ValueKind::kFlag},
+                  {.name = "--by",
+                   .value_name = "FIELD",
+                   .help = "count in groups: clip, subject, task, prop, date, event, text, origin",
+                   .repeated = true},
                   {.name = "--limit",
                    .value_name = "N",
                    .help = "at most this many rows; -1: all",
@@ -99,6 +131,7 @@ Verb QueryVerb() {
             const store::QueryResult found,
             query->Run({.limit = given.Integer("--limit"), .offset = given.Integer("--offset")},
                        context.StepProgress("asking")));
+        if (given.Flag("--count") || given.Has("--by")) return PrintGroups(context, found);
         {
           Table table = context.printer.BeginTable(ColumnsOf(found));
           for (const store::QueryRow& row : found.rows) {
@@ -110,6 +143,7 @@ Verb QueryVerb() {
           const auto next = given.Integer("--offset") + static_cast<int64_t>(found.rows.size());
           context.progress.Note("more rows: --offset " + std::to_string(next));
         }
+        if (found.rows.empty()) NoteNothingFound(context, found);
         return Outcome::FromIssues(found.issues);
       }};
 }

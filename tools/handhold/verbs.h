@@ -2,6 +2,7 @@
 #pragma once
 
 #include "database/store/library.h"
+#include "database/store/query.h"
 #include "tools/handhold/frame/run.h"
 #include "tools/handhold/verb.h"
 
@@ -15,8 +16,12 @@ Verb ClipListVerb();          // clip.cc
 Verb ClipShowVerb();          // clip.cc
 Verb ClipImportVerb();        // clip_import.cc
 Verb ClipExportVerb();        // clip_export.cc
-Verb ClipTagVerb();           // clip.cc
-Verb ClipRateVerb();          // clip.cc
+Verb ClipTagVerb();           // clip_say.cc
+Verb ClipRateVerb();          // clip_say.cc
+Verb ClipNoteVerb();          // clip_say.cc
+Verb ClipRenameVerb();        // clip_say.cc
+Verb ClipCorrectVerb();       // clip_say.cc
+Verb ClipWithdrawVerb();      // clip_say.cc
 Verb FitSkeletonVerb();       // fit_skeleton.cc
 Verb FitPoseVerb();           // fit_pose.cc
 Verb FitContactVerb();        // fit_contact.cc
@@ -41,6 +46,15 @@ Verb VersionVerb();           // version.cc
 
 /// Warns of what could not be catalogued, so that no list without it passes for the whole.
 Status WarnOfProblems(const store::Library& library);
+
+/// "0 of N clips", and of what no clip has the nearest that one has, on stderr.
+void NoteNothingFound(Context& context, const store::QueryResult& found);
+
+/// A word where a pseudonym belongs that looks like a person's name ("Ana", "Ana Kovac"; not "S03",
+/// "left_hand"): on a terminal it is asked about, and kCancelled unless the answer is yes;
+/// elsewhere a warning is logged. Nothing else passes.
+Status AskAboutName(Context& context, const std::string& word);
+bool LooksLikeAName(std::string_view word);
 
 /// The verbs in the order in which help shows them, the version, and the start checks.
 Program HandholdProgram();

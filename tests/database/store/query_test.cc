@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "database/store/query_units.h"
 #include "tests/database/store/query_oracle.h"
@@ -17,6 +19,7 @@ using oracle::Maybe;
 using oracle::Span;
 using oracle::Take;
 using oracle::World;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -486,6 +489,9 @@ TEST(Query, UnitsAreNamedAndConverted) {
                                                   {"Pa", 1},
                                                   {"K", 1},
                                                   {"Hz", 1},
+                                                  {"m/s", 1},
+                                                  {"cm/s", 1e-2},
+                                                  {"mm/s", 1e-3},
                                                   {"count", 1},
                                                   {"counts", 1}};
   std::set<std::string> tried;
@@ -630,6 +636,186 @@ TEST(Query, FindsWordsFieldsAndFlags) {
   EXPECT_EQ(names("events where origin = indexer").size(),
             names("events where origin = indexer and event_time >= 0 s").size());
   EXPECT_EQ(names("contact_on"), names("contacts where keep or not keep"));
+}
+
+/// p of a marker of the oracle's take at each sample; NaN: not seen.
+std::vector<Eigen::Vector3d> Positions(const Take& take, const std::string& marker) {
+  std::vector<Eigen::Vector3d> all;
+  const auto x = oracle::Channel(take, marker + ".x"), y = oracle::Channel(take, marker + ".y"),
+             z = oracle::Channel(take, marker + ".z");
+  for (size_t i = 0; i < x.size(); ++i) all.push_back({x[i].second, y[i].second, z[i].second});
+  return all;
+}
+
+TEST(Query, SpeedsDistancesAndTimesHeldAreThoseOfTheSamples) {
+  const World& world = TheWorld();
+  // Markers at 100 Hz: 20 ms are two samples.
+  const auto fastest = [](const Take& take) -> std::optional<double> {
+    const auto p = Positions(take, "RTIP");
+    std::optional<double> most;
+    for (size_t i = 2; i < p.size(); ++i) {
+      const double v = (p[i] - p[i - 2]).norm() / 0.02;
+      if (!std::isnan(v)) most = std::max(most.value_or(0), v);
+    }
+    return most;
+  };
+  const auto nearest = [](const Take& take) -> std::optional<double> {
+    const auto a = Positions(take, "RTIP"), b = Positions(take, "RMCP");
+    std::optional<double> least;
+    for (size_t i = 0; i < a.size(); ++i) {
+      const double d = (a[i] - b[i]).norm();
+      if (!std::isnan(d)) least = std::min(least.value_or(1e9), d);
+    }
+    return least;
+  };
+  const auto held = [](const Take& take) -> std::optional<double> {
+    std::optional<double> longest;
+    for (int s = 0; s < static_cast<int>(take.clip.force_sensors().size()); ++s) {
+      double since = -1;
+      for (const auto& [t, f] : oracle::NormalForce(take, s)) {
+        if (!(f > 2)) since = -1;
+        if (f > 2 && since < 0) since = t;
+        longest = std::max(longest.value_or(0), since < 0 ? 0 : t - since);
+      }
+    }
+    return longest;
+  };
+  const auto clips = [&](const auto& figure, const auto& holds) {
+    return BruteForce(world, "clips", {"", [&](const Scope& s) -> Maybe {
+                                         const std::optional<double> value = figure(*s.row.take);
+                                         return value ? Maybe(holds(*value)) : Maybe();
+                                       }});
+  };
+  const auto ask = [&](const std::string& text) { return Names(Ask(*world.library, text)); };
+  for (const double speed : {0.15, 0.2, 0.25, 0.3, 0.35}) {
+    EXPECT_EQ(ask("peak(RTIP.speed) > " + std::to_string(speed) + " m/s"),
+              clips(fastest, [&](double v) { return v > speed; }))
+        << speed;
+  }
+  for (const double mm : {5.0, 20.0, 60.0}) {
+    EXPECT_EQ(ask("min(RTIP.to.RMCP) < " + std::to_string(mm) + " mm"),
+              clips(nearest, [&](double d) { return d < mm * 1e-3; }))
+        << mm;
+  }
+  for (const double s : {0.05, 0.1, 0.2, 0.3}) {
+    EXPECT_EQ(ask("normal_force > 2 N for " + std::to_string(s) + " s"),
+              clips(held, [&](double longest) { return longest >= s; }))
+        << s;
+    EXPECT_EQ(ask("not normal_force > 2 N for " + std::to_string(s) + " s"),
+              clips(held, [&](double longest) { return longest < s; }));
+  }
+  EXPECT_EQ(Ask(*world.library, "normal_force > 1 kN for 1 ms").clips_opened, 0)
+      << "the extremes rule it out";
+  EXPECT_THAT(ErrorOf(*world.library, "peak(RTIP.speed) > 5 N"), HasSubstr("a speed"));
+  EXPECT_THAT(ErrorOf(*world.library, "peak(RTUP.speed) > 5 m/s"), HasSubstr("no clip has"));
+  EXPECT_THAT(ErrorOf(*world.library, "peak(normal_force) > 1 N for 1 s"),
+              HasSubstr("'for' wants"));
+}
+
+TEST(Query, MarkersChannelsUnratedAndWithdrawn) {
+  const TempDir dir;
+  World world = oracle::MakeWorld(dir / "lab", 8, 5);
+  const auto names = [&](const std::string& text) { return Names(Ask(*world.library, text)); };
+  EXPECT_EQ(names("marker = RTIP").size(), 8u);
+  EXPECT_THAT(names("marker = RTUP"), IsEmpty());
+  EXPECT_EQ(names("channel = wall.normal_force"), names("stream = wall/wrench"));
+  EXPECT_EQ(names("not channel = RTIP.x").size(), 0u);
+  const auto unrated = [](const Scope& s) -> Maybe { return !s.row.take->rating.has_value(); };
+  EXPECT_EQ(names("unrated"), BruteForce(world, "clips", {"", unrated}));
+  EXPECT_EQ(names("unrated").size() + names("rating >= 1").size(), 8u);
+
+  // Withdrawn clips are left out, unless asked for; the row says what the ledger corrects.
+  LedgerEntry e;
+  e.clip = world.library->FindClip("stroke_003").value().id;
+  e.author = "ana";
+  e.kind = LedgerKind::kWithdrawn;
+  ASSERT_TRUE(world.library->Say(e));
+  EXPECT_EQ(names("closed").size(), 7u);
+  EXPECT_EQ(names("withdrawn"), std::vector<std::string>{"stroke_003"});
+  EXPECT_EQ(names("closed and (withdrawn or not withdrawn)").size(), 8u);
+  EXPECT_EQ(world.library->Clips().value().size(), 7u);
+  e.removed = true;
+  ASSERT_TRUE(world.library->Say(e));
+  EXPECT_EQ(names("closed").size(), 8u);
+
+  const std::string sha256 = world.library->FindClip("stroke_003").value().sha256;
+  for (const auto& [field, value] :
+       {std::pair("name", "renamed_012"), {"subject", "S77"}, {"task", "lift"}}) {
+    LedgerEntry c;
+    c.clip = e.clip;
+    c.author = "ana";
+    c.kind = LedgerKind::kCorrection;
+    c.name = field;
+    c.value = value;
+    ASSERT_TRUE(world.library->Say(c));
+  }
+  const auto check = [&](Library& library) {
+    const ClipRow row = library.FindClip("renamed_012").value();
+    EXPECT_EQ(row.id, e.clip);
+    EXPECT_EQ(row.subject, "S77");
+    EXPECT_EQ(row.take, 12);
+    EXPECT_EQ(row.sha256, sha256) << "the clip stays as it is";
+    EXPECT_EQ(library.OpenClip("renamed_012").value()->info().task, "lift");
+    EXPECT_EQ(Names(Ask(library, "subject = S77 and task = lift")),
+              std::vector<std::string>{"renamed_012"});
+    EXPECT_FALSE(library.FindClip("stroke_003"));
+    EXPECT_THAT(library.Check({}).value(), IsEmpty());
+  };
+  check(*world.library);
+  ASSERT_TRUE(world.library->Rebuild(false, {}));
+  check(*world.library);
+  ASSERT_TRUE(world.library->Index(ClipId::Parse(e.clip).value()));
+  check(*world.library);
+  e.kind = LedgerKind::kCorrection;
+  for (const auto& [field, removed] :
+       {std::pair("name", false), {"rating", false}, {"task", true}}) {
+    LedgerEntry c = e;
+    c.name = field;
+    c.removed = removed;
+    EXPECT_EQ(world.library->Say(c).error().code, ErrorCode::kInvalid) << field;
+  }
+}
+
+TEST(Query, NothingFoundSaysOfHowManyAndTheNearestValue) {
+  const World& world = TheWorld();
+  const QueryResult none = Ask(*world.library, "task = strok and subject = S09 and prop = ball");
+  EXPECT_THAT(none.rows, IsEmpty());
+  EXPECT_EQ(none.clips, static_cast<int64_t>(world.takes.size()));
+  ASSERT_EQ(none.hints.size(), 2u);
+  EXPECT_THAT(none.hints[0] + none.hints[1],
+              AllOf(HasSubstr("no clip has the task 'strok': did you mean 'stroke'"),
+                    HasSubstr("no clip has the subject 'S09'")));
+  EXPECT_THAT(Ask(*world.library, "task = stroke").hints, IsEmpty());
+  EXPECT_THAT(Ask(*world.library, "task = stroke and duration > 1 h").hints, IsEmpty());
+}
+
+TEST(Query, RowsAreCountedInGroups) {
+  const World& world = TheWorld();
+  const QueryResult strokes = Ask(*world.library, "strokes where closed");
+  std::map<std::vector<std::string>, std::pair<int64_t, std::set<std::string>>> truth;
+  int64_t rows = 0;
+  for (const Take& take : world.takes) {
+    for (const Happening& h : take.events) {
+      if (h.kind != "stroke") continue;
+      ++rows;
+      auto& group = truth[{take.clip.info().task, h.text}];
+      ++group.first;
+      group.second.insert(take.clip.info().name);
+    }
+  }
+  const auto groups = GroupRows(strokes, {"task", "text"}).value();
+  ASSERT_EQ(groups.size(), truth.size());
+  auto expected = truth.begin();
+  for (const QueryGroup& group : groups) {
+    EXPECT_EQ(group.keys, expected->first);
+    EXPECT_EQ(group.rows, expected->second.first);
+    EXPECT_EQ(group.clips, static_cast<int64_t>(expected->second.second.size()));
+    ++expected;
+  }
+  const auto all = GroupRows(strokes, {}).value();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].rows, rows);
+  EXPECT_THAT(GroupRows(strokes, {"tsk"}).error().message, HasSubstr("did you mean 'task'"));
 }
 
 TEST(Query, ADamagedClipIsNamedAndHidesNoOther) {

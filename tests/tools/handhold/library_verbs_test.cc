@@ -218,6 +218,86 @@ TEST(LibraryVerbs, TagAndRateAreKeptWithTheirAuthorAndADryRunIsNot) {
   EXPECT_EQ(Ask({"clip", "tag", "stroke_009", "x", "--author", "ben"}, lab.path).exit_code, 1);
 }
 
+TEST(LibraryVerbs, WhatPeopleSayOfAClipIsKeptBesideIt) {
+  Lab lab(3);
+  const auto clips = Snapshot(lab.path + "/clips");
+  const auto say = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "clip");
+    words.insert(words.end(), {"--author", "ana"});
+    return Ask(words, lab.path);
+  };
+  EXPECT_EQ(say({"note", "stroke_001", "thumb slipped off the edge"}).exit_code, 0);
+  EXPECT_EQ(say({"note", "stroke_001", ""}).exit_code, 2);
+  EXPECT_EQ(say({"rename", "stroke_001", "left_001"}).exit_code, 0);
+  const RunResult taken = say({"rename", "left_001", "stroke_002"});
+  EXPECT_EQ(taken.exit_code, 1);
+  EXPECT_THAT(taken.err, HasSubstr("another clip is called 'stroke_002'"));
+  EXPECT_EQ(say({"correct", "left_001", "--subject", "S42", "--task", "lift"}).exit_code, 0);
+  EXPECT_EQ(say({"correct", "left_001"}).exit_code, 2);
+  const RunResult shown = Ask({"clip", "show", "left_001", "--json"}, lab.path);
+  const text::Json clip = Json(shown);
+  EXPECT_EQ(Text(*clip.Find("clip"), "subject"), "S42");
+  EXPECT_EQ(Text(*clip.Find("clip"), "task"), "lift");
+  EXPECT_THAT(text::WriteJson(*clip.Find("said")).value(),
+              AllOf(HasSubstr("thumb slipped off the edge"), HasSubstr("\"ana\"")));
+  EXPECT_THAT(text::WriteJson(*clip.Find("channels")).value(), HasSubstr("\"RTIP.x\""));
+  EXPECT_EQ(
+      Json(Ask({"query", "text ~ 'thumb slipped off'", "--json"}, lab.path)).elements().size(), 1u);
+
+  EXPECT_EQ(say({"withdraw", "stroke_002", "--why", "wrong prop"}).exit_code, 0);
+  EXPECT_EQ(Json(Ask({"clip", "list", "--json"}, lab.path)).elements().size(), 2u);
+  EXPECT_EQ(Json(Ask({"query", "closed", "--json"}, lab.path)).elements().size(), 2u);
+  EXPECT_EQ(Json(Ask({"clip", "list", "--withdrawn", "--json"}, lab.path)).elements().size(), 1u);
+  EXPECT_EQ(say({"withdraw", "stroke_002", "--undo"}).exit_code, 0);
+  EXPECT_EQ(say({"withdraw", "stroke_002", "--undo"}).exit_code, 1) << "it is not withdrawn";
+  EXPECT_EQ(Json(Ask({"clip", "list", "--json"}, lab.path)).elements().size(), 3u);
+
+  EXPECT_EQ(say({"tag", "--where", "closed and name ~ stroke", "seen"}).exit_code, 0);
+  EXPECT_EQ(Json(Ask({"clip", "list", "--tag", "seen", "--json"}, lab.path)).elements().size(), 2u);
+  EXPECT_EQ(say({"tag", "--where", "closd", "seen"}).exit_code, 2);
+  EXPECT_EQ(Snapshot(lab.path + "/clips"), clips) << "no clip changes";
+  EXPECT_EQ(Ask({"library", "check"}, lab.path).exit_code, 0);
+}
+
+TEST(LibraryVerbs, NamesThatLookLikeAPersonsAreSpokenOf) {
+  Lab lab(1);
+  const auto correct = [&](const std::string& subject) {
+    return Ask({"clip", "correct", "stroke_001", "--subject", subject, "--author", "ben"}, lab.path)
+        .err;
+  };
+  for (const char* name : {"Ana", "Ana Kovac", "kovac, Ana", "Zo\xC3\xAB"}) {
+    const bool flagged = correct(name).find("looks like a person's name") != std::string::npos;
+    EXPECT_EQ(flagged, std::string(name) != "kovac, Ana") << name;
+  }
+  for (const char* code : {"S03", "subject", "left_hand", "AK", "P-12", "s7"})
+    EXPECT_THAT(correct(code), Not(HasSubstr("looks like"))) << code;
+}
+
+TEST(LibraryVerbs, NothingFoundIsSaidWithTheNearestKnownValue) {
+  const RunResult list = Ask({"clip", "list", "--task", "strok"});
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_THAT(list.err, AllOf(HasSubstr("0 of 6 clips"), HasSubstr("did you mean 'stroke'")));
+  const RunResult query = Ask({"query", "tag = goood"});
+  EXPECT_EQ(query.exit_code, 0);
+  EXPECT_THAT(query.err,
+              AllOf(HasSubstr("0 of 6 clips"), HasSubstr("no clip has the tag 'goood'")));
+  EXPECT_THAT(Ask({"clip", "list", "--task", "strok", "-q"}).err, Not(HasSubstr("0 of")));
+  const TempDir dir;
+  Json(RunHandhold({"library", "create", dir / "new", "--json"}));
+  EXPECT_THAT(Ask({"clip", "list"}, dir / "new").err, HasSubstr("0 of 0 clips"));
+}
+
+TEST(LibraryVerbs, AQueryCountsInGroups) {
+  const text::Json by = Json(Ask({"query", "strokes where closed", "--by", "task", "--json"}));
+  int64_t rows = 0;
+  for (const text::Json& group : by.elements()) rows += std::stoll(Text(group, "rows"));
+  const text::Json all = Json(Ask({"query", "strokes where closed", "--count", "--json"}));
+  ASSERT_EQ(all.elements().size(), 1u);
+  EXPECT_EQ(Text(all.elements()[0], "rows"), std::to_string(rows));
+  EXPECT_EQ(Text(all.elements()[0], "clips"), "6");
+  EXPECT_EQ(Ask({"query", "closed", "--by", "tsk"}).exit_code, 2);
+}
+
 TEST(LibraryVerbs, ATagThatAClipDoesNotHaveIsNotTakenOffInSilence) {
   Lab lab(1);
   const auto remove = [&](std::vector<std::string> tags) {
