@@ -38,6 +38,7 @@ Status MakeGeom(const ColliderSpec& spec, const BodyData& body, dSpaceID space,
   } else if (const auto* t = std::get_if<geometry::TriangleMesh>(&spec.shape)) {
     collider->geom = MakeTriMesh(*t->surface, space, collider), mesh = true;
   }
+  collider->mask = spec.mask;
   collider->max_contacts = spec.max_contacts > 0 ? spec.max_contacts : mesh ? 1 : 8;
   const OdeMatrix R(spec.X_BS.R);
   if (body.id == nullptr) {

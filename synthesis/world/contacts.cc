@@ -15,6 +15,14 @@ using internal::ContactMemory;
 using internal::PendingContact;
 
 constexpr int kMaxContactsPerPair = 256;
+/// The point of a contact in its body_b.
+Vec3 BodyPoint(const std::deque<internal::BodyData>& bodies, const ContactReading& r) {
+  const dBodyID id = bodies[static_cast<size_t>(r.body_b)].id;
+  if (id == nullptr) return r.p_W;
+  return internal::ToMat(dBodyGetRotation(id)).transpose() *
+         (r.p_W - internal::ToVec(dBodyGetPosition(id)));
+}
+
 /// A shorter stretch has no direction.
 constexpr double kDirectionFloor_m = 1e-12;
 
@@ -30,14 +38,11 @@ Vec3 AnyTangent(const Vec3& normal) {
 }
 
 /// Along `pull` (where the friction spring will be stretched to); without one along the last
-/// direction; else anything in the plane.
-Vec3 FrictionDirection(const Vec3& pull_W, const Vec3& normal_W, const ContactMemory* last) {
+/// direction (zero: none); else anything in the plane.
+Vec3 FrictionDirection(const Vec3& pull_W, const Vec3& normal_W, const Vec3& last_W) {
   if (pull_W.norm() > kDirectionFloor_m) return pull_W.normalized();
-  if (last != nullptr) {
-    const Vec3 t = last->fdir1_W - last->fdir1_W.dot(normal_W) * normal_W;
-    if (t.norm() > 1e-9) return t.normalized();
-  }
-  return AnyTangent(normal_W);
+  const Vec3 t = last_W - last_W.dot(normal_W) * normal_W;
+  return t.norm() > 1e-9 ? Vec3(t.normalized()) : AnyTangent(normal_W);
 }
 
 struct CollideContext {
@@ -56,9 +61,9 @@ struct ContactCollector {
   static void Near(void* context, dGeomID g1, dGeomID g2) {
     auto* const c = static_cast<CollideContext*>(context);
     int a = IndexOf(g1), b = IndexOf(g2);
+    if (!c->impl->Meet(a, b)) return;
     const int body_a = c->impl->colliders[static_cast<size_t>(a)].body;
     const int body_b = c->impl->colliders[static_cast<size_t>(b)].body;
-    if (body_a == body_b) return;
     // The first must be a moving body: ODE turns a contact's forces round when its first body is
     // the world.
     if (body_a == kFixedBody || (body_b != kFixedBody && b < a)) std::swap(a, b);
@@ -80,6 +85,15 @@ struct ContactCollector {
   }
 };
 
+bool World::Impl::Meet(int ia, int ib) const {
+  const ColliderData& a = colliders[static_cast<size_t>(ia)];
+  const ColliderData& b = colliders[static_cast<size_t>(ib)];
+  return a.body != b.body && (Body(a.body).moved_by_forces() || Body(b.body).moved_by_forces()) &&
+         (a.mask.is & b.mask.meets) != 0 && (b.mask.is & a.mask.meets) != 0 &&
+         !std::binary_search(ignored.begin(), ignored.end(),
+                             std::pair<int, int>(std::minmax(ia, ib)));
+}
+
 Status World::Impl::CollectContacts(const World& world_view, const ContactGenerator& generator) {
   pending.clear();
   if (generator) {
@@ -100,7 +114,10 @@ Status World::Impl::CollectContacts(const World& world_view, const ContactGenera
                                               ": point, unit normal, depth, stiffness > 0, damping "
                                               "and friction >= 0 must be finite"};
       }
-      if (c.depth_m <= 0) continue;
+      if (c.depth_m <= 0 ||
+          !(Body(c.body_a).moved_by_forces() || Body(c.body_b).moved_by_forces())) {
+        continue;
+      }
       PendingContact contact;
       contact.law = c.law;
       contact.reading = {.body_a = c.body_a,
@@ -118,9 +135,7 @@ Status World::Impl::CollectContacts(const World& world_view, const ContactGenera
     return {};
   }
   CollideContext context{this, {}};
-  dSpaceCollide2(reinterpret_cast<dGeomID>(hand_space), reinterpret_cast<dGeomID>(object_space),
-                 &context, &ContactCollector::Near);
-  dSpaceCollide(object_space, &context, &ContactCollector::Near);
+  dSpaceCollide(space, &context, &ContactCollector::Near);
   std::sort(context.pairs.begin(), context.pairs.end());
   std::vector<dContactGeom> found;
   for (const auto& [ia, ib] : context.pairs) {
@@ -148,11 +163,18 @@ Status World::Impl::CollectContacts(const World& world_view, const ContactGenera
 
 void World::Impl::AddContact(PendingContact contact) { pending.push_back(std::move(contact)); }
 
+void World::Impl::Forget(const std::function<bool(const ContactReading&)>& which) {
+  std::erase_if(memory, [&](const ContactMemory& m) { return which(m.reading); });
+}
+
 void World::Impl::MakeContactJoints(double h_s) {
   std::vector<char> used(memory.size(), 0);
   for (PendingContact& contact : pending) {
     ContactReading& r = contact.reading;
     r.slip_W = TangentialVelocity(r);
+    // Of the object; the fixed world's are no turn at all.
+    contact.R_WB = R_WB(r.body_b);
+    contact.p_B = BodyPoint(bodies, r);
     // The same contact a step ago: of the same pair, the nearest. A generator's feature must agree
     // as well.
     size_t best = memory.size();
@@ -164,17 +186,21 @@ void World::Impl::MakeContactJoints(double h_s) {
           (r.collider_a < 0 && last.feature != r.feature)) {
         continue;
       }
-      const double distance = (last.p_W - r.p_W).norm();
+      const double distance = (memory[m].p_B - contact.p_B).norm();
       if (distance < best_distance) best = m, best_distance = distance;
     }
     const ContactMemory* last = nullptr;
     if (best < memory.size()) used[best] = 1, last = &memory[best];
-    // The stretch turns with the surface.
+    // The stretch turns with the object, and with the surface where the contact has moved on it.
+    Vec3 last_direction_W = Vec3::Zero();
     if (last != nullptr) {
-      const Vec3 flat = last->stretch_W - last->stretch_W.dot(r.normal_W) * r.normal_W;
-      if (flat.norm() > 0.0) contact.stretch_W = flat * (last->stretch_W.norm() / flat.norm());
+      const Vec3 stretch_W = contact.R_WB * last->stretch_B;
+      const Vec3 flat = stretch_W - stretch_W.dot(r.normal_W) * r.normal_W;
+      if (flat.norm() > 0.0) contact.stretch_W = flat * (stretch_W.norm() / flat.norm());
+      last_direction_W = contact.R_WB * last->fdir1_B;
     }
-    contact.fdir1_W = FrictionDirection(contact.stretch_W + h_s * r.slip_W, r.normal_W, last);
+    contact.fdir1_W =
+        FrictionDirection(contact.stretch_W + h_s * r.slip_W, r.normal_W, last_direction_W);
     const Vec3 across_W = r.normal_W.cross(contact.fdir1_W);
 
     dContact c{};

@@ -3,6 +3,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 namespace handhold::synthesis::internal {
@@ -56,16 +57,43 @@ Status EnterEngine() {
   return {};
 }
 
-bool Finite(const geometry::Vec3& v) { return v.allFinite(); }
+bool IsRotation(const geometry::Mat3& R) {
+  return R.allFinite() &&
+         (R.transpose() * R - geometry::Mat3::Identity()).cwiseAbs().maxCoeff() <= 1e-9 &&
+         R.determinant() > 0;
+}
 
 Status CheckPose(const geometry::RigidTransform& X, const std::string& what) {
   if (!X.R.allFinite() || !X.p.allFinite())
     return Error{ErrorCode::kInvalid, what + ": its pose is not finite"};
-  if ((X.R.transpose() * X.R - geometry::Mat3::Identity()).cwiseAbs().maxCoeff() > 1e-9 ||
-      X.R.determinant() < 0) {
+  if (!IsRotation(X.R))
     return Error{ErrorCode::kInvalid, what + ": its pose is not a rotation and a translation"};
-  }
   return {};
+}
+
+BodyState ReadState(dBodyID id) {
+  BodyState s;
+  std::memcpy(s.position, dBodyGetPosition(id), sizeof s.position);
+  std::memcpy(s.rotation, dBodyGetRotation(id), sizeof s.rotation);
+  std::memcpy(s.quaternion, dBodyGetQuaternion(id), sizeof s.quaternion);
+  std::memcpy(s.linear, dBodyGetLinearVel(id), sizeof s.linear);
+  std::memcpy(s.angular, dBodyGetAngularVel(id), sizeof s.angular);
+  std::memcpy(s.force, dBodyGetForce(id), sizeof s.force);
+  std::memcpy(s.torque, dBodyGetTorque(id), sizeof s.torque);
+  return s;
+}
+
+void WriteState(dBodyID id, const BodyState& s) {
+  dBodySetPosition(id, s.position[0], s.position[1], s.position[2]);
+  dBodySetQuaternion(id, s.quaternion);  // also tells the body's geoms that they moved
+  // ODE makes the quaternion unit again and the matrix from it, which changes last bits: put back
+  // what was there.
+  std::memcpy(const_cast<dReal*>(dBodyGetQuaternion(id)), s.quaternion, sizeof s.quaternion);
+  std::memcpy(const_cast<dReal*>(dBodyGetRotation(id)), s.rotation, sizeof s.rotation);
+  dBodySetLinearVel(id, s.linear[0], s.linear[1], s.linear[2]);
+  dBodySetAngularVel(id, s.angular[0], s.angular[1], s.angular[2]);
+  dBodySetForce(id, s.force[0], s.force[1], s.force[2]);
+  dBodySetTorque(id, s.torque[0], s.torque[1], s.torque[2]);
 }
 
 }  // namespace handhold::synthesis::internal
@@ -74,8 +102,8 @@ namespace handhold::synthesis {
 
 World::Impl::Impl(const WorldOptions& given) : options(given) {
   world = dWorldCreate();
-  hand_space = dHashSpaceCreate(nullptr);
-  object_space = dHashSpaceCreate(nullptr);
+  space = dHashSpaceCreate(nullptr);
+  seed = options.quick_seed;
   contact_group = dJointGroupCreate(0);
   // Every default is set, whatever it is: the results must not hang on how a distribution built
   // ODE.
@@ -97,8 +125,7 @@ World::Impl::~Impl() {
   // fails here again is left.
   (void)internal::Guard("destroying a world", &warnings, [&] {
     dJointGroupDestroy(contact_group);
-    dSpaceDestroy(hand_space);
-    dSpaceDestroy(object_space);
+    dSpaceDestroy(space);
     for (internal::ColliderData& collider : colliders) {
       if (collider.mesh != nullptr) dGeomTriMeshDataDestroy(collider.mesh);
     }

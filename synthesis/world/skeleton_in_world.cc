@@ -1,5 +1,7 @@
 #include "synthesis/world/skeleton_in_world.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "database/base/check.h"
@@ -93,21 +95,50 @@ Result<SkeletonInWorld> SkeletonInWorld::Add(const model::Skeleton& skeleton, Wo
       } else if (body.joint.type == JointType::kUniversal) {
         HANDHOLD_ASSIGN(joint, world->AddUniversal({name, parent, child, X_WJ.p, axis0, axis1}));
       } else if (body.joint.type == JointType::kBall) {
-        HANDHOLD_ASSIGN(joint, world->AddBall({name, parent, child, X_WJ.p}));
+        HANDHOLD_ASSIGN(joint, world->AddBall({name, parent, child, X_WJ.p, X_WJ.R}));
+      } else if (body.joint.type == JointType::kFree && parent == kFixedBody) {
+        HANDHOLD_ASSIGN(joint, world->AddSoftRoot({name, child, body.joint.X_BJc}));
       }
     } else {
       s.parts_[u].engine_body = s.parts_[static_cast<size_t>(carrier[u])].engine_body;
     }
-    if (!options.colliders) continue;
+  }
+  if (options.colliders) HANDHOLD_TRY(s.AddColliders(options));
+  return s;
+}
+
+Status SkeletonInWorld::AddColliders(const SkeletonInWorldOptions& options) {
+  struct Placed {
+    int collider, body;
+  };
+  std::vector<Placed> placed;
+  // By engine body: those that a joint holds together.
+  std::vector<std::pair<int, int>> joined;
+  for (int i = 1; i < skeleton_->body_count(); ++i) {
+    const model::Body& body = skeleton_->body(i);
+    joined.push_back(std::minmax(engine_body(i), engine_body(body.parent)));
     for (const model::BodyShape& shape : body.shapes) {
-      HANDHOLD_TRY(world->AddCollider({.name = body.name + "/" + shape.name,
-                                       .body = s.parts_[u].engine_body,
-                                       .X_BS = s.parts_[u].X_EB * shape.X_BS,
-                                       .shape = shape.shape,
-                                       .group = ColliderGroup::kHand}));
+      HANDHOLD_ASSIGN(const int collider,
+                      world_->AddCollider({.name = body.name + "/" + shape.name,
+                                           .body = engine_body(i),
+                                           .X_BS = parts_[static_cast<size_t>(i)].X_EB * shape.X_BS,
+                                           .shape = shape.shape,
+                                           .mask = options.mask}));
+      placed.push_back({collider, engine_body(i)});
     }
   }
-  return s;
+  if ((options.mask.is & options.mask.meets) == 0) return {};
+  for (size_t i = 0; i < placed.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (placed[i].body == placed[j].body) continue;
+      const std::pair<int, int> bodies = std::minmax(placed[i].body, placed[j].body);
+      if (std::find(joined.begin(), joined.end(), bodies) != joined.end() ||
+          world_->Overlap(placed[i].collider, placed[j].collider)) {
+        world_->IgnorePair(placed[i].collider, placed[j].collider);
+      }
+    }
+  }
+  return {};
 }
 
 Status SkeletonInWorld::SetConfiguration(const Eigen::VectorXd& q) {
@@ -124,23 +155,110 @@ Status SkeletonInWorld::SetConfiguration(const Eigen::VectorXd& q) {
   return {};
 }
 
-Status SkeletonInWorld::SetDrives(const Eigen::VectorXd& target_rad,
-                                  const Eigen::VectorXd& target_rate_rad_per_s,
-                                  const Eigen::VectorXd& stiffness_Nm_per_rad,
-                                  const Eigen::VectorXd& damping_Nms_per_rad) {
-  for (const Eigen::VectorXd* v :
-       {&target_rad, &target_rate_rad_per_s, &stiffness_Nm_per_rad, &damping_Nms_per_rad}) {
-    CHECK_EQ(v->size(), skeleton_->nv());
+Status SkeletonInWorld::SetVelocities(const Eigen::VectorXd& v) {
+  CHECK_EQ(v.size(), skeleton_->nv());
+  for (int i = 1; i < skeleton_->body_count(); ++i) {
+    const model::Body& body = skeleton_->body(i);
+    const model::Joint& joint = body.joint;
+    if (joint.type == JointType::kFixed) continue;
+    const int k = skeleton_->v_index(i), parent = engine_body(body.parent);
+    const RigidTransform X_WJp = X_WB(body.parent) * joint.X_PJp, X_WBody = X_WB(i),
+                         X_WJc = X_WBody * joint.X_BJc;
+    Vec3 omega = world_->omega_W(parent), v_Jc = world_->PointVelocity(parent, X_WJc.p);
+    switch (joint.type) {
+      case JointType::kFixed:
+        break;
+      case JointType::kUniversal:
+        omega += X_WJc.R * joint.axes[1] * v[k + 1];
+        [[fallthrough]];
+      case JointType::kHinge:
+        omega += X_WJp.R * joint.axes[0] * v[k];
+        break;
+      case JointType::kFree:
+        v_Jc += X_WJc.R * v.segment<3>(k + 3);
+        [[fallthrough]];
+      case JointType::kBall:
+        omega += X_WJc.R * v.segment<3>(k);
+        break;
+    }
+    HANDHOLD_TRY(
+        world_->SetVelocity(engine_body(i), omega, v_Jc + omega.cross(X_WBody.p - X_WJc.p)));
   }
+  return {};
+}
+
+Status SkeletonInWorld::SetDrives(const Eigen::VectorXd& q_target, const Eigen::VectorXd& v_target,
+                                  const Eigen::VectorXd& stiffness,
+                                  const Eigen::VectorXd& damping) {
+  CHECK_EQ(q_target.size(), skeleton_->nq());
+  for (const Eigen::VectorXd* v : {&v_target, &stiffness, &damping})
+    CHECK_EQ(v->size(), skeleton_->nv());
   for (int i = 1; i < skeleton_->body_count(); ++i) {
     const JointType type = skeleton_->body(i).joint.type;
-    if (type == JointType::kFixed || type == JointType::kFree) continue;
-    const int axes = type == JointType::kUniversal ? 2 : 1;
+    const int k = skeleton_->v_index(i), kq = skeleton_->q_index(i);
+    if (type == JointType::kHinge || type == JointType::kUniversal) {
+      const int axes = type == JointType::kUniversal ? 2 : 1;
+      for (int axis = 0; axis < axes; ++axis) {
+        HANDHOLD_TRY(world_->SetDrive(
+            engine_joint(i), axis,
+            {q_target[kq + axis], v_target[k + axis], stiffness[k + axis], damping[k + axis]}));
+      }
+    } else if (type == JointType::kBall) {
+      HANDHOLD_TRY(world_->SetBallDrive(
+          engine_joint(i), {.target_R = geometry::FromQuaternion(
+                                q_target[kq], q_target[kq + 1], q_target[kq + 2], q_target[kq + 3]),
+                            .target_rate_rad_per_s = v_target.segment<3>(k),
+                            .stiffness_Nm_per_rad = stiffness.segment<3>(k).asDiagonal(),
+                            .damping_Nms_per_rad = damping.segment<3>(k).asDiagonal()}));
+    } else if (type == JointType::kFree) {
+      HANDHOLD_TRY(DriveRoot(i, q_target, v_target, stiffness, damping));
+    }
+  }
+  return {};
+}
+
+Status SkeletonInWorld::DriveRoot(int i, const Eigen::VectorXd& q_target,
+                                  const Eigen::VectorXd& v_target, const Eigen::VectorXd& stiffness,
+                                  const Eigen::VectorXd& damping) {
+  const model::Joint& joint = skeleton_->body(i).joint;
+  const int k = skeleton_->v_index(i);
+  const RigidTransform X_WJc = X_WB(skeleton_->body(i).parent) * joint.X_PJp *
+                               JointMotion(joint, q_target, skeleton_->q_index(i));
+  if (world_->kinematic(engine_body(i)))
+    return world_->MoveTo(engine_body(i), X_WJc * joint.X_BJc.Inverse());
+  const auto K = stiffness.segment<6>(k), B = damping.segment<6>(k);
+  const std::string what = "skeleton " + skeleton_->name() + ", joint " + joint.name;
+  if (engine_joint(i) < 0) {
+    return Error{ErrorCode::kUnsupported,
+                 what + ": a free joint on a moving body cannot be driven"};
+  }
+  if (K.isZero(0.0) && B.isZero(0.0)) {
+    world_->ClearDrive(engine_joint(i));
+    return {};
+  }
+  if (K[3] != K[4] || K[3] != K[5] || B[3] != B[4] || B[3] != B[5]) {
+    return Error{ErrorCode::kUnsupported,
+                 what + ": the three linear springs of a soft root must be alike"};
+  }
+  return world_->SetSoftRoot(engine_joint(i), {.X_WF = X_WJc,
+                                               .omega_W = X_WJc.R * v_target.segment<3>(k),
+                                               .v_W = X_WJc.R * v_target.segment<3>(k + 3),
+                                               .stiffness_N_per_m = K[3],
+                                               .damping_Ns_per_m = B[3],
+                                               .stiffness_Nm_per_rad = K.head<3>().asDiagonal(),
+                                               .damping_Nms_per_rad = B.head<3>().asDiagonal()});
+}
+
+Status SkeletonInWorld::SetLimits() {
+  for (int i = 1; i < skeleton_->body_count(); ++i) {
+    const model::Joint& joint = skeleton_->body(i).joint;
+    if (joint.type == JointType::kBall)
+      HANDHOLD_TRY(world_->SetBallLimits(engine_joint(i), joint.lower_rad, joint.upper_rad));
+    if (joint.type != JointType::kHinge && joint.type != JointType::kUniversal) continue;
+    const int axes = joint.type == JointType::kUniversal ? 2 : 1;
     for (int axis = 0; axis < axes; ++axis) {
-      const int k = skeleton_->v_index(i) + axis;
-      HANDHOLD_TRY(world_->SetDrive(engine_joint(i), axis,
-                                    {target_rad[k], target_rate_rad_per_s[k],
-                                     stiffness_Nm_per_rad[k], damping_Nms_per_rad[k]}));
+      HANDHOLD_TRY(
+          world_->SetLimits(engine_joint(i), axis, joint.lower_rad[axis], joint.upper_rad[axis]));
     }
   }
   return {};

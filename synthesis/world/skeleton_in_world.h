@@ -18,7 +18,11 @@
 namespace handhold::synthesis {
 
 struct SkeletonInWorldOptions {
-  bool colliders = true;                  ///< every shape of every body, in group kHand
+  bool colliders = true;  ///< every shape of every body
+  /// Of two hands give each its number. A hand that meets itself (Hand(n, true)) does not where two
+  /// bodies are joined, or overlap when it is added, at q = 0: they would push each other apart for
+  /// ever.
+  ColliderMask mask = ColliderMask::Hand();
   geometry::RigidTransform X_WRoot = {};  ///< pose of the skeleton's world
 };
 
@@ -31,11 +35,22 @@ class SkeletonInWorld {
 
   /// Puts all bodies at q, at rest.
   Status SetConfiguration(const Eigen::VectorXd& q);
-  /// Springs on every degree of freedom (v-space, nv entries each); see JointDrive. Ball joints:
-  /// kUnsupported.
-  Status SetDrives(const Eigen::VectorXd& target_rad, const Eigen::VectorXd& target_rate_rad_per_s,
-                   const Eigen::VectorXd& stiffness_Nm_per_rad,
-                   const Eigen::VectorXd& damping_Nms_per_rad);
+  /// Gives all bodies the velocities that v means where they are now.
+  Status SetVelocities(const Eigen::VectorXd& v);
+  /// Springs on every degree of freedom towards the configuration q_target (nq entries) and its
+  /// velocity v_target (nv), with stiffness and damping per degree of freedom (nv, in v-space; N m
+  /// and rad, for the last three of a free joint N and m). Give targets of the end of the step.
+  ///   - hinge, universal: JointDrive
+  ///   - ball: BallDrive with diagonal K and B; for others call World::SetBallDrive with
+  ///     engine_joint
+  ///   - free: a soft root, whose three linear springs must be alike; with all six stiffnesses and
+  ///     dampings 0 it is left free. Where its body is kinematic it is moved to the target instead,
+  ///     whatever the springs.
+  /// kUnsupported: a free joint on another body, or unlike linear springs.
+  Status SetDrives(const Eigen::VectorXd& q_target, const Eigen::VectorXd& v_target,
+                   const Eigen::VectorXd& stiffness, const Eigen::VectorXd& damping);
+  /// The skeleton's own limits on all its hinges, universal joints and balls; none until called.
+  Status SetLimits();
   /// q and v now, from the engine's angles (hinges, universal joints) and poses (balls, free
   /// bodies).
   Eigen::VectorXd q() const;
@@ -43,7 +58,8 @@ class SkeletonInWorld {
   /// Pose of a skeleton body, from the engine body that carries it.
   geometry::RigidTransform X_WB(int body) const;
   int engine_body(int body) const { return parts_[static_cast<size_t>(body)].engine_body; }
-  /// Joint index in the World of a skeleton body's joint, -1: fixed or free.
+  /// Joint index in the World of a skeleton body's joint; of a free joint to the fixed world its
+  /// soft root. -1: fixed, or free on another body.
   int engine_joint(int body) const { return parts_[static_cast<size_t>(body)].engine_joint; }
   const model::Skeleton& skeleton() const { return *skeleton_; }
 
@@ -54,6 +70,9 @@ class SkeletonInWorld {
     geometry::RigidTransform X_EB;  ///< of the skeleton body in its engine body (in W for the fixed
                                     ///< world)
   };
+  Status DriveRoot(int body, const Eigen::VectorXd& q_target, const Eigen::VectorXd& v_target,
+                   const Eigen::VectorXd& stiffness, const Eigen::VectorXd& damping);
+  Status AddColliders(const SkeletonInWorldOptions& options);
   std::vector<geometry::RigidTransform> Compose(const Eigen::VectorXd& q) const;
 
   std::shared_ptr<const model::Skeleton> skeleton_;

@@ -4,7 +4,8 @@
 /// The engine's own rules are kept out of sight: stops, ERP and CFM are computed from springs and
 /// dampers for the step in hand, a joint's child is always its first body, friction bounds follow
 /// each contact's last normal force, and a failing step leaves an error and a dead world instead of
-/// a dead process (README.md, Decisions). Pinned by tests/synthesis/world.
+/// a dead process (README.md, Decisions). Pinned by tests/synthesis/world. The values that go in
+/// and come out are in world_types.h.
 ///
 /// Bodies. Body 0 is the fixed world; others are numbered as added. A body's frame B is the
 /// caller's; the centre of mass may lie anywhere in it. Joints and colliders are numbered apart,
@@ -14,129 +15,16 @@
 /// parallel by process.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "database/base/result.h"
 #include "database/geometry/inertia.h"
-#include "database/geometry/shape.h"
 #include "database/geometry/transform.h"
+#include "synthesis/world/world_types.h"
 
 namespace handhold::synthesis {
-
-inline constexpr int kFixedBody = 0;
-
-enum class Stepper {
-  kExact,  ///< dWorldStep: every constraint to rounding; the one for truth
-  kQuick,  ///< dWorldQuickStep: iterative, faster with many contacts; joints and friction creep
-};
-
-struct WorldOptions {
-  geometry::Vec3 gravity_W = {0.0, 0.0, -9.81};
-  Stepper stepper = Stepper::kExact;
-  int quick_iterations = 50;
-};
-
-/// A surface pressed by one contact: normal force = stiffness x depth - damping x separating speed,
-/// both at the end of the step, never pulling. Sideways the same spring and damper, stretched from
-/// where the surface was gripped, up to Coulomb's bound; beyond it the grip slides along.
-struct ContactLaw {
-  double stiffness_N_per_m = 5000.0;
-  double damping_Ns_per_m = 4.0;
-  double friction = 0.5;
-};
-
-/// The spring-damper that pulls a joint axis to a moving target, implicit:
-///   torque = -stiffness (theta - target) - damping (theta' - target_rate), theta and theta' at the
-///   END of the step.
-/// Give the target of the end of the step too. Source: compliance-from-contact.md, "Recipe"; test:
-/// Drive.*
-struct JointDrive {
-  double target_rad = 0.0;
-  double target_rate_rad_per_s = 0.0;
-  double stiffness_Nm_per_rad = 0.0;  ///< > 0 (a compliance of 0, a rigid joint, has no spring:
-                                      ///< give a large one)
-  double damping_Nms_per_rad = 0.0;   ///< >= 0
-};
-
-/// A joint of the child body `child` to `parent` (may be kFixedBody). The anchor and axes are given
-/// in W for the bodies' poses at the moment of adding; that moment is the joint's zero.
-struct HingeSpec {
-  std::string name;
-  int parent = kFixedBody, child = 0;
-  geometry::Vec3 p_W = geometry::Vec3::Zero();
-  geometry::Vec3 axis_W = geometry::Vec3::UnitZ();  ///< unit; the child turns by the right-hand
-                                                    ///< rule about it
-};
-/// Turns about axis1 (fixed in the parent), then axis2 (fixed in the child); the two at right
-/// angles.
-struct UniversalSpec {
-  std::string name;
-  int parent = kFixedBody, child = 0;
-  geometry::Vec3 p_W = geometry::Vec3::Zero();
-  geometry::Vec3 axis1_W = geometry::Vec3::UnitZ(), axis2_W = geometry::Vec3::UnitX();
-};
-struct BallSpec {
-  std::string name;
-  int parent = kFixedBody, child = 0;
-  geometry::Vec3 p_W = geometry::Vec3::Zero();
-};
-
-/// Which colliders meet: hand with object, object with object. Two colliders of one body, or of the
-/// fixed world, never meet.
-enum class ColliderGroup { kHand, kObject };
-
-struct ColliderSpec {
-  std::string name;
-  int body = kFixedBody;
-  geometry::RigidTransform X_BS = {};  ///< of the shape in its body; in W for kFixedBody
-  geometry::Shape shape;               ///< a hull is taken as its mesh
-  ColliderGroup group = ColliderGroup::kObject;
-  /// Law of contacts with this collider. Of two, the one with the smaller stiffness holds; without
-  /// any, ContactLaw's default.
-  std::optional<ContactLaw> law = std::nullopt;
-  /// Contacts kept per pair, deepest first; each brings its own spring. 0: 1 with a mesh, 8 else;
-  /// of two, the smaller holds.
-  int max_contacts = 0;
-};
-
-/// A contact for the next step, from a generator instead of the engine's colliders.
-struct ContactCandidate {
-  int body_a = 0, body_b = kFixedBody;  ///< not both kFixedBody
-  int feature = 0;  ///< with the bodies, tells the contact from others across steps
-  geometry::Vec3 p_W = geometry::Vec3::Zero();
-  geometry::Vec3 normal_W = geometry::Vec3::UnitZ();  ///< unit, into body_a
-  double depth_m = 0.0;                               ///< > 0: overlapping; others are ignored
-  ContactLaw law = {};
-};
-class World;
-using ContactGenerator = std::function<void(const World&, std::vector<ContactCandidate>*)>;
-
-/// A contact of the last step. The force is constant over the step; stamp it at the step's middle.
-struct ContactReading {
-  int body_a = 0, body_b = kFixedBody;
-  int collider_a = -1, collider_b = -1;  ///< -1: from a generator
-  int feature = 0;
-  geometry::Vec3 p_W = geometry::Vec3::Zero();  ///< where the force acted, at the step's start
-  geometry::Vec3 normal_W = geometry::Vec3::UnitZ();  ///< unit, into body_a
-  double depth_m = 0.0;                               ///< at the step's start
-  /// How fast a slides on b over the step, m/s: tangential velocity of a's material relative to
-  /// b's, less what only stretches the surface. Zero to rounding while it sticks.
-  geometry::Vec3 slip_W = geometry::Vec3::Zero();
-  geometry::Vec3 f_onA_W = geometry::Vec3::Zero();
-  double normal_force_N() const { return f_onA_W.dot(normal_W); }
-};
-
-/// What a joint did over the last step: force and torque that it exerted on the child, drive
-/// included, about the anchor.
-struct JointReading {
-  geometry::Vec3 f_onChild_W = geometry::Vec3::Zero();
-  geometry::Vec3 t_onChild_W = geometry::Vec3::Zero();
-};
 
 class World {
  public:
@@ -153,27 +41,72 @@ class World {
   Result<int> AddHinge(const HingeSpec& spec);
   Result<int> AddUniversal(const UniversalSpec& spec);
   Result<int> AddBall(const BallSpec& spec);
+  /// A joint as the others, to the fixed world, that yields: joint_reading is its pull about F.
+  Result<int> AddSoftRoot(const SoftRootSpec& spec);
   Result<int> AddCollider(const ColliderSpec& spec);
+  /// These two colliders never meet.
+  void IgnorePair(int collider_a, int collider_b);
+  /// True when the two overlap where they are now, by the engine's own test and whatever their
+  /// masks.
+  bool Overlap(int collider_a, int collider_b) const;
 
-  /// Puts a collider of kFixedBody elsewhere. Precondition: it belongs to kFixedBody.
+  /// Puts a collider of kFixedBody elsewhere; what it touched is forgotten. Precondition: it
+  /// belongs to kFixedBody.
   Status MoveFixedCollider(int collider, const geometry::RigidTransform& X_WS);
+  /// Puts a body elsewhere; what it touched is forgotten.
   Status SetPose(int body, const geometry::RigidTransform& X_WB);
   /// Velocity of B's origin and angular velocity, in W.
   Status SetVelocity(int body, const geometry::Vec3& omega_W, const geometry::Vec3& v_W);
   /// Adds to the force on `body` for the next step, acting at p_W.
   Status AddForce(int body, const geometry::Vec3& f_W, const geometry::Vec3& p_W);
   Status AddTorque(int body, const geometry::Vec3& t_W);
-  /// Axis 0 of a hinge; 0 or 1 of a universal joint. Replaces limits on that axis. A target out of
-  /// reach of the engine's angles, |target + T rate| >= pi, is refused: ODE would wind up silently.
-  /// Balls: kUnsupported.
+  /// Adds t_W to the torque on a joint's child and takes it from its parent's, for the next step:
+  /// what a motor in the joint does. Any joint.
+  Status AddJointTorque(int joint, const geometry::Vec3& t_W);
+
+  /// A kinematic body moves as told and by no force; it comes to rest when it becomes one. Contacts
+  /// between two bodies that forces do not move are left out.
+  Status SetKinematic(int body, bool kinematic);
+  bool kinematic(int body) const;
+  /// Where a kinematic body (CHECK) shall be, exactly, at the end of the next step; it goes there
+  /// at the constant velocity that its contacts and joints then see. Without MoveTo before a step
+  /// it rests for that step.
+  Status MoveTo(int body, const geometry::RigidTransform& X_WB);
+
+  /// Axis 0 of a hinge; 0 or 1 of a universal joint. A target out of reach of the engine's angles,
+  /// |target + T rate| >= pi, is refused: ODE would wind up silently. Precondition: such a joint.
   Status SetDrive(int joint, int axis, const JointDrive& drive);
-  /// Hard stops on an undriven axis; lower > upper is refused (ODE would go limp silently).
+  /// Precondition: a ball joint.
+  Status SetBallDrive(int joint, const BallDrive& drive);
+  /// Precondition: a soft root.
+  Status SetSoftRoot(int joint, const SoftRootDrive& drive);
+  /// Takes the drives off every axis of a joint.
+  void ClearDrive(int joint);
+
+  /// Limits of a hinge or universal axis, hard, with or without a drive on it: a joint that would
+  /// pass one within the step is stopped at it, not thrown back behind it. lower > upper is refused
+  /// (ODE would go limp silently); beyond half a turn there is no limit. Test: Limits.*
   Status SetLimits(int joint, int axis, double lower_rad, double upper_rad);
+  /// The same for a ball joint, as in database/model/skeleton.h: twist about x, and swing about y
+  /// and z within the elliptic cone around the middle of their ranges. A range below 0.1 degrees is
+  /// taken as 0.1 degrees; +-infinity: free.
+  Status SetBallLimits(int joint, const geometry::Vec3& lower_rad, const geometry::Vec3& upper_rad);
 
   /// Advances by h_s seconds: contacts at the present poses, then the engine. With a generator the
-  /// engine's colliders are not asked. An error (numbers that stopped being finite, a failure
-  /// inside ODE) ends this world: later steps return it again.
+  /// engine's colliders are not asked. An error (kNotConverged: numbers that stopped being
+  /// finite, a body beyond 10 km/s or 1e6 rad/s, a failure inside ODE) names the body and the time
+  /// and ends this world: later steps return it again.
   Status Step(double h_s, const ContactGenerator& generator = nullptr);
+
+  /// Everything that later steps depend on but what the world consists of: poses and velocities to
+  /// the bit, forces waiting for the next step, drives, limits and targets, contact memory and
+  /// readings, places of fixed colliders, the time and QuickStep's seed.
+  Snapshot Save() const;
+  /// Back to it: what follows is what followed then, bit by bit. Also into another world made the
+  /// same way in this process, and into one that an error ended, unless the failure was inside ODE.
+  /// kInvalid: the snapshot is of a world with other bodies, joints or colliders, or this one
+  /// cannot be revived.
+  Status Restore(const Snapshot& snapshot);
 
   double time_s() const;   ///< sum of the steps
   int body_count() const;  ///< with the fixed world
@@ -186,12 +119,14 @@ class World {
                                                                             ///< p_W
   geometry::Vec3 com_W(int body) const;
   double mass_kg(int body) const;
+  /// Of a ball joint: rotation of the child's joint frame in the parent's.
+  geometry::Mat3 R_JpJc(int joint) const;
   double angle_rad(int joint, int axis = 0) const;  ///< in (-pi, pi]. Precondition: a hinge or
                                                     ///< universal axis
   double rate_rad_per_s(int joint, int axis = 0) const;
   geometry::Vec3 anchor_W(int joint) const;  ///< as the parent sees it
   geometry::Vec3 axis_W(int joint, int axis = 0) const;
-  /// Distance between the anchor as parent and child see it: the engine's drift.
+  /// Distance between the anchor as parent and child see it: the engine's drift. Of a soft root 0.
   double drift_m(int joint) const;
   const JointReading& joint_reading(int joint) const;
   std::span<const ContactReading> contacts() const;  ///< of the last step, in a fixed order

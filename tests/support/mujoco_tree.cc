@@ -197,6 +197,13 @@ void MujocoTree::SetState(const Eigen::VectorXd& q, const Eigen::VectorXd& v,
   Eigen::Map<Eigen::VectorXd>(impl_->d->qacc, nv) = qacc;
 }
 
+void MujocoTree::Simulate(double step_s, int steps) {
+  impl_->m->opt.timestep = step_s;
+  impl_->m->opt.integrator = mjINT_RK4;
+  for (int i = 0; i < steps; ++i) mj_step(impl_->m, impl_->d);
+  impl_->Kinematics();
+}
+
 void MujocoTree::RunInverseDynamics() {
   impl_->Kinematics();
   mj_comVel(impl_->m, impl_->d);

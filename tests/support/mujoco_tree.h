@@ -33,6 +33,10 @@ class MujocoTree {
   Eigen::Vector3d BodyOrigin(int body) const;    ///< of the skeleton's body, after any of the above
   Eigen::Matrix3d BodyRotation(int body) const;  ///< R_WB of the same
 
+  /// Moves the state set last on by `steps` steps of MuJoCo's own Runge-Kutta, without torques;
+  /// read it from the bodies.
+  void Simulate(double step_s, int steps);
+
   /// What a mark times: MuJoCo alone, no mapping.
   void RunInverseDynamics();  ///< kinematics, comPos, comVel, rne
   void RunMassMatrix();       ///< kinematics, comPos, crb, dense M

@@ -87,7 +87,7 @@ class Runner {
                                       .body = hand_->engine_body(tip.body),
                                       .X_BS = RigidTransform::Translation(tip.X_BF.p),
                                       .shape = geometry::Sphere{lab_.plate.tip_radius_m},
-                                      .group = synthesis::ColliderGroup::kHand}));
+                                      .mask = synthesis::ColliderMask::Hand()}));
     const model::Prop& prop = Prop();
     const synthesis::ContactLaw law{1.0 / prop.surface_compliance_m_per_N,
                                     lab_.surface_damping_Ns_per_m, request_.friction};

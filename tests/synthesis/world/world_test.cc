@@ -163,7 +163,7 @@ TEST(Chain, MomentumBalancesWithTheWristAndTheContact) {
                                          .body = finger.bodies[3],
                                          .X_BS = RigidTransform::Translation({0.014, 0, 0}),
                                          .shape = geometry::Sphere{0.006},
-                                         .group = ColliderGroup::kHand}));
+                                         .mask = ColliderMask::Hand()}));
   ASSERT_TRUE(finger.world->AddCollider({.name = "plate",
                                          .X_BS = RigidTransform::Translation({0.1, 0, -0.055}),
                                          .shape = geometry::Box{{0.4, 0.4, 0.02}},
@@ -214,7 +214,7 @@ TEST(Chain, RunsRepeatToTheBit) {
                                            .body = finger.bodies[3],
                                            .X_BS = RigidTransform::Translation({0.014, 0, 0}),
                                            .shape = geometry::Sphere{0.006},
-                                           .group = ColliderGroup::kHand}));
+                                           .mask = ColliderMask::Hand()}));
     ASSERT_TRUE(finger.world->AddCollider({.name = "plate",
                                            .X_BS = RigidTransform::Translation({0.1, 0, -0.055}),
                                            .shape = geometry::Box{{0.4, 0.4, 0.02}}}));
@@ -321,7 +321,7 @@ TEST(Contact, SphereOnALyingCylinderHasTheAnalyticDepthAndNormal) {
   const double r = 0.006, big = 0.052;
   const int ball = world->AddBody("tip", SphereMass(0.01, r), {}).value();
   ASSERT_TRUE(world->AddCollider(
-      {.name = "tip", .body = ball, .shape = geometry::Sphere{r}, .group = ColliderGroup::kHand}));
+      {.name = "tip", .body = ball, .shape = geometry::Sphere{r}, .mask = ColliderMask::Hand()}));
   const Mat3 lying = geometry::AxisAngle<double>(Vec3::UnitX(), std::numbers::pi / 2);  // its axis
                                                                                         // along Y
   ASSERT_TRUE(world->AddCollider({.name = "bump",
