@@ -19,6 +19,7 @@ struct GripOptions {
   synthesis::Stepper stepper = synthesis::Stepper::kExact;
   int quick_iterations = 50;
   bool object = true;
+  bool limits = false;
   double closing = 1.0;  ///< share of the flexion that the drives pull to
 };
 
@@ -84,6 +85,7 @@ struct GripScene {
     hand = std::make_unique<SkeletonInWorld>(
         SkeletonInWorld::Add(plan.hand, world.get(), {.mask = ColliderMask::Hand(0, true)})
             .value());
+    if (options.limits) CHECK(hand->SetLimits());
     if (options.object) {
       const geometry::Capsule shape{plan.object_radius_m, plan.object_length_m};
       const geometry::RigidTransform X_BS{
