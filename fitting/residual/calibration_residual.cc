@@ -107,6 +107,18 @@ void CalibrationModel::PointDerivative(const Eigen::VectorXd& x, const model::Ki
   }
 }
 
+std::vector<Eigen::Index> CalibrationModel::ParametersOfMarker(int m) const {
+  std::vector<Eigen::Index> out;
+  for (const JointParameters& p : joints_) {
+    int b = template_.markers()[static_cast<size_t>(m)].body;
+    while (b > p.body) b = template_.body(b).parent;
+    if (b != p.body) continue;
+    for (Eigen::Index k = 0; k < p.omega.cols() + p.v.cols(); ++k) out.push_back(p.first + k);
+  }
+  for (int k = 0; k < 3; ++k) out.push_back(marker_parameter(m) + k);
+  return out;
+}
+
 void CalibrationModel::MoveContents(int body, const Vec3& omega, const Vec3& t,
                                     Eigen::Ref<Eigen::VectorXd> g) const {
   auto moved = [&](const Vec3& p) { return Vec3(omega.cross(p) + t); };

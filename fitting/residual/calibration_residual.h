@@ -50,6 +50,9 @@ class CalibrationModel {
   /// Directions of x, at x = 0, that only move joint zeros: no marker, in no pose, sees them. One
   /// per hinge and universal, 3 per ball, 6 per free joint. Columns.
   Eigen::MatrixXd GaugeDirections() const;
+  /// Parameters that move marker m in the world, ascending: of the joints on its way to the world,
+  /// and its own.
+  std::vector<Eigen::Index> ParametersOfMarker(int m) const;
   /// First parameter of marker m.
   int marker_parameter(int m) const { return marker_parameter_ + 3 * m; }
 

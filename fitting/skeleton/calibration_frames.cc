@@ -1,10 +1,12 @@
 #include "fitting/skeleton/calibration_frames.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "fitting/skeleton/marker_map.h"
 #include "fitting/skeleton/pose_solver.h"
+#include "fitting/skeleton/start.h"
 
 namespace handhold::fitting {
 namespace {
@@ -13,15 +15,14 @@ using geometry::Vec3;
 using recording::SampleWindow;
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+/// Further than this from the markers no template's lengths explain: the pose is another one.
+constexpr double kFarOff_m = 0.03;
 
-}  // namespace
-
-Result<std::vector<CalibrationFrame>> ReadCalibrationFrames(
+/// Frames `step` apart with at least `least` markers.
+Result<std::vector<CalibrationFrame>> ReadFrames(
     const recording::ClipSource& clip, const std::vector<const recording::StreamInfo*>& streams,
-    const model::Skeleton& skeleton, const std::vector<TimeRange>& ranges, int wanted) {
-  Duration total;
-  for (const TimeRange& r : ranges) total += r.length();
-  const Duration step = std::max(total / std::max(1, 4 * wanted), Duration::Milliseconds(2));
+    const model::Skeleton& skeleton, const std::vector<TimeRange>& ranges, Duration step,
+    Eigen::Index least, TakeNoise* noise) {
   std::vector<CalibrationFrame> frames;
   for (const recording::StreamInfo* stream : streams) {
     const std::vector<int> channel = MapMarkers(*stream, skeleton).channel;
@@ -33,17 +34,18 @@ Result<std::vector<CalibrationFrame>> ReadCalibrationFrames(
         const TimeRange chunk{next, std::min(next + Duration::Seconds(5), stop)};
         HANDHOLD_ASSIGN(const SampleWindow window, clip.Read(stream->id, chunk));
         for (int i = 0; i < window.count(); ++i) {
-          if (window.times[static_cast<size_t>(i)] < next) continue;
+          if (window.times[static_cast<size_t>(i)] < next && noise == nullptr) continue;
           CalibrationFrame frame;
           frame.t = window.times[static_cast<size_t>(i)];
           frame.z_WM.setConstant(3, static_cast<Eigen::Index>(channel.size()), kMissing);
-          bool all = true;
+          Eigen::Index visible = 0;
           for (size_t m = 0; m < channel.size(); ++m) {
             for (int c = 0; c < 3 && channel[m] >= 0; ++c)
               frame.z_WM(c, static_cast<Eigen::Index>(m)) = window.value(channel[m] + c, i);
-            all = all && frame.z_WM.col(static_cast<Eigen::Index>(m)).allFinite();
+            visible += frame.z_WM.col(static_cast<Eigen::Index>(m)).allFinite();
           }
-          if (!all) continue;
+          if (noise != nullptr) noise->Add(frame.t, frame.z_WM);
+          if (frame.t < next || visible < least) continue;
           frames.push_back(std::move(frame));
           next = window.times[static_cast<size_t>(i)] + step;
         }
@@ -54,13 +56,39 @@ Result<std::vector<CalibrationFrame>> ReadCalibrationFrames(
   return frames;
 }
 
+}  // namespace
+
+Result<std::vector<CalibrationFrame>> ReadCalibrationFrames(
+    const recording::ClipSource& clip, const std::vector<const recording::StreamInfo*>& streams,
+    const model::Skeleton& skeleton, const std::vector<TimeRange>& ranges, int wanted,
+    TakeNoise* noise) {
+  Duration total;
+  for (const TimeRange& r : ranges) total += r.length();
+  const Duration step = std::max(total / std::max(1, 4 * wanted), Duration::Milliseconds(2));
+  const auto all = static_cast<Eigen::Index>(skeleton.markers().size());
+  HANDHOLD_ASSIGN(std::vector<CalibrationFrame> frames,
+                  ReadFrames(clip, streams, skeleton, ranges, step, all, noise));
+  if (static_cast<int>(frames.size()) >= wanted) return frames;
+  const auto most = static_cast<Eigen::Index>(std::ceil(kLeastVisible * static_cast<double>(all)));
+  return ReadFrames(clip, streams, skeleton, ranges, step, most, nullptr);
+}
+
 std::vector<CalibrationFrame> PoseAndSpread(const model::Skeleton& skeleton,
                                             std::vector<CalibrationFrame> frames, int wanted) {
   PoseSolver solver(skeleton, {.marker_sd_m = 2e-3, .limit_sd_rad = 0.2, .prior_sd_rad = 1.0});
+  PoseSolver patient(skeleton, StartSolverOptions());
   Eigen::VectorXd q = skeleton.ZeroConfiguration();
+  double other_m = 0.0;
+  if (!frames.empty() && skeleton.body(1).joint.type == model::JointType::kFree)
+    q = ColdPose(skeleton, frames.front().z_WM, &patient, &other_m);
   for (CalibrationFrame& f : frames) {
-    const PoseSolution& s = solver.SolvePoseOnly(f.z_WM, q, PoseMethod::kFast);
+    const PoseSolution& s = solver.Solve(f.z_WM, q, PoseMethod::kFast);
     if (s.converged) q = s.q;
+    const double rms_m = MarkerRms_m(s);
+    if (!s.converged || rms_m > kFarOff_m) {
+      const Eigen::VectorXd other = ColdPose(skeleton, f.z_WM, &patient, &other_m);
+      if (!s.converged || other_m < 0.7 * rms_m) q = other;
+    }
     f.q = q;
   }
   if (static_cast<int>(frames.size()) <= wanted) return frames;

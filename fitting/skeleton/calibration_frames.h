@@ -1,4 +1,4 @@
-/// The frames that a skeleton is fitted to: markers that are all seen, spread over the poses of the
+/// The frames that a skeleton is fitted to: markers that are seen, spread over the poses of the
 /// clip, and, where the fingertip rests on a known surface, the axis of the measured wrench.
 /// Internal to the skeleton fit.
 #pragma once
@@ -14,6 +14,7 @@
 #include "database/model/skeleton.h"
 #include "database/recording/clip.h"
 #include "fitting/signal/touch.h"
+#include "fitting/skeleton/take_noise.h"
 
 namespace handhold::fitting {
 
@@ -29,14 +30,19 @@ struct CalibrationFrame {
   double normal_N = 0.0;
 };
 
-/// Frames of `ranges` in which every marker of the skeleton is seen, four times as many as `wanted`
-/// at the most, evenly in time; `q` is left empty. Fails as the clip's reads do.
+/// Frames of `ranges`, four times as many as `wanted` at the most, evenly in time: those that show
+/// every marker of the skeleton, or, where these are fewer than `wanted`, all that show most of
+/// them (kLeastVisible). `q` is left empty; `noise`, which may be null, is shown all frames. Fails
+/// as the clip's reads do.
+inline constexpr double kLeastVisible = 0.6;
 Result<std::vector<CalibrationFrame>> ReadCalibrationFrames(
     const recording::ClipSource& clip, const std::vector<const recording::StreamInfo*>& streams,
-    const model::Skeleton& skeleton, const std::vector<TimeRange>& ranges, int wanted);
+    const model::Skeleton& skeleton, const std::vector<TimeRange>& ranges, int wanted,
+    TakeNoise* noise = nullptr);
 
-/// Sets `q` by the template's lengths, then keeps the `wanted` frames that lie furthest apart in
-/// pose, in their order of time.
+/// Sets `q` by the template's lengths (from the zero pose where the base is fixed; where that ends
+/// far from the markers, or the base is free, from the best of several starts), then keeps the
+/// `wanted` frames that lie furthest apart in pose, in their order of time.
 std::vector<CalibrationFrame> PoseAndSpread(const model::Skeleton& skeleton,
                                             std::vector<CalibrationFrame> frames, int wanted);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "database/base/asked_range.h"
+#include "database/base/names.h"
 
 namespace handhold::fitting {
 
@@ -52,6 +53,17 @@ Status CheckWorn(const std::vector<const recording::StreamInfo*>& streams,
                                          std::to_string(worn) + " of the " + std::to_string(all) +
                                          " markers of '" + skeleton.name() + "' (not " + named +
                                          "): choose the hand that wore them"};
+}
+
+Status CheckLeftOut(const std::vector<std::string>& names, const model::Skeleton& skeleton) {
+  for (const std::string& name : names) {
+    if (skeleton.FindMarker(name) >= 0) continue;
+    std::vector<std::string> known;
+    for (const model::MarkerAttachment& m : skeleton.markers()) known.push_back(m.name);
+    return Error{ErrorCode::kNotFound, "'" + skeleton.name() + "' wears no marker '" + name +
+                                           "' to leave out" + DidYouMean(name, known)};
+  }
+  return {};
 }
 
 Status CheckRange(const recording::ClipSource& clip,

@@ -29,6 +29,9 @@ std::vector<std::string> MissingMarkers(const std::vector<const recording::Strea
 Status CheckWorn(const std::vector<const recording::StreamInfo*>& streams,
                  const model::Skeleton& skeleton);
 
+/// kNotFound, with near names, when the skeleton wears no marker of one of `names`.
+Status CheckLeftOut(const std::vector<std::string>& names, const model::Skeleton& skeleton);
+
 /// kInvalid, with what there is, when nothing of `streams` (in order of time) lies in `range`.
 Status CheckRange(const recording::ClipSource& clip,
                   const std::vector<const recording::StreamInfo*>& streams,

@@ -5,11 +5,15 @@
 #include <cstdio>
 #include <limits>
 
-#include "database/geometry/fit.h"
+#include "database/base/units.h"
 #include "database/model/kinematics.h"
 #include "fitting/signal/find_stream.h"
 #include "fitting/signal/touch.h"
+#include "fitting/skeleton/joint_range.h"
+#include "fitting/skeleton/label_swaps.h"
 #include "fitting/skeleton/marker_map.h"
+#include "fitting/skeleton/start.h"
+#include "fitting/skeleton/take_noise.h"
 
 namespace handhold::fitting {
 namespace {
@@ -40,27 +44,33 @@ class TakeFitter {
         options_(options),
         contacts_(std::move(contacts)),
         solver_(skeleton, options.solver),
-        out_(*out) {}
+        patient_(skeleton, StartSolverOptions()),
+        ranges_(skeleton),
+        held_frames_(Eigen::VectorXi::Zero(skeleton.nv())),
+        out_(*out) {
+    for (const std::string& name : options.leave_out)
+      left_out_.push_back(skeleton.FindMarker(name));
+    left_out_m_.resize(left_out_.size());
+  }
 
   void Frame(Timestamp t, Eigen::Matrix3Xd p_WM) {
     ++out_.summary.frames;
+    noise_.Add(t, p_WM);
+    const Eigen::Matrix3Xd measured = p_WM;
+    for (const int m : left_out_) p_WM.col(m).setConstant(kMissing);
     if (VisibleCount(p_WM) == 0) return;
     const bool fresh = poses_.empty() || t - last_time_ > kStale;
-    Eigen::VectorXd start = fresh ? Guess(p_WM) : poses_.back();
-    // A cold start is far away: solved again from its own answer, so that the pull does not hold
-    // it.
-    for (int pass = 0; pass < (fresh ? 4 : 1); ++pass) {
-      const PoseSolution& s = solver_.Solve(p_WM, start, options_.method);
-      if (!s.converged && pass == 0 && fresh) start = skeleton_.ZeroConfiguration();
-      if (pass > 0 || !fresh || s.converged) start = s.q;
-    }
-    const Eigen::VectorXd before = fresh ? start : poses_.back();
+    const Eigen::VectorXd before = fresh ? ColdStart(p_WM) : poses_.back();
+    const Eigen::Matrix3Xd labelled = p_WM;
     const PoseSolution* solution = &solver_.Solve(p_WM, before, options_.method);
+    const double whole_rms_m = MarkerRms_m(*solution);
     solution = DropOutliers(&p_WM, before, solution);
     if (!solution->converged) {
       ++out_.summary.frames_not_converged;
       return;
     }
+    Remember({t, labelled, solution->q, whole_rms_m});
+    ComparePrediction(measured, solution->q);
     Keep(t, p_WM, *solution);
   }
 
@@ -73,29 +83,23 @@ class TakeFitter {
     return n;
   }
 
-  /// The zero pose, its free root laid onto the markers.
-  Eigen::VectorXd Guess(const Eigen::Matrix3Xd& p_WM) const {
-    Eigen::VectorXd q = poses_.empty() ? skeleton_.ZeroConfiguration() : poses_.back();
-    if (skeleton_.body_count() < 2 || skeleton_.body(1).joint.type != model::JointType::kFree)
-      return q;
-    model::KinematicsData data(skeleton_);
-    model::ComputePoses(skeleton_, q, &data);
-    std::vector<geometry::Vec3> modelled, from, to;
-    model::MarkerPositions(skeleton_, data, &modelled);
-    for (Eigen::Index m = 0; m < p_WM.cols(); ++m) {
-      if (!p_WM.col(m).allFinite()) continue;
-      from.push_back(modelled[static_cast<size_t>(m)]);
-      to.push_back(p_WM.col(m));
+  /// A pose to begin from where there is none before: the last known or the zero pose, its root
+  /// laid onto the markers; where that ends far from them, the best of several.
+  Eigen::VectorXd ColdStart(const Eigen::Matrix3Xd& p_WM) {
+    Eigen::VectorXd start = WithRootOnMarkers(
+        skeleton_, poses_.empty() ? skeleton_.ZeroConfiguration() : poses_.back(), p_WM);
+    // Far away: solved again from its own answer, so that the pull does not hold it.
+    double rms_m = 0.0;
+    for (int pass = 0; pass < 4; ++pass) {
+      const PoseSolution& s = solver_.Solve(p_WM, start, options_.method);
+      if (!s.converged && pass == 0) start = skeleton_.ZeroConfiguration();
+      if (pass > 0 || s.converged) start = s.q;
+      rms_m = MarkerRms_m(s);
     }
-    auto fit = geometry::FitRigid(to, from);
-    if (!fit) return q;
-    const geometry::RigidTransform moved = fit->X_AB * data.X_WB[1];
-    const model::Joint& joint = skeleton_.body(1).joint;
-    const geometry::RigidTransform X_JpJc = joint.X_PJp.Inverse() * moved * joint.X_BJc;
-    const int iq = skeleton_.q_index(1);
-    q.segment<3>(iq) = X_JpJc.p;
-    q.segment<4>(iq + 3) = geometry::ToQuaternion(X_JpJc.R);
-    return q;
+    if (rms_m < std::max(options_.outlier_m, 1e-3)) return start;
+    double other_m = 0.0;
+    const Eigen::VectorXd other = ColdPose(skeleton_, p_WM, &patient_, &other_m);
+    return other_m < rms_m ? other : start;
   }
 
   /// Leaves out markers far from where the others put them, worst first, at most a third of them.
@@ -123,7 +127,7 @@ class TakeFitter {
     out_.track.times.push_back(t);
     Eigen::VectorXd residual(p_WM.cols());
     for (Eigen::Index m = 0; m < p_WM.cols(); ++m) residual[m] = s.residual_m.col(m).norm();
-    int determined = s.determined.sum();
+    const int determined = s.determined.sum();
     const int rows = 3 * VisibleCount(p_WM);
     if (rows > determined) {
       for (Eigen::Index m = 0; m < residual.size(); ++m) {
@@ -137,9 +141,11 @@ class TakeFitter {
       if (s.determined[i] == 0) diagonal[i] = 0.0;
     }
     diagonals_.push_back(std::move(diagonal));
+    held_.push_back(s.held_by_range);
+    held_frames_ += s.held_by_range;
     limits_.push_back(s.at_limit);
     out_.summary.frames_at_limit += s.at_limit.any();
-    if (determined < skeleton_.nv()) NoteUndetermined(t, p_WM, s);
+    if (determined + s.held_by_range.sum() < skeleton_.nv()) NoteUndetermined(t, p_WM, s);
     for (const TimeRange& contact : contacts_) {
       if (t >= contact.begin - options_.whole_information &&
           t <= contact.end + options_.whole_information) {
@@ -149,11 +155,36 @@ class TakeFitter {
     }
   }
 
+  /// Frames as labelled, thinned out as the take grows.
+  void Remember(LabelledFrame frame) {
+    if (seen_++ % stride_ != 0) return;
+    labelled_.push_back(std::move(frame));
+    if (labelled_.size() < 1200) return;
+    for (size_t i = 0; 2 * i < labelled_.size(); ++i) labelled_[i] = std::move(labelled_[2 * i]);
+    labelled_.resize((labelled_.size() + 1) / 2);
+    stride_ *= 2;
+  }
+
+  void ComparePrediction(const Eigen::Matrix3Xd& measured, const Eigen::VectorXd& q) {
+    if (left_out_.empty()) return;
+    model::ComputePoses(skeleton_, q, &data_);
+    for (size_t i = 0; i < left_out_.size(); ++i) {
+      const model::MarkerAttachment& m = skeleton_.markers()[static_cast<size_t>(left_out_[i])];
+      const double distance_m =
+          (data_.X_WB[static_cast<size_t>(m.body)] * m.p_BM - measured.col(left_out_[i])).norm();
+      if (std::isfinite(distance_m)) left_out_m_[i].push_back(distance_m);
+    }
+  }
+
+  void LookForSwaps();
+  void TellHeld();
+
   void NoteUndetermined(Timestamp t, const Eigen::Matrix3Xd& p_WM, const PoseSolution& s) {
     ++out_.summary.frames_underdetermined;
     std::string what = "not determined:";
     for (int i = 0; i < skeleton_.nv(); ++i) {
-      if (s.determined[i] == 0) what += " " + skeleton_.dof_names()[static_cast<size_t>(i)];
+      if (s.determined[i] == 0 && s.held_by_range[i] == 0)
+        what += " " + skeleton_.dof_names()[static_cast<size_t>(i)];
     }
     what += "; missing markers:";
     for (Eigen::Index m = 0; m < p_WM.cols(); ++m) {
@@ -170,7 +201,16 @@ class TakeFitter {
   const model::Skeleton& skeleton_;
   const PoseFitOptions& options_;
   std::vector<TimeRange> contacts_;
-  PoseSolver solver_;
+  PoseSolver solver_, patient_;
+  NarrowRanges ranges_;
+  TakeNoise noise_;
+  model::KinematicsData data_{skeleton_};
+  std::vector<int> left_out_;
+  std::vector<std::vector<double>> left_out_m_;
+  std::vector<LabelledFrame> labelled_;
+  int seen_ = 0, stride_ = 1;
+  std::vector<Eigen::VectorXi> held_;
+  Eigen::VectorXi held_frames_;
   PoseFit& out_;
   Timestamp last_time_, last_undetermined_time_;
   std::string last_undetermined_;
@@ -178,6 +218,59 @@ class TakeFitter {
   std::vector<Eigen::VectorXi> limits_;
   double squares_ = 0.0, dof_ = 0.0;
 };
+
+MarkerAgreement Agreement(std::string marker, std::vector<double> lengths_m) {
+  MarkerAgreement out{.marker = std::move(marker), .frames = static_cast<int>(lengths_m.size())};
+  if (lengths_m.empty()) return out;
+  double squares = 0;
+  for (const double r : lengths_m) squares += r * r;
+  std::sort(lengths_m.begin(), lengths_m.end());
+  const auto at = [&](double share) {
+    return lengths_m[static_cast<size_t>(share * static_cast<double>(lengths_m.size() - 1))];
+  };
+  out.rms_m = std::sqrt(squares / out.frames);
+  out.median_m = at(0.5);
+  out.p95_m = at(0.95);
+  return out;
+}
+
+void TakeFitter::TellHeld() {
+  for (int d = 0; d < skeleton_.nv(); ++d) {
+    if (held_frames_[d] == 0) continue;
+    char text[200];
+    std::snprintf(text, sizeof text, "%s: its range alone, +-%.1f degrees, in %.0f %% of frames",
+                  skeleton_.dof_names()[static_cast<size_t>(d)].c_str(),
+                  RadiansToDegrees(1 / ranges_.weight()[d]),
+                  100.0 * held_frames_[d] / out_.summary.fitted);
+    out_.summary.held_by_range.emplace_back(text);
+  }
+}
+
+/// A hand that leaves much more than the take's own noise: do two labels stand for each other, in
+/// the frames that lie worst?
+void TakeFitter::LookForSwaps() {
+  PoseFitSummary& summary = out_.summary;
+  const double noise_m = std::sqrt(3.0) * summary.take_sd_m;  // of a distance
+  const auto suspicious = [&](const LabelledFrame& f) {
+    return f.rms_m > kSuspiciousNoiseRatio * noise_m;
+  };
+  std::erase_if(labelled_, [&](const LabelledFrame& f) { return !suspicious(f); });
+  if (!(summary.take_sd_m > 0) || labelled_.size() < 3) return;
+  std::sort(labelled_.begin(), labelled_.end(),
+            [](const LabelledFrame& a, const LabelledFrame& b) { return a.rms_m > b.rms_m; });
+  // The worst third, twelve of them evenly.
+  std::vector<LabelledFrame> worst;
+  const size_t third = std::max<size_t>(1, labelled_.size() / 3);
+  for (size_t i = 0; i < third; i += std::max<size_t>(1, third / 12)) worst.push_back(labelled_[i]);
+  const auto [first, last] = std::minmax_element(
+      worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.t < b.t; });
+  const std::string when = "from " + FormatSeconds(first->t - Timestamp()) + " to " +
+                           FormatSeconds(last->t - Timestamp()) + " (worst frames)";
+  for (const LabelSwap& swap : FindSwaps(skeleton_, worst)) {
+    summary.exchanged_labels.push_back(Describe(swap, skeleton_));
+    summary.issues.push_back({when, Severity::kLoss, summary.exchanged_labels.back()});
+  }
+}
 
 Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
   PoseFitSummary& summary = out_.summary;
@@ -208,11 +301,30 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
     track.information_diagonal.col(k) = scale * diagonals_[i];
     track.marker_residual_m.col(k) = residuals_[i];
     track.at_limit.col(k) = limits_[i].array() != 0;
+    for (int d = 0; d < skeleton_.nv(); ++d) {
+      if (held_[i][d] != 0) track.information_diagonal(d, k) = std::pow(ranges_.weight()[d], 2);
+    }
     for (const double r : residuals_[i]) {
       if (std::isfinite(r)) all.push_back(r);
     }
   }
-  for (auto& [frame, information] : track.information) information *= scale;
+  for (auto& [frame, information] : track.information) {
+    information *= scale;
+    information.diagonal() += ranges_.weight().cwiseAbs2();
+  }
+  for (size_t m = 0; m < marker_names.size(); ++m) {
+    std::vector<double> lengths;
+    for (const double r : track.marker_residual_m.row(static_cast<Eigen::Index>(m))) {
+      if (std::isfinite(r)) lengths.push_back(r);
+    }
+    if (!lengths.empty()) summary.markers.push_back(Agreement(marker_names[m], std::move(lengths)));
+  }
+  for (size_t i = 0; i < left_out_.size(); ++i) {
+    summary.left_out.push_back(
+        Agreement(marker_names[static_cast<size_t>(left_out_[i])], std::move(left_out_m_[i])));
+  }
+  summary.take_sd_m = noise_.sd_m();
+  TellHeld();
   double sum = 0;
   for (const double r : all) sum += r * r;
   summary.marker_rms_m = all.empty() ? 0.0 : std::sqrt(sum / static_cast<double>(all.size()));
@@ -222,6 +334,7 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
     std::nth_element(all.begin(), p99, all.end());
     summary.marker_p99_m = *p99;
   }
+  LookForSwaps();
   if (summary.marker_rms_m > kTellMarkerRms_m) {
     char text[280];
     std::snprintf(
@@ -257,6 +370,7 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
                   FindMarkerStreams(clip, options.marker_stream));
   HANDHOLD_TRY(CheckWorn(streams, skeleton));
   HANDHOLD_TRY(CheckRange(clip, streams, options.range));
+  HANDHOLD_TRY(CheckLeftOut(options.leave_out, skeleton));
   PoseFit fit;
   std::vector<TimeRange> contacts = options.contacts;
   if (contacts.empty()) {

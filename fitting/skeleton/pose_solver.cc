@@ -8,6 +8,7 @@
 #include "fitting/residual/limit_residual.h"
 #include "fitting/residual/marker_residual.h"
 #include "fitting/residual/prior_residual.h"
+#include "fitting/skeleton/joint_range.h"
 #include "fitting/skeleton/tangent_problem.h"
 #include "fitting/skeleton/tree_cholesky.h"
 
@@ -16,11 +17,15 @@ namespace {
 
 using model::JointType;
 
-Eigen::VectorXd PriorSd(const model::Skeleton& skeleton, const PoseSolverOptions& options) {
+Eigen::VectorXd PriorSd(const model::Skeleton& skeleton, const NarrowRanges& ranges,
+                        const PoseSolverOptions& options) {
   Eigen::VectorXd sd = Eigen::VectorXd::Constant(skeleton.nv(), options.prior_sd_rad);
   for (int b = 1; b < skeleton.body_count(); ++b) {
     if (skeleton.body(b).joint.type == JointType::kFree)
       sd.segment<3>(skeleton.v_index(b) + 3).setConstant(options.prior_sd_m);
+  }
+  for (int i = 0; i < skeleton.nv(); ++i) {
+    if (ranges.narrow(i)) sd[i] = 1 / ranges.weight()[i];
   }
   return sd;
 }
@@ -38,6 +43,7 @@ void NormaliseQuaternions(const model::Skeleton& skeleton, Eigen::VectorXd* q) {
 struct PoseSolver::Impl {
   const model::Skeleton& skeleton;
   PoseSolverOptions options;
+  NarrowRanges ranges;
   MarkerResidual markers;
   LimitResidual limits;
   PriorResidual prior;
@@ -52,9 +58,10 @@ struct PoseSolver::Impl {
   Impl(const model::Skeleton& s, const PoseSolverOptions& o)
       : skeleton(s),
         options(o),
+        ranges(s),
         markers(s, o.marker_sd_m),
         limits(s, o.limit_sd_rad),
-        prior(s, PriorSd(s, o)),
+        prior(s, PriorSd(s, ranges, o)),
         problem(s, markers, limits, prior, o.max_iterations),
         H(s.nv(), s.nv()),
         damped(s.nv(), s.nv()),
@@ -67,6 +74,7 @@ struct PoseSolver::Impl {
     solution.q = s.ZeroConfiguration();
     solution.information = Eigen::MatrixXd::Zero(s.nv(), s.nv());
     solution.determined = Eigen::VectorXi::Zero(s.nv());
+    solution.held_by_range = Eigen::VectorXi::Zero(s.nv());
     solution.at_limit = Eigen::VectorXi::Zero(s.nv());
   }
 
@@ -166,7 +174,7 @@ struct PoseSolver::Impl {
 
   void Solve(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start, PoseMethod method) {
     markers.SetMeasured(p_WM);
-    prior.SetCentre(q_start);
+    prior.SetCentre(ranges.Middle(skeleton, q_start));
     if (method == PoseMethod::kFast) {
       SolveFast(q_start);
     } else {
@@ -190,9 +198,20 @@ struct PoseSolver::Impl {
         llt.solve(Eigen::MatrixXd::Identity(damped.rows(), damped.cols()));
     for (Eigen::Index i = 0; i < rows.size(); ++i) {
       solution.determined[i] = covariance(i, i) * prior.weight()[i] * prior.weight()[i] < 0.25;
+      solution.held_by_range[i] = solution.determined[i] == 0 && ranges.narrow(static_cast<int>(i));
     }
   }
 };
+
+double MarkerRms_m(const PoseSolution& solution) {
+  double squares = 0, count = 0;
+  for (Eigen::Index m = 0; m < solution.residual_m.cols(); ++m) {
+    if (!solution.residual_m.col(m).allFinite()) continue;
+    squares += solution.residual_m.col(m).squaredNorm();
+    count += 1;
+  }
+  return count > 0 ? std::sqrt(squares / count) : 0.0;
+}
 
 PoseSolver::PoseSolver(const model::Skeleton& skeleton, const PoseSolverOptions& options)
     : impl_(std::make_unique<Impl>(skeleton, options)) {}

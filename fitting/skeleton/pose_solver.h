@@ -20,7 +20,9 @@ struct PoseSolverOptions {
   double marker_sd_m = 1e-4;   ///< one axis
   double limit_sd_rad = 0.01;  ///< excess over a joint limit that costs as much as one marker
                                ///< standard deviation
-  double prior_sd_rad = 0.5;   ///< pull towards the starting pose, angles
+  double prior_sd_rad = 0.5;   ///< pull towards the starting pose, angles; of a coordinate whose
+                               ///< range is narrow (joint_range.h) towards its middle instead, with
+                               ///< the range's own sd
   double prior_sd_m = 0.2;     ///< and positions of free joints
   int max_iterations = 60;
   double step_tolerance = 1e-10;  ///< ends when the largest step (rad or m) is below this
@@ -34,13 +36,19 @@ struct PoseSolution {
   Eigen::VectorXd q;
   Eigen::Matrix3Xd residual_m;  ///< modelled - measured, per marker; NaN: not measured
   Eigen::VectorXi at_limit;     ///< per velocity: 1 where a limit residual is active
-  /// J^T J / marker_sd^2 of the markers alone, nv x nv (no limits, no pull): the information of the
-  /// pose.
+  /// J^T J / marker_sd^2 of the markers alone, nv x nv (no limits, no ranges, no pull): the
+  /// information of the pose.
   Eigen::MatrixXd information;
   /// Per velocity: 1 where the markers determine it: with the pull its variance is below a quarter
   /// of the pull's own.
   Eigen::VectorXi determined;
+  /// Per velocity: 1 where they do not, but the range is so narrow that it does (joint_range.h).
+  Eigen::VectorXi held_by_range;
 };
+
+/// Root mean square of the distances in `residual_m`, over the markers that are measured; 0 of
+/// none.
+double MarkerRms_m(const PoseSolution& solution);
 
 /// Scratch for one skeleton, one thread. Nothing large is allocated per solve.
 class PoseSolver {
@@ -53,7 +61,8 @@ class PoseSolver {
   /// and pulls towards, `q_start`.
   const PoseSolution& Solve(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start,
                             PoseMethod method);
-  /// The same without information and determined (those fields are then stale): for speed.
+  /// The same without information, determined and held_by_range (those fields are then stale): for
+  /// speed.
   const PoseSolution& SolvePoseOnly(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start,
                                     PoseMethod method);
 

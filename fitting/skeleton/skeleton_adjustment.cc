@@ -26,11 +26,30 @@ constexpr double kLongestTurn_rad = 0.3;
 constexpr double kPosePriorSd = 100.0;  ///< for regularity only: starting poses come from the wrong
                                         ///< template
 
+/// S -= H_qy^T H_qq^-1 H_qy, lower triangle only, with H_qq = L L^T.
+void TakeFrom(const Eigen::LLT<Eigen::MatrixXd>& H_qq, const Eigen::MatrixXd& H_qy,
+              Eigen::MatrixXd* S) {
+  const Eigen::MatrixXd W = H_qq.matrixL().solve(H_qy);
+  S->selfadjointView<Eigen::Lower>().rankUpdate(W.transpose(), -1);
+}
+
 }  // namespace
 
 SkeletonAdjustment::SkeletonAdjustment(const CalibrationModel& calibration,
                                        const SkeletonFitOptions& options, double tip_radius_m)
-    : calibration_(calibration), options_(options), tip_radius_m_(tip_radius_m) {
+    : calibration_(calibration),
+      options_(options),
+      tip_radius_m_(tip_radius_m),
+      ranges_(calibration.template_skeleton()) {
+  const model::Skeleton& hand = calibration.template_skeleton();
+  pull_ = ranges_.weight().cwiseMax(1 / kPosePriorSd);
+  for (size_t m = 0; m < hand.markers().size(); ++m) {
+    parameters_of_.push_back(calibration.ParametersOfMarker(static_cast<int>(m)));
+    velocities_of_.emplace_back();
+    for (int j = 0; j < hand.nv(); ++j) {
+      if (hand.DofMovesBody(j, hand.markers()[m].body)) velocities_of_.back().push_back(j);
+    }
+  }
   y_ = Eigen::VectorXd::Zero(calibration.size() + (calibration.tip_frame() >= 0 ? 1 : 0));
   precision_.resize(y_.size());
   for (int i = 0; i < calibration.size(); ++i) {
@@ -55,10 +74,10 @@ void SkeletonAdjustment::Add(CalibrationFrame frame) {
   frames_.push_back(std::move(frame));
 }
 
-Status SkeletonAdjustment::Solve() {
+Status SkeletonAdjustment::Solve(int most) {
   double damping = 1e-3;
   double cost = Cost(y_, Poses());
-  for (int iteration = 0; iteration < 200; ++iteration) {
+  for (int iteration = 0; iteration < most; ++iteration) {
     if (options_.keep_going && !options_.keep_going())
       return Error{ErrorCode::kCancelled, "skeleton fit cancelled"};
     Linearise();
@@ -89,13 +108,13 @@ Status SkeletonAdjustment::Solve() {
       return {};
     }
   }
-  return Error{
-      ErrorCode::kNotConverged,
-      std::string("the skeleton fit did not settle in 200 iterations: is the template this "
-                  "hand's (--template, --scale)") +
-          (HasTip() ? ", and does the touched surface stand there (--surface-pose, "
-                      "metres; --surface none leaves it out)?"
-                    : "?")};
+  return Error{ErrorCode::kNotConverged,
+               "the skeleton fit did not settle in " + std::to_string(most) +
+                   std::string(" iterations: is the template this "
+                               "hand's (--template, --scale)") +
+                   (HasTip() ? ", and does the touched surface stand there (--surface-pose, "
+                               "metres; --surface none leaves it out)?"
+                             : "?")};
 }
 
 const Eigen::MatrixXd& SkeletonAdjustment::InformationHere() {
@@ -182,29 +201,68 @@ double SkeletonAdjustment::Cost(const Eigen::VectorXd& y,
       return std::numeric_limits<double>::infinity();  // the step is given up
     }
     cost += r.squaredNorm();
-    cost += calibration_.template_skeleton().Difference(starts_[f], poses[f]).squaredNorm() /
-            (kPosePriorSd * kPosePriorSd);
+    cost += PullSquared(f, poses[f], nullptr);
   }
   return cost;
 }
 
+double SkeletonAdjustment::PullSquared(size_t f, const Eigen::VectorXd& q,
+                                       Eigen::VectorXd* r) const {
+  const model::Skeleton& hand = calibration_.template_skeleton();
+  Eigen::VectorXd away = hand.Difference(starts_[f], q);
+  if (ranges_.any()) {
+    const Eigen::VectorXd from_middle = hand.Difference(ranges_.Middle(hand, q), q);
+    for (int i = 0; i < hand.nv(); ++i) {
+      if (ranges_.narrow(i)) away[i] = from_middle[i];
+    }
+  }
+  away.array() *= pull_.array();
+  if (r != nullptr) *r = away;
+  return away.squaredNorm();
+}
+
+/// Markers: a marker's three rows touch few parameters and velocities, and only those are summed.
+void SkeletonAdjustment::AddMarkerRows(const Eigen::VectorXd& r, const Eigen::MatrixXd& J_y,
+                                       const Eigen::MatrixXd& J_v, Blocks* block) {
+  for (size_t m = 0; m < parameters_of_.size(); ++m) {
+    const auto at = static_cast<Eigen::Index>(3 * m);
+    const std::vector<Eigen::Index>&y = parameters_of_[m], &v = velocities_of_[m];
+    const Eigen::Matrix3Xd Y = J_y.middleRows<3>(at)(Eigen::all, y);
+    if (Y.isZero(0)) continue;  // not measured
+    const Eigen::Matrix3Xd V = J_v.middleRows<3>(at)(Eigen::all, v);
+    const Eigen::Vector3d r_m = r.segment<3>(at);
+    H_yy_(y, y) += Y.transpose() * Y;
+    g_y_(y) += Y.transpose() * r_m;
+    block->H_qq(v, v) += V.transpose() * V;
+    block->H_qy(v, y) += V.transpose() * Y;
+    block->g_q(v) += V.transpose() * r_m;
+  }
+}
+
 void SkeletonAdjustment::Linearise() {
+  const int nv = calibration_.template_skeleton().nv();
   H_yy_ = Eigen::MatrixXd::Zero(y_.size(), y_.size());
   g_y_ = Eigen::VectorXd::Zero(y_.size());
   blocks_.clear();
-  Eigen::VectorXd r;
+  Eigen::VectorXd r, pull;
   Eigen::MatrixXd J_y, J_v;
   for (size_t f = 0; f < frames_.size(); ++f) {
     CHECK(Rows(frames_[f], *residuals_[f], y_, frames_[f].q, &r, &J_y, &J_v));
-    Blocks b;
-    b.H_qq = J_v.transpose() * J_v;
-    b.H_qq.diagonal().array() += 1 / (kPosePriorSd * kPosePriorSd);
-    b.H_qy = J_v.transpose() * J_y;
-    b.g_q = J_v.transpose() * r +
-            calibration_.template_skeleton().Difference(starts_[f], frames_[f].q) /
-                (kPosePriorSd * kPosePriorSd);
-    H_yy_ += J_y.transpose() * J_y;
-    g_y_ += J_y.transpose() * r;
+    Blocks b{Eigen::MatrixXd::Zero(nv, nv), Eigen::MatrixXd::Zero(nv, y_.size()),
+             Eigen::VectorXd::Zero(nv)};
+    AddMarkerRows(r, J_y, J_v, &b);
+    if (frames_[f].contact) {
+      const auto Y = J_y.bottomRows<4>();
+      const auto V = J_v.bottomRows<4>();
+      H_yy_ += Y.transpose() * Y;
+      g_y_ += Y.transpose() * r.tail<4>();
+      b.H_qq += V.transpose() * V;
+      b.H_qy += V.transpose() * Y;
+      b.g_q += V.transpose() * r.tail<4>();
+    }
+    PullSquared(f, frames_[f].q, &pull);
+    b.H_qq.diagonal() += pull_.cwiseAbs2();
+    b.g_q += pull_.cwiseProduct(pull);
     blocks_.push_back(std::move(b));
   }
 }
@@ -214,12 +272,12 @@ void SkeletonAdjustment::Step(double damping, Eigen::VectorXd* step,
   Eigen::MatrixXd S = H_yy_;
   S.diagonal() += precision_ + damping * H_yy_.diagonal();
   Eigen::VectorXd g = g_y_ + precision_.cwiseProduct(y_);
-  std::vector<Eigen::LDLT<Eigen::MatrixXd>> factors;
+  std::vector<Eigen::LLT<Eigen::MatrixXd>> factors;
   for (const Blocks& b : blocks_) {
     Eigen::MatrixXd H = b.H_qq;
     H.diagonal() *= 1 + damping;
     factors.emplace_back(H);
-    S -= b.H_qy.transpose() * factors.back().solve(b.H_qy);
+    TakeFrom(factors.back(), b.H_qy, &S);
     g -= b.H_qy.transpose() * factors.back().solve(b.g_q);
   }
   *step = -S.ldlt().solve(g);
@@ -242,23 +300,46 @@ void SkeletonAdjustment::Finish() {
   markers_seen_ = 0.0;
   Linearise();
   information_ = H_yy_;
-  for (const Blocks& b : blocks_) information_ -= b.H_qy.transpose() * b.H_qq.ldlt().solve(b.H_qy);
+  for (const Blocks& b : blocks_) TakeFrom(b.H_qq.llt(), b.H_qy, &information_);
+  information_ = Eigen::MatrixXd(information_.selfadjointView<Eigen::Lower>());
+  marker_information_ = information_;
+  if (ranges_.any()) {
+    marker_information_ = H_yy_;
+    for (const Blocks& b : blocks_) {
+      Eigen::MatrixXd H = b.H_qq;
+      H.diagonal() -= ranges_.weight().cwiseAbs2();
+      H.diagonal().array() += 1 / (kPosePriorSd * kPosePriorSd);
+      TakeFrom(H.llt(), b.H_qy, &marker_information_);
+    }
+    marker_information_ = Eigen::MatrixXd(marker_information_.selfadjointView<Eigen::Lower>());
+  }
+  const auto markers = static_cast<Eigen::Index>(calibration_.template_skeleton().markers().size());
+  rms_of_marker_m_ = Eigen::VectorXd::Zero(markers);
+  Eigen::VectorXd seen = Eigen::VectorXd::Zero(markers);
   double squares = 0, rows = 0, contacts = 0, distance = 0, axis = 0;  // in units of their sd
   Eigen::VectorXd r;
   for (size_t f = 0; f < frames_.size(); ++f) {
     CHECK(Rows(frames_[f], *residuals_[f], y_, frames_[f].q, &r, nullptr, nullptr));
     int visible = 0;
-    for (Eigen::Index m = 0; m < frames_[f].z_WM.cols(); ++m)
-      visible += frames_[f].z_WM.col(m).allFinite();
+    for (Eigen::Index m = 0; m < frames_[f].z_WM.cols(); ++m) {
+      if (!frames_[f].z_WM.col(m).allFinite()) continue;
+      ++visible;
+      rms_of_marker_m_[m] += r.segment<3>(3 * m).squaredNorm();
+      seen[m] += 1;
+    }
     squares += r.head(3 * frames_[f].z_WM.cols()).squaredNorm();
     rows += 3 * visible - calibration_.template_skeleton().nv();
     markers_seen_ += visible;
     if (!frames_[f].contact) continue;
     contacts += 1, distance += r[r.size() - 4] * r[r.size() - 4], axis += r.tail<3>().squaredNorm();
   }
+  rms_of_marker_m_ =
+      options_.marker_sd_m * rms_of_marker_m_.cwiseQuotient(seen.cwiseMax(1.0)).cwiseSqrt();
   contact_distance_rms_m_ = kSurfaceSd_m * std::sqrt(distance / std::max(1.0, contacts));
   contact_axis_rms_m_ = kAxisPointSd_m * std::sqrt(axis / std::max(1.0, contacts));
   noise_scale_ = squares / std::max(1.0, rows - static_cast<double>(y_.size()));
+  marker_sd_m_ = options_.marker_sd_m * std::sqrt(noise_scale_);
+  if (options_.skin_m > 0) noise_scale_ = std::max(1.0, noise_scale_);
   marker_rms_m_ = options_.marker_sd_m * std::sqrt(squares / std::max(1.0, markers_seen_));
 }
 

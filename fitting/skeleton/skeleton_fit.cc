@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
 #include <Eigen/QR>
 
 #include "database/geometry/shape.h"
@@ -14,13 +16,30 @@
 #include "fitting/signal/find_stream.h"
 #include "fitting/signal/touch.h"
 #include "fitting/skeleton/calibration_frames.h"
+#include "fitting/skeleton/label_swaps.h"
 #include "fitting/skeleton/marker_map.h"
+#include "fitting/skeleton/segment_lengths.h"
 #include "fitting/skeleton/skeleton_adjustment.h"
+#include "fitting/skeleton/start.h"
 
 namespace handhold::fitting {
 namespace {
 
 using geometry::Vec3;
+
+/// Times the prior's own weight: a direction whose data weigh less is open.
+constexpr double kDetermined = 9.0;
+/// A fit that leaves more than this many times the take's own noise begins again elsewhere; the
+/// other end is taken when it leaves less than this part.
+constexpr double kFarFromNoise = 4.0, kClearlyBetter = 0.7;
+/// As many postures of a whole hand are told apart by how skin lies.
+constexpr double kPostures = 6.0;
+/// What a template of the right size may be off by, where skin hides the rest.
+constexpr double kSkinCentrePriorSd_m = 5e-3, kSkinAxisPriorSd_rad = 0.1;
+/// What the template leaves when two labels are exchanged over what it leaves as labelled: worth a
+/// fit, and by itself convincing where the fits leave the same.
+constexpr double kHopeful = 0.97, kMuchNearer = 0.75;
+
 int FindTip(const model::Skeleton& skeleton, const std::string& name) {
   if (!name.empty()) return skeleton.FindFrame(name);
   for (size_t i = 0; i < skeleton.frames().size(); ++i) {
@@ -30,26 +49,58 @@ int FindTip(const model::Skeleton& skeleton, const std::string& name) {
   return -1;
 }
 
-/// The sphere on the tip's body nearest to the tip frame, or -1.
-int TipSphere(const model::Skeleton& skeleton, int tip) {
+/// How many frames end in "tip": which one touches is then to be said.
+int CountTips(const model::Skeleton& skeleton) {
+  return static_cast<int>(std::count_if(skeleton.frames().begin(), skeleton.frames().end(),
+                                        [](const auto& f) { return f.name.ends_with("tip"); }));
+}
+
+/// Ends of a capsule's axis in its body.
+std::pair<Vec3, Vec3> EndsOf(const model::BodyShape& shape, const geometry::Capsule& capsule) {
+  const Vec3 half(0, 0, 0.5 * capsule.length_m);
+  return {shape.X_BS * Vec3(-half), shape.X_BS * half};
+}
+
+/// The shape of the tip's body that is round about the tip frame (a sphere, or the end of a
+/// capsule), or -1.
+int RoundTip(const model::Skeleton& skeleton, int tip) {
   const model::NamedFrame& frame = skeleton.frames()[static_cast<size_t>(tip)];
   const auto& shapes = skeleton.body(frame.body).shapes;
+  const auto near = [&](const Vec3& p_B) { return (p_B - frame.X_BF.p).norm() < 1e-3; };
   for (size_t i = 0; i < shapes.size(); ++i) {
-    if (std::holds_alternative<geometry::Sphere>(shapes[i].shape) &&
-        (shapes[i].X_BS.p - frame.X_BF.p).norm() < 1e-3)
+    if (std::holds_alternative<geometry::Sphere>(shapes[i].shape) && near(shapes[i].X_BS.p))
       return static_cast<int>(i);
+    if (const auto* capsule = std::get_if<geometry::Capsule>(&shapes[i].shape)) {
+      const auto [a, b] = EndsOf(shapes[i], *capsule);
+      if (near(a) || near(b)) return static_cast<int>(i);
+    }
   }
   return -1;
 }
 
-/// Length of the segment from `body`'s joint to `p_B`, across the joint's axis where it has one:
-/// independent of the origin's place on the axis.
-double AcrossAxis(const model::Skeleton& skeleton, int body, const Vec3& p_B) {
-  const model::Joint& joint = skeleton.body(body).joint;
-  const Vec3 from = p_B - joint.X_BJc.p;
-  if (joint.type != model::JointType::kHinge) return from.norm();
-  const Vec3 axis = joint.X_BJc.R * joint.axes[0];
-  return (from - axis * axis.dot(from)).norm();
+double RadiusOf(const geometry::Shape& shape) {
+  if (const auto* sphere = std::get_if<geometry::Sphere>(&shape)) return sphere->radius_m;
+  return std::get<geometry::Capsule>(shape).radius_m;
+}
+
+/// The round tip laid about `tip_B`: a sphere moves, a capsule keeps its other end.
+void MoveRoundTip(const Vec3& tip_B, double radius_change_m, model::BodyShape* shape) {
+  if (auto* sphere = std::get_if<geometry::Sphere>(&shape->shape)) {
+    shape->X_BS.p = tip_B;
+    sphere->radius_m += radius_change_m;
+    return;
+  }
+  auto& capsule = std::get<geometry::Capsule>(shape->shape);
+  auto [a, b] = EndsOf(*shape, capsule);
+  (a - tip_B).norm() < (b - tip_B).norm() ? a = tip_B : b = tip_B;
+  const Vec3 along = b - a;
+  capsule.length_m = along.norm();
+  capsule.radius_m += radius_change_m;
+  shape->X_BS.p = 0.5 * (a + b);
+  if (capsule.length_m > 0) {
+    const Vec3 z = shape->X_BS.R.col(2);
+    shape->X_BS.R = Eigen::Quaterniond::FromTwoVectors(z, along).toRotationMatrix() * shape->X_BS.R;
+  }
 }
 
 /// The fitted hand: segments' shapes, frames and masses follow their lengths.
@@ -114,27 +165,29 @@ Result<model::Skeleton> Follow(const model::Skeleton& fitted, const model::Skele
       draft.frames[i].X_BF.p *= ratio[static_cast<size_t>(draft.frames[i].body)];
   }
   if (tip >= 0) {
-    const int sphere = TipSphere(original, tip);
+    const int round = RoundTip(original, tip);
     const model::NamedFrame& frame = draft.frames[static_cast<size_t>(tip)];
-    if (sphere >= 0) {
+    const model::NamedFrame& then = original.frames()[static_cast<size_t>(tip)];
+    if (round >= 0 && (frame.X_BF.p != then.X_BF.p || radius_change != 0)) {
       model::BodyShape& shape =
-          draft.bodies[static_cast<size_t>(frame.body - 1)].shapes[static_cast<size_t>(sphere)];
-      shape.X_BS.p = frame.X_BF.p;
-      std::get<geometry::Sphere>(shape.shape).radius_m += radius_change;
+          draft.bodies[static_cast<size_t>(frame.body - 1)].shapes[static_cast<size_t>(round)];
+      MoveRoundTip(frame.X_BF.p, radius_change, &shape);
     }
   }
   TellSources(original, &draft);
   return model::Skeleton::Build(std::move(draft));
 }
 
-void NameUndetermined(const SkeletonAdjustment& adjustment, const CalibrationModel& calibration,
-                      double noise_scale, const std::vector<std::string>& names,
-                      SkeletonFitSummary* summary) {
+/// Directions that `information` leaves open, each by the names of its largest parameters.
+std::vector<std::string> OpenDirections(const Eigen::MatrixXd& information,
+                                        const SkeletonAdjustment& adjustment,
+                                        const CalibrationModel& calibration,
+                                        const std::vector<std::string>& names) {
   // In units of the priors: eigenvalue = how much the data say over what the prior says. Gauges are
   // conventions, not findings: set aside.
   const Eigen::VectorXd sd = adjustment.prior_precision().cwiseSqrt().cwiseInverse();
-  Eigen::MatrixXd relative = sd.asDiagonal() * adjustment.data_information() * sd.asDiagonal() /
-                             std::max(1e-12, noise_scale);
+  Eigen::MatrixXd relative =
+      sd.asDiagonal() * information * sd.asDiagonal() / std::max(1e-12, adjustment.noise_scale());
   Eigen::MatrixXd gauges =
       Eigen::MatrixXd::Zero(relative.rows(), calibration.GaugeDirections().cols());
   gauges.topRows(calibration.size()) = calibration.GaugeDirections();
@@ -145,64 +198,34 @@ void NameUndetermined(const SkeletonAdjustment& adjustment, const CalibrationMod
       Eigen::MatrixXd::Identity(relative.rows(), relative.rows()) - q * q.transpose();
   relative = (rest * relative * rest + 1e6 * q * q.transpose()).eval();
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(relative);
+  std::vector<std::string> open;
   for (Eigen::Index k = 0; k < relative.rows(); ++k) {
-    if (eigen.eigenvalues()[k] > 9.0) break;
+    if (eigen.eigenvalues()[k] > kDetermined) break;
     const Eigen::VectorXd direction = eigen.eigenvectors().col(k).cwiseAbs();
     std::string text;
     for (Eigen::Index i = 0; i < direction.size(); ++i) {
       if (direction[i] > 0.5 * direction.maxCoeff())
         text += (text.empty() ? "" : ", ") + names[static_cast<size_t>(i)];
     }
-    summary->undetermined.push_back(text);
+    open.push_back(std::move(text));
   }
+  return open;
 }
 
-void ListLengths(const model::Skeleton& fitted, const model::Skeleton& original, int tip,
-                 const Eigen::MatrixXd& covariance, const CalibrationModel& calibration,
-                 const SkeletonAdjustment& adjustment, SkeletonFitSummary* summary) {
-  auto last = [](const std::string& name) {
-    return name.substr(name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
+/// What the markers leave open and narrow ranges do not: by joint.
+std::vector<std::string> HeldByRange(const std::vector<std::string>& without,
+                                     const std::vector<std::string>& with,
+                                     const model::Skeleton& skeleton) {
+  std::vector<std::string> out;
+  const auto names = [](const std::vector<std::string>& directions, const std::string& name) {
+    return std::any_of(directions.begin(), directions.end(),
+                       [&](const std::string& d) { return d.find(name + ".") != d.npos; });
   };
-  auto sd_of = [&](auto length) {  // through the parameters, numerically
-    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(covariance.rows());
-    for (int i = 0; i < calibration.size(); ++i) {
-      Eigen::VectorXd up = adjustment.x(), down = up;
-      up[i] += 1e-5, down[i] -= 1e-5;
-      const double a = length(calibration.At(up));
-      gradient[i] = (a - length(calibration.At(down))) / 2e-5;
-    }
-    return std::sqrt(std::max(0.0, gradient.dot(covariance * gradient)));
-  };
-  auto undetermined = [&](const std::string& name) {
-    for (const std::string& u : summary->undetermined) {
-      if (u.find(name + ".centre") != std::string::npos) return true;
-    }
-    return false;
-  };
-  for (int b = 1; b < original.body_count(); ++b) {
-    const int parent = original.body(b).parent;
-    if (parent == 0 || original.body(parent).joint.type == model::JointType::kFixed) continue;
-    auto length = [&](const model::Skeleton& s) {
-      return AcrossAxis(s, parent, s.body(b).joint.X_PJp.p);
-    };
-    const std::string name = original.body(b).joint.name;
-    summary->lengths.push_back({last(original.body(parent).joint.name) + "-" + last(name),
-                                length(fitted), sd_of(length), length(original),
-                                undetermined(name) ? "prior" : "markers"});
+  for (int b = 1; b < skeleton.body_count(); ++b) {
+    const std::string& joint = skeleton.body(b).joint.name;
+    if (!joint.empty() && names(without, joint) && !names(with, joint)) out.push_back(joint);
   }
-  if (tip < 0) return;
-  const model::NamedFrame& frame = original.frames()[static_cast<size_t>(tip)];
-  auto length = [&](const model::Skeleton& s) {
-    return AcrossAxis(s, frame.body, s.frames()[static_cast<size_t>(tip)].X_BF.p);
-  };
-  const bool seen = summary->contact_frames > 0 && calibration.tip_frame() >= 0;
-  summary->lengths.push_back({last(original.body(frame.body).joint.name) + "-" + last(frame.name),
-                              length(fitted), seen ? sd_of(length) : 0.0, length(original),
-                              seen ? "contact" : "template"});
-  if (!seen)
-    summary->undetermined.push_back(
-        summary->lengths.back().name +
-        ": markers do not show the end segment's length; give a surface that it touches");
+  return out;
 }
 
 /// A hand that was solved for, shapes not yet following, and what is known of it.
@@ -276,7 +299,7 @@ Result<Solved> Solve(const model::Skeleton& template_skeleton, const SkeletonFit
   for (CalibrationFrame& f : touching) adjustment.Add(std::move(f));
   HANDHOLD_TRY(adjustment.Solve());
 
-  summary.marker_sd_m = options.marker_sd_m * std::sqrt(adjustment.noise_scale());
+  summary.marker_sd_m = adjustment.marker_sd_m();
   summary.marker_rms_m = adjustment.marker_rms_m();
   summary.contact_distance_rms_m = adjustment.contact_distance_rms_m();
   summary.contact_axis_rms_m = adjustment.contact_axis_rms_m();
@@ -301,8 +324,28 @@ Result<Solved> Solve(const model::Skeleton& template_skeleton, const SkeletonFit
   summary.gauges = {"the zero of every joint angle is the template's",
                     "a hinge's origin keeps the template's place along its axis",
                     "a ball's and a free joint's orientation zero is the template's"};
-  NameUndetermined(about, local, adjustment.noise_scale(), summary.parameter_names, &summary);
-  ListLengths(fitted, template_skeleton, tip, summary.covariance, local, about, &summary);
+  summary.undetermined =
+      OpenDirections(about.data_information(), about, local, summary.parameter_names);
+  if (NarrowRanges(template_skeleton).any()) {
+    summary.held_by_range = HeldByRange(
+        OpenDirections(about.marker_information(), about, local, summary.parameter_names),
+        summary.undetermined, template_skeleton);
+  }
+  const bool tip_seen = summary.contact_frames > 0 && calibration.tip_frame() >= 0;
+  summary.lengths = ListLengths(local, template_skeleton, tip, tip_seen, summary.covariance,
+                                summary.undetermined);
+  std::string ends;
+  for (const SegmentLength& l : summary.lengths) {
+    if (l.source == "template") ends += (ends.empty() ? "" : ", ") + l.name;
+  }
+  if (!ends.empty() && !tip_seen) {
+    summary.undetermined.push_back(
+        ends + ": markers do not show the end segment's length; give a surface that it touches");
+  }
+  for (size_t m = 0; m < fitted.markers().size(); ++m) {
+    const double rms_m = about.rms_of_marker_m()[static_cast<Eigen::Index>(m)];
+    summary.markers.emplace_back(fitted.markers()[m].name, rms_m);
+  }
   return Solved{fitted, std::move(summary), adjustment.radius_change()};
 }
 
@@ -325,72 +368,203 @@ std::string SkeletonFitSummary::Brief() const {
   return text;
 }
 
+namespace {
+
+/// The frames of one fit as they were read, poses to be set by whoever begins.
+struct Read {
+  std::vector<CalibrationFrame> frames, touching;
+  TakeNoise noise;
+};
+
+std::string Missing(const std::vector<const recording::StreamInfo*>& streams,
+                    const model::Skeleton& skeleton) {
+  std::string text;
+  for (const auto& marker : MissingMarkers(streams, skeleton)) text += " " + marker;
+  return text.empty() ? "; each is in the clip, never enough at once" : "; not in the clip:" + text;
+}
+
+Result<Read> ReadFrames(const recording::ClipSource& clip, const model::Skeleton& skeleton,
+                        const SkeletonFitOptions& options) {
+  HANDHOLD_ASSIGN(const std::vector<const recording::StreamInfo*> streams,
+                  FindMarkerStreams(clip, options.marker_stream));
+  HANDHOLD_TRY(CheckWorn(streams, skeleton));
+  HANDHOLD_TRY(CheckRange(clip, streams, options.range));
+  const TimeRange all{clip.Extent(streams.front()->id).begin, clip.Extent(streams.back()->id).end};
+  Read read;
+  HANDHOLD_ASSIGN(read.frames,
+                  ReadCalibrationFrames(clip, streams, skeleton, {options.range.value_or(all)},
+                                        options.frames, &read.noise));
+  if (static_cast<int>(read.frames.size()) < 10) {
+    char share[16];
+    std::snprintf(share, sizeof share, "%.0f", 100 * kLeastVisible);
+    return Error{ErrorCode::kUnidentifiable,
+                 "skeleton fit: only " + std::to_string(read.frames.size()) +
+                     " frames in the range show " + share + " % of the markers of '" +
+                     skeleton.name() + "'" + Missing(streams, skeleton) +
+                     ": label them, or give a --template without them"};
+  }
+  if (!options.surface) return read;
+  const recording::ClipSource& touched =
+      options.surface->clip != nullptr ? *options.surface->clip : clip;
+  const auto touched_streams = FindMarkerStreams(touched, streams.front()->name);
+  if (!touched_streams) return touched_streams.error().Within("the clip of the contact");
+  HANDHOLD_ASSIGN(const ForceSignal force,
+                  ForceSignal::Open(touched, options.surface->force_sensor));
+  std::vector<TimeRange> contacts;
+  for (const Touch& t : force.touches()) contacts.push_back({t.onset, t.release});
+  HANDHOLD_ASSIGN(read.touching, ReadCalibrationFrames(touched, *touched_streams, skeleton,
+                                                       contacts, options.contact_frames));
+  HANDHOLD_TRY(AddWrench(force, options.contact_force_N, &read.touching));
+  return read;
+}
+
+/// Poses set by the template and thinned out, then all solved together.
+Result<Solved> SolveFrom(const model::Skeleton& begin, const SkeletonFitOptions& options, int tip,
+                         double tip_radius_m, const Read& read) {
+  return Solve(begin, options, tip, tip_radius_m, PoseAndSpread(begin, read.frames, options.frames),
+               PoseAndSpread(begin, read.touching, options.contact_frames));
+}
+
+/// Skin slides with the posture, not from frame to frame: more frames of the same postures say
+/// nothing new. Each frame's share of what kPostures of them say, one axis; a slide of at most
+/// skin_m is skin_m / sqrt(2) of it on average, over three axes.
+double SkinnySd_m(const SkeletonFitOptions& options, const Read& read) {
+  const double noise_m = std::max(options.marker_sd_m, read.noise.sd_m());
+  const double frames = std::max(1.0, options.frames / kPostures);
+  return std::sqrt(noise_m * noise_m + options.skin_m * options.skin_m / 6 * frames);
+}
+
+/// About `most` of the frames, evenly.
+std::vector<CalibrationFrame> Some(const std::vector<CalibrationFrame>& frames, size_t most) {
+  std::vector<CalibrationFrame> some;
+  const size_t step = std::max<size_t>(1, frames.size() / most);
+  for (size_t i = 0; i < frames.size(); i += step) some.push_back(frames[i]);
+  return some;
+}
+
+/// Whether two labels stand for each other throughout. Asked of the template, which no label has
+/// bent: what it leaves must become less when they are exchanged. Then either the hand fitted to
+/// them exchanged leaves far less than as labelled, or it fits as well and the template far better:
+/// one marker on each of two segments can be followed the wrong way round by a hand of absurd
+/// lengths. kInvalid names them.
+Status CheckLabels(const model::Skeleton& begin, const SkeletonFitOptions& options,
+                   const Read& read) {
+  const std::vector<CalibrationFrame> some = PoseAndSpread(begin, Some(read.frames, 20), 20);
+  std::vector<LabelledFrame> labelled;
+  for (const CalibrationFrame& f : Some(some, 5)) labelled.push_back({f.t, f.z_WM, f.q, 0.0});
+  SkeletonFitOptions quick = options;
+  quick.surface.reset();
+  const CalibrationModel calibration(begin, -1);
+  const auto rms_of = [&](const std::vector<CalibrationFrame>& frames) -> double {
+    SkeletonAdjustment adjustment(calibration, quick, 0.0);
+    for (const CalibrationFrame& f : frames) adjustment.Add(f);
+    return adjustment.Solve(60) ? adjustment.marker_rms_m() : 1.0;
+  };
+  double as_labelled_m = -1;
+  for (LabelSwap& swap : RankSwaps(begin, labelled, 3)) {
+    const double by_template = swap.exchanged_rms_m / swap.rms_m;
+    if (by_template > kHopeful) break;
+    if (as_labelled_m < 0) as_labelled_m = rms_of(some);
+    std::vector<CalibrationFrame> exchanged = some;
+    for (CalibrationFrame& f : exchanged) f.z_WM.col(swap.a).swap(f.z_WM.col(swap.b));
+    exchanged = PoseAndSpread(begin, std::move(exchanged), static_cast<int>(some.size()));
+    const double exchanged_m = rms_of(exchanged);
+    const bool clearly = exchanged_m < kLeastGain * as_labelled_m;
+    if (!clearly && !(by_template < kMuchNearer && exchanged_m < 1.1 * as_labelled_m)) continue;
+    if (clearly) swap.rms_m = as_labelled_m, swap.exchanged_rms_m = exchanged_m;
+    return Error{ErrorCode::kInvalid, "skeleton fit: " + Describe(swap, begin) +
+                                          (clearly ? "" : " (by the template)") +
+                                          ": label them the other way round"};
+  }
+  return {};
+}
+
+/// The template as it is, and, where that ends nowhere or far from the take's noise, in the place
+/// and size that the markers show.
+Result<std::pair<Solved, PlacedTemplate>> SolveFromSeveral(const model::Skeleton& skeleton,
+                                                           const SkeletonFitOptions& options,
+                                                           int tip, double tip_radius_m,
+                                                           const Read& read) {
+  PlacedTemplate as_given{skeleton};
+  Result<Solved> first = SolveFrom(skeleton, options, tip, tip_radius_m, read);
+  const double noise_m = read.noise.sd_m();
+  const bool far = first && noise_m > 0 && first->summary.marker_sd_m > kFarFromNoise * noise_m &&
+                   first->summary.marker_rms_m > kTellMarkerRms_m;
+  const bool lost = !first && first.error().code == ErrorCode::kNotConverged;
+  if (first && !far) return std::pair{*std::move(first), std::move(as_given)};
+  if (!first && !lost) return first.error();
+  std::vector<Eigen::Matrix3Xd> shown;
+  for (const CalibrationFrame& f : Some(read.frames, 5)) shown.push_back(f.z_WM);
+  PlacedTemplate placed = PlaceTemplate(skeleton, shown);
+  if (placed.moved || placed.scale != 1.0) {
+    HANDHOLD_TRY(CheckLabels(placed.skeleton, options, read));
+    Result<Solved> second = SolveFrom(placed.skeleton, options, tip, tip_radius_m, read);
+    const double before_m = first ? first->summary.marker_rms_m : kMostMarkerRms_m;
+    if (second && second->summary.marker_rms_m < kClearlyBetter * before_m)
+      return std::pair{*std::move(second), std::move(placed)};
+  }
+  if (!first) return first.error();
+  return std::pair{*std::move(first), std::move(as_given)};
+}
+
+}  // namespace
+
 Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
                                 const model::Skeleton& template_skeleton,
                                 const SkeletonFitOptions& options) {
   if (options.frames < 10 || !(options.marker_sd_m > 0) || !(options.centre_prior_sd_m > 0) ||
-      !(options.axis_prior_sd_rad > 0) || !(options.marker_prior_sd_m > 0)) {
-    return Error{ErrorCode::kInvalid,
-                 "skeleton fit: at least 10 frames, and every standard deviation positive"};
+      !(options.axis_prior_sd_rad > 0) || !(options.marker_prior_sd_m > 0) ||
+      !(options.skin_m >= 0)) {
+    return Error{
+        ErrorCode::kInvalid,
+        "skeleton fit: at least 10 frames, and every standard deviation positive (skin_m: or 0)"};
   }
-  HANDHOLD_ASSIGN(const std::vector<const recording::StreamInfo*> streams,
-                  FindMarkerStreams(clip, options.marker_stream));
-  HANDHOLD_TRY(CheckWorn(streams, template_skeleton));
-  HANDHOLD_TRY(CheckRange(clip, streams, options.range));
-  const TimeRange all{clip.Extent(streams.front()->id).begin, clip.Extent(streams.back()->id).end};
-  const TimeRange range = options.range.value_or(all);
-  HANDHOLD_ASSIGN(std::vector<CalibrationFrame> frames,
-                  ReadCalibrationFrames(clip, streams, template_skeleton, {range}, options.frames));
-  if (static_cast<int>(frames.size()) < 10) {
-    std::string why = "; each is in the clip, never all at once";
-    if (const auto missing = MissingMarkers(streams, template_skeleton); !missing.empty()) {
-      why = "; not in the clip:";
-      for (const std::string& marker : missing) why += " " + marker;
-    }
-    return Error{ErrorCode::kUnidentifiable, "skeleton fit: only " + std::to_string(frames.size()) +
-                                                 " frames in the range show all markers of '" +
-                                                 template_skeleton.name() + "'" + why +
-                                                 ": label them, or give a --template without them"};
-  }
-  frames = PoseAndSpread(template_skeleton, std::move(frames), options.frames);
-
   const int tip = FindTip(template_skeleton, options.tip_frame);
   if (tip < 0 && !options.tip_frame.empty())
     return Error{ErrorCode::kNotFound, "the skeleton has no frame '" + options.tip_frame + "'"};
-  double tip_radius_m = 0.0;
-  std::vector<CalibrationFrame> touching;
-  if (options.surface && tip >= 0) {
-    const int sphere = TipSphere(template_skeleton, tip);
-    if (sphere < 0)
-      return Error{ErrorCode::kInvalid,
-                   "skeleton fit from contact: no sphere sits at the fingertip's frame"};
-    const model::NamedFrame& frame = template_skeleton.frames()[static_cast<size_t>(tip)];
-    tip_radius_m = std::get<geometry::Sphere>(
-                       template_skeleton.body(frame.body).shapes[static_cast<size_t>(sphere)].shape)
-                       .radius_m;
-    const recording::ClipSource& touched =
-        options.surface->clip != nullptr ? *options.surface->clip : clip;
-    const auto touched_streams = FindMarkerStreams(touched, streams.front()->name);
-    if (!touched_streams) return touched_streams.error().Within("the clip of the contact");
-    HANDHOLD_ASSIGN(const ForceSignal force,
-                    ForceSignal::Open(touched, options.surface->force_sensor));
-    std::vector<TimeRange> contacts;
-    for (const Touch& t : force.touches()) contacts.push_back({t.onset, t.release});
-    HANDHOLD_ASSIGN(touching, ReadCalibrationFrames(touched, *touched_streams, template_skeleton,
-                                                    contacts, options.contact_frames));
-    HANDHOLD_TRY(AddWrench(force, options.contact_force_N, &touching));
-    touching = PoseAndSpread(template_skeleton, std::move(touching), options.contact_frames);
+  if (options.surface && options.tip_frame.empty() && CountTips(template_skeleton) > 1) {
+    return Error{ErrorCode::kInvalid, "'" + template_skeleton.name() +
+                                          "' has several fingertips: say which one touches the "
+                                          "surface"};
   }
-
-  HANDHOLD_ASSIGN(Solved solved, Solve(template_skeleton, options, tip, tip_radius_m,
-                                       std::move(frames), std::move(touching)));
+  double tip_radius_m = 0.0;
+  if (options.surface && tip >= 0) {
+    const int round = RoundTip(template_skeleton, tip);
+    if (round < 0)
+      return Error{ErrorCode::kInvalid,
+                   "skeleton fit from contact: neither a sphere nor the end of a capsule sits at "
+                   "the fingertip's frame"};
+    const model::NamedFrame& frame = template_skeleton.frames()[static_cast<size_t>(tip)];
+    tip_radius_m =
+        RadiusOf(template_skeleton.body(frame.body).shapes[static_cast<size_t>(round)].shape);
+  }
+  SkeletonFitOptions used = options;
+  if (tip < 0) used.surface.reset();
+  HANDHOLD_ASSIGN(const Read read, ReadFrames(clip, template_skeleton, used));
+  if (used.skin_m > 0) {
+    used.marker_sd_m = SkinnySd_m(used, read);
+    used.centre_prior_sd_m = std::min(used.centre_prior_sd_m, kSkinCentrePriorSd_m);
+    used.axis_prior_sd_rad = std::min(used.axis_prior_sd_rad, kSkinAxisPriorSd_rad);
+    used.marker_prior_sd_m = std::min(used.marker_prior_sd_m, kSkinCentrePriorSd_m);
+  }
+  HANDHOLD_TRY(CheckLabels(template_skeleton, used, read));
+  auto found = SolveFromSeveral(template_skeleton, used, tip, tip_radius_m, read);
+  if (!found) return found.error();
+  auto& [solved, begin] = *found;
   SkeletonFitSummary& summary = solved.summary;
+  summary.take_sd_m = read.noise.sd_m();
+  if (begin.moved || begin.scale != 1.0) {
+    char text[160];
+    std::snprintf(text, sizeof text, "begun from the template %.2f times as large%s", begin.scale,
+                  begin.moved ? ", its base laid where the markers are" : "");
+    summary.issues.push_back({"template", Severity::kNote, text});
+  }
   if (options.require_all && !summary.undetermined.empty()) {
     return Error{ErrorCode::kUnidentifiable,
                  "skeleton fit: not determined: " + summary.undetermined.front()};
   }
   HANDHOLD_ASSIGN(model::Skeleton followed,
-                  Follow(solved.hand, template_skeleton, tip, solved.radius_change_m));
+                  Follow(solved.hand, begin.skeleton, tip, solved.radius_change_m));
   return SkeletonFit{std::move(followed), std::move(summary)};
 }
 

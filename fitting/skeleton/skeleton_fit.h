@@ -27,7 +27,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kSkeletonFitVersion = 2;
+inline constexpr int kSkeletonFitVersion = 3;
 
 /// A fit beyond the first three, RMS, is refused; beyond the others the summary warns.
 inline constexpr double kMostMarkerRms_m = 3e-3, kMostContactDistance_m = 5e-4,
@@ -47,18 +47,24 @@ struct TouchedSurface {
 };
 
 struct SkeletonFitOptions {
-  std::string marker_stream;       ///< empty: the clip's first marker stream
-  std::optional<TimeRange> range;  ///< clip time of the range of motion; empty: all
-  int frames = 150;                ///< used, chosen to spread over the joints' ranges
-  double marker_sd_m = 1e-4;       ///< starting value; the residual decides
+  std::string marker_stream = {};       ///< empty: the clip's first marker stream
+  std::optional<TimeRange> range = {};  ///< clip time of the range of motion; empty: all
+  int frames = 150;                     ///< used, chosen to spread over the joints' ranges
+  double marker_sd_m = 1e-4;            ///< starting value; the residual decides
+  /// The farthest that skin is thought to carry a marker along its bone, with the posture. 0: the
+  /// residual is noise, and decides how far the hand is known. Set: it does not, since a hand bends
+  /// to follow its skin; frames then say less, the template more (its priors are at most 5 mm and
+  /// 0.1 rad), and sds hold what skin may do.
+  double skin_m = 0.0;
   /// How far the template may be off: standard deviations of weak priors. A direction whose data do
   /// not beat its prior threefold is not determined.
   double centre_prior_sd_m = 0.02;
   double axis_prior_sd_rad = 0.2;
   double marker_prior_sd_m = 0.02;
-  std::optional<TouchedSurface> surface;  ///< set: the end segment is fitted from contact
-  std::string tip_frame;  ///< centre of the fingertip's sphere; empty: the first frame whose name
-                          ///< ends in "tip"
+  std::optional<TouchedSurface> surface = {};  ///< set: the end segment is fitted from contact
+  std::string tip_frame = {};  ///< centre of the fingertip's sphere; empty: the first frame whose
+                               ///< name ends in "tip". With a surface, a hand of several tips needs
+                               ///< it
   int contact_frames = 150;
   double contact_force_N = 0.5;  ///< frames with at least this normal force are used
   /// Fails with kUnidentifiable on any direction not determined. Off: the value stays near the
@@ -71,7 +77,7 @@ struct SkeletonFitOptions {
 /// A length a person can check: between the axes (or centres) of two joints, or from the last joint
 /// to the fingertip.
 struct SegmentLength {
-  std::string name;  ///< "wrist-mp", "dip-tip"
+  std::string name;  ///< "wrist-mp", "dip-tip"; of hands with several fingers "index.mcp-pip"
   double length_m = 0.0, sd_m = 0.0, template_m = 0.0;
   std::string source;  ///< "markers", "contact", "prior" (not determined: near the template's, the
                        ///< sd is the prior's) or "template" (unchanged)
@@ -81,6 +87,8 @@ struct SkeletonFitSummary {
   int frames = 0, contact_frames = 0;
   double marker_rms_m = 0.0;  ///< |measured - modelled|
   double marker_sd_m = 0.0;   ///< one axis, from the residual and its degrees of freedom
+  double take_sd_m = 0.0;  ///< one axis, from jumps between frames alone (take_noise.h); 0: unknown
+  std::vector<std::pair<std::string, double>> markers;  ///< each marker's RMS, m
   /// Over the frames in contact, 0 without: fingertip's surface to the touched surface, and the
   /// touched point to the wrench's axis.
   double contact_distance_rms_m = 0.0, contact_axis_rms_m = 0.0;
@@ -93,6 +101,9 @@ struct SkeletonFitSummary {
   std::vector<std::string> gauges;        ///< conventions, in words
   std::vector<std::string> undetermined;  ///< directions the data leave open, each naming its
                                           ///< largest parameters
+  /// Joints that no marker would determine if the ranges of some of their angles were not so narrow
+  /// (joint_range.h).
+  std::vector<std::string> held_by_range;
   Issues issues;
   std::string Brief() const;
 };
@@ -105,8 +116,12 @@ struct SkeletonFit {
 /// What disagrees is refused rather than averaged. Measured on the virtual subject (markers of 0.05
 /// to 0.3 mm, skin slip, 0.2 N of drift; tests/fitting/skeleton/skeleton_contact_test.cc): a right
 /// setup leaves the touched point at most 0.3 mm RMS from the wrench axis; a plate 5 mm out of
-/// place 1.5 mm, a reversed force sign 16 mm. Two swapped labels leave 0.9 mm RMS of markers, which
-/// skin can too: a warning.
+/// place 1.5 mm, a reversed force sign 16 mm. Two labels that stand
+/// for each other throughout are refused by name (kInvalid), when the hand leaves far less with
+/// them exchanged, or as little and the template much less. Beyond 0.7 mm RMS a warning remains.
+///
+/// Begins with the template as it is; where that ends nowhere, or far from the noise, again with
+/// the template in the place and size that the markers show (start.h), and says so.
 ///
 /// Fails with kNotFound, kInvalid, kUnidentifiable (too few markers or motion; or require_all),
 /// kNotConverged (markers further than kMostMarkerRms_m from the hand, or a hand more than

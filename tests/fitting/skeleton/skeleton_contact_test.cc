@@ -2,6 +2,10 @@
 // surface that does not agree with the markers, which it must refuse.
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include <Eigen/Geometry>
+
 #include "database/model/hand_library.h"
 #include "fitting/skeleton/skeleton_fit.h"
 #include "tests/support/subject_measures.h"
@@ -27,7 +31,19 @@ struct Wrong {
   double template_scale = 1.1;
   double force_sign = 1.0, force_scale = 1.0;
   geometry::Vec3 plate_moved_m = geometry::Vec3::Zero();
+  bool capsule_tip = false;
 };
+
+/// The finger with a capsule from the last joint to the centre of its fingertip's sphere.
+model::Skeleton WithCapsuleTip(const model::Skeleton& finger) {
+  model::SkeletonDraft draft = finger.draft();
+  model::BodyShape& tip = draft.bodies.back().shapes[0];
+  const geometry::Vec3 end = tip.X_BS.p;
+  tip.shape = geometry::Capsule{std::get<geometry::Sphere>(tip.shape).radius_m, end.norm()};
+  tip.X_BS.R = Eigen::Quaterniond::FromTwoVectors(geometry::Vec3::UnitZ(), end).toRotationMatrix();
+  tip.X_BS.p = 0.5 * end;
+  return *model::Skeleton::Build(std::move(draft));
+}
 
 Result<SkeletonFit> Fit(const lab::Subject& subject, const Wrong& wrong = {}) {
   lab::SensorFeed::Data data = subject.feed.data();
@@ -43,7 +59,8 @@ Result<SkeletonFit> Fit(const lab::Subject& subject, const Wrong& wrong = {}) {
   options.surface = TouchedSurface{&plate, X_WPlate, "plate", nullptr};
   auto hand = model::LoadHand("finger4");
   EXPECT_TRUE(hand) << hand.error().message;
-  return FitSkeleton(clip, testing::Scaled(*hand, wrong.template_scale), options);
+  const model::Skeleton begin = wrong.capsule_tip ? WithCapsuleTip(*hand) : *hand;
+  return FitSkeleton(clip, testing::Scaled(begin, wrong.template_scale), options);
 }
 
 /// Lengths within `tolerance_m` of the planted hand's.
@@ -105,21 +122,41 @@ TEST(SkeletonContactTest, WhatDoesNotAgreeWithTheMarkersIsRefused) {
 }
 
 // Two markers of neighbouring segments: markers take other places on other bodies, and the hand
-// still comes within a millimetre of them.
-TEST(SkeletonContactTest, SwappedLabelsAreDoubted) {
+// still comes within a millimetre of them. The take's own noise is far less: refused by name.
+TEST(SkeletonContactTest, SwappedLabelsAreNamed) {
   lab::Subject subject = MakeSubject(3, {});
-  lab::SensorFeed::Data data = subject.feed.data();
-  const size_t markers = data.marker_names.size();
-  for (size_t f = 0; f < data.markers_m.size() / (3 * markers); ++f) {
-    for (size_t k = 0; k < 3; ++k)
-      std::swap(data.markers_m[3 * (f * markers + 3) + k],
-                data.markers_m[3 * (f * markers + 6) + k]);
+  const lab::SensorFeed::Data as_worn = subject.feed.data();
+  for (const auto& [a, b] : {std::pair<size_t, size_t>{3, 6}, {6, 7}, {5, 8}}) {
+    lab::SensorFeed::Data data = as_worn;
+    const size_t markers = data.marker_names.size();
+    const std::string one = data.marker_names[a], other = data.marker_names[b];
+    for (size_t f = 0; f < data.markers_m.size() / (3 * markers); ++f) {
+      for (size_t k = 0; k < 3; ++k)
+        std::swap(data.markers_m[3 * (f * markers + a) + k],
+                  data.markers_m[3 * (f * markers + b) + k]);
+    }
+    subject.feed = lab::SensorFeed(std::move(data));
+    const auto fit = Fit(subject);
+    ExpectRefused(fit, ErrorCode::kInvalid, one.c_str());
+    ExpectRefused(fit, ErrorCode::kInvalid, other.c_str());
   }
-  subject.feed = lab::SensorFeed(std::move(data));
-  const auto fit = Fit(subject);
-  ASSERT_TRUE(fit) << fit.error().message;
-  ASSERT_FALSE(fit->summary.issues.empty()) << fit->summary.Brief();
-  EXPECT_EQ(fit->summary.issues[0].where, "markers");
+}
+
+// A capsule that ends where the sphere sat touches as it did, and is as long as the finger after.
+TEST(SkeletonContactTest, TheEndOfACapsuleIsAFingertip) {
+  const lab::Subject subject = MakeSubject(2, {});
+  const auto as_sphere = Fit(subject);
+  const auto as_capsule = Fit(subject, {.capsule_tip = true});
+  ExpectTheHand(subject, as_capsule, 1e-3);
+  ASSERT_TRUE(as_sphere && as_capsule);
+  EXPECT_NEAR(as_capsule->summary.lengths.back().length_m,
+              as_sphere->summary.lengths.back().length_m, 1e-9);
+  const model::Skeleton& hand = as_capsule->skeleton;
+  const model::BodyShape& shape = hand.body(hand.FindBody("index.dst")).shapes[0];
+  const auto& capsule = std::get<geometry::Capsule>(shape.shape);
+  const geometry::Vec3 tip = hand.frames()[static_cast<size_t>(hand.FindFrame("index.tip"))].X_BF.p;
+  EXPECT_LT((shape.X_BS * geometry::Vec3(0, 0, 0.5 * capsule.length_m) - tip).norm(), 1e-9);
+  EXPECT_LT((shape.X_BS * geometry::Vec3(0, 0, -0.5 * capsule.length_m)).norm(), 1e-3);
 }
 
 TEST(SkeletonContactTest, SomebodyElsesTemplateIsRefused) {

@@ -103,15 +103,26 @@ TEST(SkeletonFitTest, WhatIsMissingIsSaid) {
   EXPECT_EQ(FitSkeleton(recording::Clip(recording::ClipInfo{}), hand).error().code,
             ErrorCode::kNotFound);
   const auto blind = MarkerClip(
-      hand, [&](double t) { return motion.At(t); }, 50, 5e-5, 2, [](int, int m) { return m == 0; });
+      hand, [&](double t) { return motion.At(t); }, 50, 5e-5, 2, [](int, int m) { return m < 4; });
   EXPECT_EQ(FitSkeleton(blind, hand).error().code, ErrorCode::kUnidentifiable);
-  EXPECT_NE(FitSkeleton(blind, hand).error().message.find("never all at once"), std::string::npos);
+  EXPECT_NE(FitSkeleton(blind, hand).error().message.find("never enough at once"),
+            std::string::npos);
   SkeletonFitOptions options;
   options.range = TimeRange{Timestamp::FromSeconds(100), Timestamp::FromSeconds(110)};
   const auto elsewhere = FitSkeleton(blind, hand, options);
   ASSERT_FALSE(elsewhere);
   EXPECT_EQ(elsewhere.error().code, ErrorCode::kInvalid);
   EXPECT_NE(elsewhere.error().message.find("--from"), std::string::npos);
+  // One marker that is never seen takes nothing from the others, and is named.
+  const auto but_one = MarkerClip(
+      hand, [&](double t) { return motion.At(t); }, 400, 5e-5, 2,
+      [](int, int m) { return m == 4; });
+  const auto fit = FitSkeleton(but_one, hand, {.frames = 40});
+  ASSERT_TRUE(fit) << fit.error().message;
+  bool named = false;
+  for (const std::string& u : fit->summary.undetermined)
+    named = named || u.find(hand.markers()[4].name + ".") != std::string::npos;
+  EXPECT_TRUE(named) << fit->summary.Brief();
   options = {};
   options.frames = 2;
   EXPECT_EQ(FitSkeleton(blind, hand, options).error().code, ErrorCode::kInvalid);
