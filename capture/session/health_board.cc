@@ -22,15 +22,19 @@ std::string Number(double value) {
   return text;
 }
 
-/// What is wrong with a take: of required streams the first thing, of others the first of each
-/// device.
+/// What is wrong with a take: of required streams the worst, the first of equals; of others the
+/// first of each device.
 struct Faults {
-  std::string required;
+  std::string required, worst_stream;
+  double worst = -1.0;
   std::map<std::string, std::string> optional;
-  void Add(const std::string& stream, bool is_required, std::string what) {
+  /// `share`: of the take that it spoils.
+  void Add(const std::string& stream, bool is_required, double share, std::string what) {
     if (!is_required) {
       optional.try_emplace(stream.substr(0, stream.find('/')), std::move(what));
-    } else if (required.empty()) {
+    } else if (share > worst && stream != worst_stream) {
+      worst = share;
+      worst_stream = stream;
       required = std::move(what);
     }
   }
@@ -198,9 +202,9 @@ recording::QualityRecord JudgeTake(std::vector<QualityItem> items,
   for (const StreamFigures& f : figures) {
     const double all = static_cast<double>(f.samples + f.lost_samples);
     if (f.samples == 0) {
-      faults.Add(f.stream, f.required, f.stream + " has no samples");
+      faults.Add(f.stream, f.required, 1.0, f.stream + " has no samples");
     } else if (static_cast<double>(f.lost_samples) > kMostLost * all) {
-      faults.Add(f.stream, f.required,
+      faults.Add(f.stream, f.required, static_cast<double>(f.lost_samples) / all,
                  f.stream + " lost " + Number(100.0 * static_cast<double>(f.lost_samples) / all) +
                      " % of its samples");
     }
@@ -216,12 +220,13 @@ recording::QualityRecord JudgeTake(std::vector<QualityItem> items,
     // What was still wrong at the end: the take is cut short or worth little from some point on.
     if (item.what == "last_sample_age_s" && item.value > item.threshold)
       faults.Add(item.stream, !optional(item.stream),
+                 length > Duration() ? std::min(1.0, item.value / length.seconds()) : 0.0,
                  item.stream + " was silent when the take ended");
   }
   for (const JudgedClock& clock : clocks) {
     const double share = UntrustedShare(clock.map, length);
     if (share <= kMostUntrusted) continue;
-    faults.Add(clock.stream, clock.required,
+    faults.Add(clock.stream, clock.required, share,
                "the times of " + clock.stream + " cannot be trusted in " + Number(100 * share) +
                    " % of the take");
   }

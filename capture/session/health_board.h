@@ -65,8 +65,8 @@ struct JudgedClock {
 
 /// Whether to keep the take, from its items, figures and clocks, and why. Not one to keep: a
 /// required stream lost more than 5 % of its samples, is silent at the end, or its times are
-/// worthless in more than 5 % of the take (`length`). What is so of another stream is said, one
-/// sentence a device, and condemns nothing.
+/// worthless in more than 5 % of the take (`length`); the worst of it is named. What is so of
+/// another stream is said after it, one sentence a device, and condemns nothing.
 recording::QualityRecord JudgeTake(std::vector<recording::QualityItem> items,
                                    std::span<const StreamFigures> figures,
                                    std::span<const JudgedClock> clocks, Duration length);

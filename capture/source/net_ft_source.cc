@@ -50,7 +50,8 @@ class NetFtSource : public Source {
   SourceHealth Health() const override;
 
  private:
-  Result<NetFtConfig> Discover(Timestamp deadline);
+  /// `set_rate`: first asks the device for options_.rate_hz, which it then keeps.
+  Result<NetFtConfig> Discover(Timestamp deadline, bool set_rate);
   Status TakeClaim();
   Status OpenSocket();
   std::vector<StreamInfo> Streams(const NetFtConfig& config) const;
@@ -120,13 +121,13 @@ Status NetFtSource::TakeClaim() {
   return {};
 }
 
-Result<NetFtConfig> NetFtSource::Discover(Timestamp deadline) {
+Result<NetFtConfig> NetFtSource::Discover(Timestamp deadline, bool set_rate) {
   const auto resolved = wire::Resolve(options_.host, options_.rdt_port, deadline);
   if (!resolved) return resolved.error().Within("force sensor '" + options_.name + "'");
   rdt_ = *resolved;
   http_ = {rdt_.ipv4, options_.http_port};
   HANDHOLD_TRY(TakeClaim());
-  if (options_.rate_hz > 0) {
+  if (set_rate && options_.rate_hz > 0) {
     const std::string path = std::string(wire::rdt::kCommPath) +
                              "?comrdtrate=" + std::to_string(std::llround(options_.rate_hz));
     const auto set = HttpGet(http_, path, deadline);
@@ -143,7 +144,9 @@ Result<NetFtConfig> NetFtSource::Discover(Timestamp deadline) {
 }
 
 Result<std::vector<StreamInfo>> NetFtSource::Probe(Duration timeout) {
-  HANDHOLD_ASSIGN(NetFtConfig config, Discover(HostNow() + timeout));
+  // Who looks changes nothing: the rate is asked for when samples are.
+  HANDHOLD_ASSIGN(NetFtConfig config, Discover(HostNow() + timeout, false));
+  if (options_.rate_hz > 0) config.rate_hz = options_.rate_hz;
   const std::lock_guard lock(config_mutex_);
   config_ = config;
   configured_ = true;
@@ -282,7 +285,7 @@ void NetFtSource::Run() {
 }
 
 bool NetFtSource::Connect() {
-  auto config = Discover(HostNow() + kDiscoveryTime);
+  auto config = Discover(HostNow() + kDiscoveryTime, true);
   if (config) {
     if (!sequencer_ || !(*config == config_)) Announce(*config);
   } else if (!sequencer_) {

@@ -388,9 +388,10 @@ class Planner {
     for (const StreamInfo* stream : streams_) {
       HANDHOLD_ASSIGN(const auto pairs, clip_.ClockPairs(stream->id));
       if (!pairs.empty())
-        Lose(stream->name, std::to_string(pairs.size()) +
+        issues_.push_back({stream->name, Severity::kWarning,
+                           std::to_string(pairs.size()) +
                                " raw clock pairs and the clock fitted to them: C3D's samples have "
-                               "no times but those of one even rate");
+                               "no times but those of one even rate"});
     }
     return {};
   }

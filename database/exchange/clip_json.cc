@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "database/base/names.h"
+
 namespace handhold::exchange {
 namespace {
 
@@ -53,8 +55,9 @@ Json SensorToJson(const ForceSensor& sensor) {
 Result<std::vector<double>> Vector(const JsonView& json, const char* key, size_t count) {
   HANDHOLD_ASSIGN(std::vector<double> values, json.Get<std::vector<double>>(key));
   if (values.size() != count)
-    return Error{ErrorCode::kCorrupt, json.path() + "/" + key + ": wants " + std::to_string(count) +
-                                          " numbers, has " + std::to_string(values.size())};
+    return json.Fail(std::string(key) + ": wants " + std::to_string(count) + " numbers, has " +
+                         std::to_string(values.size()),
+                     ErrorCode::kCorrupt);
   return values;
 }
 
@@ -62,19 +65,33 @@ Status SensorFromJson(const JsonView& json, ForceSensor& sensor) {
   HANDHOLD_ASSIGN(sensor.name, json.Get<std::string>("name"));
   HANDHOLD_ASSIGN(sensor.stream_id, json.Get<int>("stream"));
   HANDHOLD_ASSIGN(sensor.serial, json.GetOr<std::string>("serial", ""));
-  HANDHOLD_ASSIGN(sensor.sign, json.Get<double>("sign"));
-  HANDHOLD_ASSIGN(sensor.full_scale_N, json.Get<double>("full_scale_N"));
-  HANDHOLD_ASSIGN(const int channels, json.Get<int>("channels"));
+  HANDHOLD_ASSIGN(sensor.sign, json.GetOr<double>("sign", 1.0));
+  HANDHOLD_ASSIGN(sensor.full_scale_N, json.GetOr<double>("full_scale_N", 0.0));
+  HANDHOLD_ASSIGN(const int channels, json.GetOr<int>("channels", 6));
   if (channels < 0 || channels > 4096)
-    return Error{ErrorCode::kCorrupt, json.path() + "/channels: is no count of channels"};
+    return json.Fail("channels: is no count of channels", ErrorCode::kCorrupt);
   const auto n = static_cast<size_t>(channels);
-  HANDHOLD_ASSIGN(const std::vector<double> matrix, Vector(json, "calibration_by_columns", 6 * n));
-  HANDHOLD_ASSIGN(const std::vector<double> bias, json.Get<std::vector<double>>("bias"));
-  HANDHOLD_ASSIGN(const std::vector<double> R, Vector(json, "R_WS_by_columns", 9));
-  HANDHOLD_ASSIGN(const std::vector<double> p, Vector(json, "p_WS_m", 3));
-  HANDHOLD_ASSIGN(const std::vector<double> normal, Vector(json, "normal_S", 3));
+  // What is not said: channels in N and N m, at the lab's origin, touched from above.
+  const auto vector = [&](const char* key, size_t count,
+                          std::vector<double> fallback) -> Result<std::vector<double>> {
+    if (!json.Has(key)) return fallback;
+    return Vector(json, key, count);
+  };
+  std::vector<double> identity(36, 0.0);
+  for (size_t k = 0; k < 6; ++k) identity[7 * k] = 1.0;
+  if (!json.Has("calibration_by_columns") && channels != 6)
+    return json.Fail("wants calibration_by_columns, 6 numbers for each of its channels",
+                     ErrorCode::kCorrupt);
+  HANDHOLD_ASSIGN(const std::vector<double> matrix,
+                  vector("calibration_by_columns", 6 * n, identity));
+  HANDHOLD_ASSIGN(const std::vector<double> bias,
+                  json.GetOr<std::vector<double>>("bias", std::vector<double>(n, 0.0)));
+  HANDHOLD_ASSIGN(const std::vector<double> R,
+                  vector("R_WS_by_columns", 9, {1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  HANDHOLD_ASSIGN(const std::vector<double> p, vector("p_WS_m", 3, {0, 0, 0}));
+  HANDHOLD_ASSIGN(const std::vector<double> normal, vector("normal_S", 3, {0, 0, 1}));
   if (bias.size() != n && !bias.empty())
-    return Error{ErrorCode::kCorrupt, json.path() + "/bias: one number per channel"};
+    return json.Fail("bias: one number per channel", ErrorCode::kCorrupt);
   sensor.calibration =
       Eigen::Map<const Eigen::MatrixXd>(matrix.data(), 6, static_cast<Eigen::Index>(n));
   sensor.bias =
@@ -125,7 +142,7 @@ Status ClockFromJson(const JsonView& json, ClockMap& clock) {
   }
   HANDHOLD_ASSIGN(clock.constant_delay_ns, json.GetOr<int64_t>("constant_delay_ns", 0));
   HANDHOLD_ASSIGN(clock.constant_delay_sd_ns, json.GetOr<int64_t>("constant_delay_sd_ns", 0));
-  if (!clock.valid()) return Error{ErrorCode::kCorrupt, json.path() + ": a clock of no segments"};
+  if (!clock.valid()) return json.Fail("a clock of no segments", ErrorCode::kCorrupt);
   return {};
 }
 
@@ -198,7 +215,7 @@ Status GapFromJson(const JsonView& json, recording::Gap& gap) {
     known = true;
   }
   if (!known || gap.count < 1)
-    return Error{ErrorCode::kCorrupt, json.path() + ": is no gap (cause '" + cause + "')"};
+    return json.Fail(std::string("is no gap (cause '") + cause + "')", ErrorCode::kCorrupt);
   HANDHOLD_ASSIGN(const int64_t begin, json.Get<int64_t>("begin_ns"));
   HANDHOLD_ASSIGN(const int64_t end, json.Get<int64_t>("end_ns"));
   gap.clip_begin = Timestamp::FromNanoseconds(begin);
@@ -315,11 +332,18 @@ Status StreamFromJson(const JsonView& json, ClipHead& head) {
     stream.kind = candidate;
     known = true;
   }
-  if (!known) return Error{ErrorCode::kCorrupt, json.path() + "/kind: no kind '" + kind + "'"};
-  HANDHOLD_ASSIGN(const std::vector<int64_t> rate, json.Get<std::vector<int64_t>>("rate"));
+  if (!known) {
+    std::vector<std::string> names;
+    for (const StreamKind candidate : kKinds)
+      names.emplace_back(recording::StreamKindName(candidate));
+    return json.Fail(std::string("kind: no kind '") + kind + "'" + DidYouMean(kind, names),
+                     ErrorCode::kCorrupt);
+  }
+  HANDHOLD_ASSIGN(const std::vector<int64_t> rate,
+                  json.GetOr<std::vector<int64_t>>("rate", {0, 1}));
   if (rate.size() != 2 || rate[0] < 0 || rate[1] < 1 || rate[0] > (int64_t{1} << 40) ||
       rate[1] > (int64_t{1} << 40))
-    return Error{ErrorCode::kCorrupt, json.path() + "/rate: wants [samples, seconds]"};
+    return json.Fail("rate: wants [samples, seconds]", ErrorCode::kCorrupt);
   stream.rate = {rate[0], rate[1]};
   HANDHOLD_ASSIGN(stream.device, json.GetOr<std::string>("device", ""));
   HANDHOLD_ASSIGN(stream.frame, json.GetOr<std::string>("frame", ""));
@@ -341,7 +365,7 @@ Status StreamFromJson(const JsonView& json, ClipHead& head) {
   if ((stream.kind == StreamKind::kMarkers && stream.channels.size() % 3 != 0 &&
        stream.channels.size() % 4 != 0) ||
       (stream.kind == StreamKind::kRigidPoses && stream.channels.size() % 7 != 0))
-    return Error{ErrorCode::kCorrupt, json.path() + "/channels: do not fit the kind " + kind};
+    return json.Fail(std::string("channels: do not fit the kind ") + kind, ErrorCode::kCorrupt);
   HANDHOLD_ASSIGN(const int id, json.GetOr<int>("id", static_cast<int>(head.streams.size()) + 1));
   head.given_ids.push_back(id);
   ClockMap clock = ClockMap::Identity();

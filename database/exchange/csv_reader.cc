@@ -52,8 +52,14 @@ Result<std::unique_ptr<ImportSource>> Open(std::unique_ptr<ByteSource> bytes,
       return Error{ErrorCode::kVersion,
                    name + ": is '" + std::string(first->substr(0, 40)) + "', of a later program"};
   }
+  if (own && !options.head.empty())
+    return Error{ErrorCode::kInvalid,
+                 name + ": has its own head; import it without " + options.head_name};
   if (own) return OpenOwnCsv(std::move(bytes), name);
-  return OpenForeignCsv(std::move(bytes), name, options);
+  HANDHOLD_ASSIGN(std::unique_ptr<ImportSource> table,
+                  OpenForeignCsv(std::move(bytes), name, options));
+  if (options.head.empty()) return table;
+  return WithHead(std::move(table), options.head, options.head_name);
 }
 
 }  // namespace

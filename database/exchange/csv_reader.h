@@ -19,6 +19,10 @@ namespace handhold::exchange {
 
 struct CsvReadOptions {
   double rate_Hz = 0.0;  ///< of a foreign file without times; 0: such a file is refused
+  /// What a foreign table's columns are: the lines #clip and #stream of our own CSV
+  /// (schemas/exchange/csv.md, "A table of your own"); empty: one analog stream, "csv/data".
+  std::string head = {};
+  std::string head_name = {};  ///< for messages
 };
 
 /// Fails with kNotFound or kIo, or kCorrupt and kUnsupported naming the line. Memory: 16 MB at

@@ -77,4 +77,9 @@ Result<std::unique_ptr<ImportSource>> OpenForeignCsv(std::unique_ptr<ByteSource>
                                                      const std::string& name,
                                                      const CsvReadOptions& options);
 
+/// A table as the streams, sensors and events that `head` declares. kInvalid, naming head's line,
+/// for a column that the table has not, or has in another unit.
+Result<std::unique_ptr<ImportSource>> WithHead(std::unique_ptr<ImportSource> table,
+                                               const std::string& head, const std::string& name);
+
 }  // namespace handhold::exchange

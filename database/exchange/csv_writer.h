@@ -9,6 +9,10 @@ namespace handhold::exchange {
 struct CsvWriteOptions {
   std::vector<std::string> streams = {};  ///< by name; empty: all
   bool dry_run = false;
+  /// Forces as the wrench of the hand on the object in N and N m, and what is in a unit of a known
+  /// dimension in SI: for people and spreadsheets. Else as recorded: counts and their calibration,
+  /// bit for bit.
+  bool in_si = false;
   std::function<bool()> proceed = {};  ///< as C3dWriteOptions
 };
 

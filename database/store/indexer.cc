@@ -16,8 +16,8 @@ using recording::StreamInfo;
 /// Follows one sensor's samples: extremes of its calibrated channels, and contacts by hysteresis.
 class SensorWalk {
  public:
-  SensorWalk(const ForceSensor& sensor, const IndexerOptions& options)
-      : sensor_(sensor), options_(options) {}
+  SensorWalk(const ForceSensor& sensor, const IndexerOptions& options, double baseline_N)
+      : sensor_(sensor), options_(options), baseline_N_(baseline_N) {}
 
   void Take(const SampleWindow& window) {
     Eigen::VectorXd raw(window.channel_count);
@@ -51,6 +51,7 @@ class SensorWalk {
     }
     add("normal_force", "contacts", static_cast<double>(events_.size() / 2), Timestamp());
     add("normal_force", "contact_s", contact_s, Timestamp());
+    add("normal_force", "baseline", baseline_N_, Timestamp());
     index.contacts.insert(index.contacts.end(), events_.begin(), events_.end());
   }
 
@@ -58,11 +59,12 @@ class SensorWalk {
   void Follow(Timestamp t, double normal_N) {
     if (std::isnan(normal_N)) return;
     if (parted_ && t - *parted_ >= IndexerOptions::kBounce) Release(*parted_);
-    if (normal_N >= options_.contact_on_N) {
+    const double load_N = normal_N - baseline_N_;
+    if (load_N >= options_.contact_on_N) {
       if (!in_contact_) began_ = t, peak_N_ = normal_N;
       in_contact_ = true;
       parted_.reset();
-    } else if (in_contact_ && !parted_ && normal_N < options_.contact_off_N) {
+    } else if (in_contact_ && !parted_ && load_N < options_.contact_off_N) {
       parted_ = t;
     }
     if (in_contact_ && !parted_) peak_N_ = std::max(peak_N_, normal_N);
@@ -83,6 +85,7 @@ class SensorWalk {
   };
   const ForceSensor& sensor_;
   const IndexerOptions& options_;
+  const double baseline_N_;
   Extreme extremes_[kSensorZones];
   bool in_contact_ = false;
   Timestamp began_, last_;
@@ -149,6 +152,35 @@ std::string_view SensorChannelName(int k) {
   return kNames[k];
 }
 
+Result<double> BaselineOf(const ClipReader& clip, const ForceSensor& sensor,
+                          const IndexerOptions& options) {
+  constexpr Duration kWindow = Duration::Milliseconds(50);
+  constexpr int64_t kWindows = 200;
+  const TimeRange extent = clip.Extent(sensor.stream_id);
+  const int64_t step_ns = std::max<int64_t>(kWindow.ns(), extent.length().ns() / kWindows);
+  std::vector<double> medians, values;
+  for (Timestamp at = extent.begin; at < extent.end; at += Duration::Nanoseconds(step_ns)) {
+    HANDHOLD_ASSIGN(const SampleWindow window, clip.Read(sensor.stream_id, {at, at + kWindow}, {}));
+    values.clear();
+    Eigen::VectorXd raw(window.channel_count);
+    for (int i = 0; i < window.count(); ++i) {
+      for (int c = 0; c < window.channel_count; ++c) raw[c] = window.value(c, i);
+      const double normal_N = sensor.NormalForce(raw);
+      if (!std::isnan(normal_N)) values.push_back(normal_N);
+    }
+    if (values.empty()) continue;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    medians.push_back(*middle);
+  }
+  if (medians.empty()) return 0.0;
+  const auto tenth = medians.begin() + static_cast<std::ptrdiff_t>(medians.size() / 10);
+  std::nth_element(medians.begin(), tenth, medians.end());
+  const double size_N = std::fabs(*tenth);
+  return size_N < 0.5 * options.contact_off_N || size_N > IndexerOptions::kMostBaseline_N ? 0.0
+                                                                                          : *tenth;
+}
+
 Result<ClipIndex> IndexClip(const ClipReader& clip, const IndexerOptions& options) {
   ClipIndex index;
   for (const StreamInfo& info : clip.streams()) {
@@ -168,7 +200,8 @@ Result<ClipIndex> IndexClip(const ClipReader& clip, const IndexerOptions& option
     for (const ForceSensor& sensor : clip.force_sensors()) {
       if (sensor.stream_id != info.id || sensor.calibration.cols() != info.channel_count())
         continue;
-      SensorWalk walk(sensor, options);
+      HANDHOLD_ASSIGN(const double baseline_N, BaselineOf(clip, sensor, options));
+      SensorWalk walk(sensor, options, baseline_N);
       HANDHOLD_TRY(clip.Stream(info.id, {}, [&](const SampleWindow& window) -> Status {
         walk.Take(window);
         return {};

@@ -17,12 +17,15 @@ struct IndexerOptions {
   /// ... unless it reaches contact_on_N again within this: a fingertip bounces once or twice as it
   /// lands, and that is one touch. No hand lets go and presses again so fast.
   static constexpr Duration kBounce = Duration::Milliseconds(20);
-  static constexpr int kVersion = 2;  ///< raised when the same clip would be indexed differently
+  /// Both count from what the sensor reads with nothing on it (BaselineOf): one that was not tared
+  /// would otherwise be in contact from the first sample to the last.
+  static constexpr double kMostBaseline_N = 1.0;
+  static constexpr int kVersion = 3;  ///< raised when the same clip would be indexed differently
   bool operator==(const IndexerOptions&) const = default;
 };
 
 /// One number worth searching for. channel: "plate.normal_force" (sensor, dot, fx fy fz tx ty tz
-/// normal_force); name: "max", "min", "contacts", "contact_s".
+/// normal_force); name: "max", "min", "contacts", "contact_s", "baseline" (N, of normal_force).
 struct Feature {
   int stream_id = 0;
   std::string channel;
@@ -61,6 +64,13 @@ struct ClipIndex {
 };
 
 Result<ClipIndex> IndexClip(const ClipReader& clip, const IndexerOptions& options = {});
+
+/// What the sensor's normal_force is with nothing on it: the lowest tenth of the medians of 50 ms,
+/// of up to 200 of them spread over its stream. 0 below contact_off_N / 2, which holds no contact;
+/// 0 above kMostBaseline_N, which is a load: a take that is pressed by more from end to end keeps
+/// its contact.
+Result<double> BaselineOf(const ClipReader& clip, const recording::ForceSensor& sensor,
+                          const IndexerOptions& options);
 
 /// The catalogue's clip_zone.data and back.
 Bytes EncodeSensorZones(std::span<const SensorZone> zones);

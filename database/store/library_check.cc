@@ -202,10 +202,27 @@ class Checker {
     return {};
   }
 
+  /// The file of the clip that had this hash when it was catalogued, if it can no longer be read.
+  std::string DamagedClip(const std::string& sha256) const {
+    auto find = catalogue_->Prepare("SELECT path FROM clip WHERE sha256=?1");
+    if (!find) return "";
+    const Result<bool> row = find->Bind(1, sha256).Step();
+    if (!row || !*row) return "";
+    const std::string file = find->String(0);
+    return unreadable_.contains(fs::path(file).stem().string()) ? "clips/" + file : "";
+  }
+
   void CheckLineage() {
     for (const ArtefactInfo& info : made_) {
       for (const artefact::ProvenanceInput& in : info.provenance.inputs) {
         if (in.role == "file" || hashes_.contains(in.hash)) continue;
+        // A clip that is damaged has another hash now: it is here, and told as damaged.
+        if (const std::string damaged = DamagedClip(in.hash); !damaged.empty()) {
+          Add("derived/" + info.hash + ".art", Severity::kWarning,
+              "was made from " + in.role + (in.name.empty() ? "" : " '" + in.name + "'") +
+                  ", whose file is damaged: " + damaged);
+          continue;
+        }
         Add("derived/" + info.hash + ".art", Severity::kLoss,
             "was made from " + in.role + " " + in.hash +
                 (in.name.empty() ? "" : " (" + in.name + ")") + ", which is not in this library");

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "database/base/check.h"
+#include "database/base/shell.h"
 #include "database/store/bytes.h"
 #include "database/store/file_uri.h"
 
@@ -173,6 +174,10 @@ void Database::Close() {
 Error Database::LastError(std::string_view doing) const {
   Error error = ErrorOf(handle_, doing);
   if (error.message.find(path_) == std::string::npos) error.message = path_ + ": " + error.message;
+  if (error.code == ErrorCode::kBusy) {
+    error.message += ": another program holds it; try again when that has ended (`fuser " +
+                     ShellWord(path_) + "` names it)";
+  }
   return error;
 }
 

@@ -38,6 +38,21 @@ constexpr void Assume(bool holds) {
 namespace handhold::text {
 namespace {
 
+/// The parser's words without its trade: "Error while parsing key-value pair: expected '=', saw
+/// '\n'" becomes "expected '=', found '\n'", and what a line should look like.
+std::string Plain(std::string_view description) {
+  std::string text(description);
+  constexpr std::string_view kError = "Error while parsing ";
+  if (text.starts_with(kError)) {
+    const size_t colon = text.find(": ");
+    if (colon != std::string::npos) text = text.substr(colon + 2);
+  }
+  constexpr std::string_view kSaw = ", saw ";
+  if (const size_t saw = text.find(kSaw); saw != std::string::npos)
+    text.replace(saw, kSaw.size(), ", found ");
+  return text + " (a line is: name = value, with text in quotes; or [section])";
+}
+
 class Converter {
  public:
   explicit Converter(const JsonParseOptions& options) : options_(options) {}
@@ -210,7 +225,7 @@ Result<Json> ParseToml(std::string_view text, const JsonParseOptions& options) {
     return Converter(options).Node(parsed, "", 0);
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
-    return At(options, at.line, at.column, std::string(error.description()));
+    return At(options, at.line, at.column, Plain(error.description()));
   } catch (const BrokenAssumption&) {
     return Error{ErrorCode::kInvalid, name + ": not TOML, and too malformed to say where"};
   }

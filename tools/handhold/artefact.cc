@@ -242,8 +242,11 @@ Verb ArtefactExportVerb() {
             const Arguments& given = context.arguments;
             const std::string file = given.Text("FILE");
             if (!file.ends_with(".csv")) {
-              return Outcome::Usage("'" + file + "': a motion is exported as .csv: name it " +
-                                    file + ".csv");
+              const std::string stem = file.substr(0, file.find_last_of('.'));
+              return Outcome::Usage("'" + file +
+                                    "': a motion is written as a table, and in no other "
+                                    "format yet: name it " +
+                                    stem + ".csv");
             }
             HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
             HANDHOLD_ASSIGN(const store::ArtefactInfo info,

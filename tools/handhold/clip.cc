@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "database/base/log.h"
 #include "database/store/library.h"
@@ -22,6 +23,19 @@ Status WarnOfDoubt(const store::Library& library, const std::string& id) {
          {"unknown", "whether tags and rating still hold"}});
   }
   return {};
+}
+
+/// Clips whose start is no more than the date of the file they were imported from.
+Result<std::set<int64_t>> DatedByTheirFiles(const store::Library& library) {
+  std::set<int64_t> rows;
+  HANDHOLD_ASSIGN(store::Statement list,
+                  library.catalogue().Prepare("SELECT clip FROM clip_property WHERE "
+                                              "key='import.utc_start'"));
+  HANDHOLD_TRY(list.ForEach([&](store::Statement& row) -> Status {
+    rows.insert(row.Integer(0));
+    return {};
+  }));
+  return rows;
 }
 
 /// Nothing was listed: of how many clips, and what of the filter no clip has.
@@ -81,6 +95,7 @@ Verb ClipListVerb() {
                                            .offset = given.Integer("--offset")};
             HANDHOLD_TRY(WarnOfProblems(*library));
             HANDHOLD_ASSIGN(const std::vector<store::ClipRow> clips, library->Clips(filter));
+            HANDHOLD_ASSIGN(const std::set<int64_t> of_files, DatedByTheirFiles(*library));
             Table table = context.printer.BeginTable({{.name = "name"},
                                                       {.name = "id"},
                                                       {.name = "subject"},
@@ -92,10 +107,12 @@ Verb ClipListVerb() {
                                                       {.name = "red", .heading = "red"},
                                                       {.name = "keep"},
                                                       {.name = "rating"},
-                                                      {.name = "tags"}});
+                                                      {.name = "tags"},
+                                                      {.name = "start_is", .heading = "start is"}});
             for (const store::ClipRow& c : clips) {
+              const char* start_is = of_files.contains(c.row) ? "the file's date" : "";
               table.Row({c.name, c.id, c.subject, c.task, c.prop, Utc{c.utc_start}, c.length,
-                         c.lost_samples, c.red_count, c.keep, c.rating, c.tags});
+                         c.lost_samples, c.red_count, c.keep, c.rating, c.tags, start_is});
               if (context.printer.reader_gone()) break;
             }
             if (clips.empty()) HANDHOLD_TRY(TellOfNone(context, *library));
@@ -120,6 +137,8 @@ Verb ClipShowVerb() {
                         library->FindClip(context.arguments.Text("CLIP")));
         HANDHOLD_ASSIGN(const auto clip, library->OpenClip(row.id));
         HANDHOLD_TRY(WarnOfDoubt(*library, row.id));
+        const auto dated = clip->info().properties.find("import.utc_start");
+        const std::string start_is = dated == clip->info().properties.end() ? "" : dated->second;
         Printer& out = context.printer;
         out.BeginDocument();
         out.PrintRecord("clip", {{{.name = "name"}, row.name},
@@ -129,6 +148,7 @@ Verb ClipShowVerb() {
                                  {{.name = "task"}, row.task},
                                  {{.name = "prop"}, row.prop},
                                  {{.name = "utc_start_ns", .heading = "start"}, Utc{row.utc_start}},
+                                 {{.name = "start_is"}, start_is},
                                  {{.name = "length_ns", .heading = "length"}, row.length},
                                  {{.name = "bytes"}, row.bytes},
                                  {{.name = "closed"}, row.closed},

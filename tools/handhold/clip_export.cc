@@ -81,6 +81,7 @@ Outcome RunExport(Context& context) {
       pipeline::ExportClip(*library, given.Text("CLIP"), path,
                            {.streams = given.All("--streams"),
                             .as_integers = given.Flag("--integers"),
+                            .raw = given.Flag("--raw"),
                             .damaged = given.Flag("--damaged"),
                             .dry_run = context.dry_run,
                             .proceed = [&] { return !context.interrupted(); }});
@@ -91,39 +92,44 @@ Outcome RunExport(Context& context) {
 }  // namespace
 
 Verb ClipExportVerb() {
-  return {.noun = "clip",
-          .name = "export",
-          .summary = "write a clip as C3D or CSV, saying what the format cannot hold",
-          .examples = {"handhold clip export stroke_007 --to stroke_007.c3d --library lab",
-                       "handhold clip export stroke_007 --to force.csv --streams plate/raw",
-                       "handhold clip export stroke_007 --to stroke_007.c3d --dry-run",
-                       "handhold clip export stroke_007 --to stroke_007.csv --damaged"},
-          .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"}},
-          .options = {LibraryOption(),
-                      {.name = "--to",
-                       .value_name = "FILE",
-                       .help = "file to make; .c3d or .csv says the format",
-                       .kind = ValueKind::kPath,
-                       .required = true},
-                      {.name = "--streams",
-                       .value_name = "STREAM",
-                       .help = "only this stream; may be given several times",
-                       .repeated = true},
-                      {.name = "--damaged",
-                       .help = "of a damaged clip, what can be read; the findings list the rest",
-                       .kind = ValueKind::kFlag},
-                      {.name = "--integers",
-                       .help = "C3D of 16-bit integers, for programs that read nothing else",
-                       .kind = ValueKind::kFlag}},
-          .writes = true,
-          .handles_interrupt = true,
-          .details =
-              "The exit code is 3 when data of the clip (samples, events, documents, raw clock\n"
-              "pairs) are not in the file. The findings list them, and as notes what is said\n"
-              "of them that the format has no place for. An existing file is never overwritten.\n"
-              "A damaged clip is refused, unless --damaged asks for what can be read of it:\n"
-              "samples that cannot are gaps, single channels that cannot are missing there.",
-          .run = RunExport};
+  return {
+      .noun = "clip",
+      .name = "export",
+      .summary = "write a clip as C3D or CSV, saying what the format cannot hold",
+      .examples = {"handhold clip export stroke_007 --to stroke_007.c3d --library lab",
+                   "handhold clip export stroke_007 --to force.csv --streams plate/raw",
+                   "handhold clip export stroke_007 --to stroke_007.c3d --dry-run",
+                   "handhold clip export stroke_007 --to stroke_007.csv --damaged"},
+      .positionals = {{.name = "CLIP", .help = "name, id, or the beginning of an id"}},
+      .options = {LibraryOption(),
+                  {.name = "--to",
+                   .value_name = "FILE",
+                   .help = "file to make; .c3d or .csv says the format",
+                   .kind = ValueKind::kPath,
+                   .required = true},
+                  {.name = "--streams",
+                   .value_name = "STREAM",
+                   .help = "only this stream; may be given several times",
+                   .repeated = true},
+                  {.name = "--damaged",
+                   .help = "of a damaged clip, what can be read; the findings list the rest",
+                   .kind = ValueKind::kFlag},
+                  {.name = "--raw",
+                   .help = "CSV as recorded, bit for bit: counts and their calibration; else SI",
+                   .kind = ValueKind::kFlag},
+                  {.name = "--integers",
+                   .help = "C3D of 16-bit integers, for programs that read nothing else",
+                   .kind = ValueKind::kFlag}},
+      .writes = true,
+      .handles_interrupt = true,
+      .details =
+          "The exit code is 3 when what was measured (samples, events) is not in the file. The\n"
+          "findings list it, as warnings documents and raw clock pairs, and as notes what is\n"
+          "said of them that the format has no place for. CSV is in SI, forces as those of the\n"
+          "hand on the object, N and N m. An existing file is never overwritten.\n"
+          "A damaged clip is refused, unless --damaged asks for what can be read of it:\n"
+          "samples that cannot are gaps, single channels that cannot are missing there.",
+      .run = RunExport};
 }
 
 }  // namespace handhold::cli

@@ -24,6 +24,7 @@ pipeline::ImportOptions OptionsFrom(const Context& context) {
   options.c3d.plate_sign = given.Text("--plate-sign") == "action"
                                ? exchange::C3dPlateSign::kAction
                                : exchange::C3dPlateSign::kReaction;
+  options.head = given.Text("--head");
   options.name = given.Text("--name");
   options.subject = given.Text("--subject");
   options.session = given.Text("--session");
@@ -139,6 +140,11 @@ Verb ClipImportVerb() {
             .kind = ValueKind::kChoice,
             .choices = {"auto", "trust", "ignore"},
             .fallback = "auto"},
+           {.name = "--head",
+            .value_name = "FILE",
+            .help = "what the columns of other programs' CSV are: streams, sensors, events "
+                    "(schemas/exchange/csv.md)",
+            .kind = ValueKind::kPath},
            {.name = "--plate-sign",
             .value_name = "WHAT",
             .help = "what C3D platforms hold: the reaction on the subject, as the format has "

@@ -1,6 +1,9 @@
 #include "tools/pipeline/fit_compliance.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "database/store/artefact_file.h"
 #include "tools/handhold/steps.h"
@@ -8,6 +11,27 @@
 
 namespace handhold::cli {
 namespace {
+
+/// For people: a line per reason, the most frequent first; -v has every one.
+void PrintDiscardedByReason(Printer& out, const artefact::InteractionTrajectory& trajectory) {
+  constexpr size_t kMostReasons = 3;
+  std::map<std::pair<std::string, std::string>, int64_t> counts;
+  for (const artefact::ComplianceFit& fit : trajectory.fits) {
+    for (const auto& d : fit.discarded) ++counts[{fit.estimator, d.reason}];
+  }
+  std::vector<std::pair<std::pair<std::string, std::string>, int64_t>> most(counts.begin(),
+                                                                            counts.end());
+  std::ranges::stable_sort(most, std::greater(), [](const auto& one) { return one.second; });
+  Table table =
+      out.BeginTable("discarded", {{.name = "estimator"}, {.name = "values"}, {.name = "reason"}});
+  for (size_t i = 0; i < std::min(most.size(), kMostReasons); ++i)
+    table.Row({most[i].first.first, most[i].second, most[i].first.second});
+  if (most.size() > kMostReasons) {
+    int64_t rest = 0;
+    for (size_t i = kMostReasons; i < most.size(); ++i) rest += most[i].second;
+    table.Row({"", rest, "other reasons (-v lists all)"});
+  }
+}
 
 Result<std::string> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
@@ -22,7 +46,10 @@ Result<std::string> Print(Printer& out, const std::string& path) {
                    {.name = "lower_rad_per_Nm", .heading = "95 % from", .decimals = 4},
                    {.name = "upper_rad_per_Nm", .heading = "to", .decimals = 4},
                    {.name = "refusal"}});
+    const bool dynamic = std::ranges::any_of(
+        trajectory.fits, [](const auto& fit) { return fit.estimator == "dynamic"; });
     for (const artefact::ComplianceFit& fit : trajectory.fits) {
+      if (IsBrief(out) && dynamic && fit.estimator != "dynamic") continue;
       for (const artefact::JointCompliance& joint : fit.joints) {
         const bool answered = joint.compliance_rad_per_Nm.has_value();
         // What a refused joint's imprecise fit leaves open is of use; [0, infinity] is not.
@@ -49,6 +76,10 @@ Result<std::string> Print(Printer& out, const std::string& path) {
                  fit.chi2_per_dof > 0 ? Cell(fit.chi2_per_dof) : Cell(std::nullopt),
                  fit.time_constant_s, fit.inertia_scale, fit.time_shift_s});
     }
+  }
+  if (IsBrief(out)) {
+    PrintDiscardedByReason(out, trajectory);
+    return trajectory.summary_json;
   }
   Table table = out.BeginTable("discarded", {{.name = "estimator"},
                                              {.name = "task"},
@@ -87,9 +118,12 @@ Verb FitComplianceVerb() {
       .details =
           "dynamic: fitted to the dynamics of all events of a task together. paper: section 3.3 "
           "of\n"
-          "Kry & Pai 2006, shown beside it. A joint that the data do not determine is refused, "
-          "with\n"
-          "the reason; 'synth interaction' assumes a value by name where one is needed.",
+          "Kry & Pai 2006, shown beside it with -v, which also lists every value that was "
+          "discarded. "
+          "A joint\n"
+          "that the data do not determine is refused, with the reason; 'synth interaction' assumes "
+          "a value\n"
+          "by name where one is needed.",
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
         pipeline::FitComplianceStep step;

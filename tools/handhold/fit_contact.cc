@@ -1,5 +1,8 @@
 #include "tools/pipeline/fit_contact.h"
 
+#include <algorithm>
+#include <map>
+
 #include "database/store/artefact_file.h"
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
@@ -8,9 +11,35 @@
 namespace handhold::cli {
 namespace {
 
+/// For people: a line per task and surface; -v has every touch.
+void PrintTouchesByTask(Printer& out, const artefact::ContactTrack& track) {
+  struct Group {
+    int64_t touches = 0;
+    double peak_N = 0.0;
+    Timestamp first, last;
+  };
+  std::map<std::pair<std::string, std::string>, Group> groups;
+  for (const artefact::ContactPhase& phase : track.phases) {
+    Group& group = groups[{phase.task, phase.surface}];
+    if (group.touches++ == 0) group.first = phase.onset;
+    group.peak_N = std::max(group.peak_N, phase.peak_force_N);
+    group.last = phase.release;
+  }
+  Table table = out.BeginTable("touches", {{.name = "task"},
+                                           {.name = "surface"},
+                                           {.name = "touches"},
+                                           {.name = "peak_N", .decimals = 2},
+                                           {.name = "first_ns", .heading = "first"},
+                                           {.name = "last_ns", .heading = "last"}});
+  for (const auto& [key, group] : groups)
+    table.Row({key.first, key.second, group.touches, group.peak_N, group.first, group.last});
+}
+
 Result<std::string> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const artefact::ContactTrack track, store::LoadContactTrack(path));
-  {
+  if (IsBrief(out)) {
+    PrintTouchesByTask(out, track);
+  } else {
     Table table =
         out.BeginTable("touches", {{.name = "touch"},
                                    {.name = "task"},

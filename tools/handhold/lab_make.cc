@@ -98,6 +98,7 @@ Verb LabMakeVerb() {
         const std::filesystem::path folder = context.arguments.Text("DIR");
         const lab::SubjectOptions options = OptionsOf(context.arguments);
         HANDHOLD_TRY(lab::MayMakeSubject(options, folder.string()));  // minutes before it is made
+        context.progress.Note("making a virtual subject: 15 s and more ...");
         HANDHOLD_ASSIGN(const lab::Subject subject, lab::MakeSubject(options));
         const std::string feed = (folder / "session.feed").string(),
                           truth = (folder / "truth").string();

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <filesystem>
 
 #include "database/text/file.h"
 #include "tools/handhold/verbs.h"
@@ -22,6 +23,14 @@ int64_t CountVerdicts(const report::ReportData& data, report::Criterion::Verdict
 Outcome WriteReport(Context& context) {
   const Arguments& given = context.arguments;
   const std::string to = given.Text("--to");
+  // Before the work, not after it.
+  const std::filesystem::path folder = std::filesystem::path(to).parent_path();
+  if (std::error_code none; std::filesystem::is_directory(to, none) || to.ends_with("/"))
+    return Outcome::Usage("--to: '" + to + "' is a folder; name the page: " + to +
+                          (to.ends_with("/") ? "" : "/") + "report.html");
+  if (std::error_code none; !folder.empty() && !std::filesystem::is_directory(folder, none))
+    return Outcome::Usage("--to: there is no folder '" + folder.string() +
+                          "' to write the page in");
   HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
   const pipeline::StepContext steps{.library = *library};
   HANDHOLD_ASSIGN(const report::LoadedReport loaded,

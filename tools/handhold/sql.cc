@@ -40,6 +40,11 @@ bool IsTime(const std::string& column) {
   return column.size() > 3 && column.compare(column.size() - 3, 3, "_ns") == 0;
 }
 
+/// Seconds of a clip are shown to the nanosecond, not to six digits.
+Column ColumnOf(const std::string& name) {
+  return {.name = name, .decimals = name.ends_with("_s") ? 9 : -1};
+}
+
 Result<std::string> ReadStdin() {
   std::string sql;
   char buffer[4096];
@@ -109,7 +114,7 @@ Verb SqlVerb() {
                          {.columns = [&](const std::vector<std::string>& names) -> Status {
                             std::vector<Column> columns;
                             for (const std::string& name : names) {
-                              columns.push_back({.name = name});
+                              columns.push_back(ColumnOf(name));
                               times.push_back(IsTime(name));
                             }
                             table.emplace(context.printer.BeginTable(std::move(columns)));

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "database/base/log.h"
 #include "database/recording/prop_pose.h"
 #include "database/text/json.h"
 
@@ -123,6 +124,10 @@ Outcome OutcomeOf(const std::string& summary_json) {
                       word("what")});
   }
   return Outcome::FromIssues(issues);
+}
+
+bool IsBrief(const Printer& out) {
+  return out.format() == Format::kText && log_level() > LogLevel::kInfo;
 }
 
 }  // namespace handhold::cli

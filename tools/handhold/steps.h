@@ -57,4 +57,8 @@ Outcome RunAndPrint(Context& context, const StepRun& step);
 /// The issues of a summary (stderr), and Loss when one is.
 Outcome OutcomeOf(const std::string& summary_json);
 
+/// Text for people without -v: the answer first, in 10 to 20 lines; rows in other formats and with
+/// -v are all there.
+bool IsBrief(const Printer& out);
+
 }  // namespace handhold::cli

@@ -60,7 +60,8 @@ Status CheckPlayable(const Rig& rig) {
     if (!kinds.insert(source.kind).second) {
       return Error{ErrorCode::kUnsupported, where + "a second " +
                                                 std::string(RigSourceKindName(source.kind)) +
-                                                " source; the simulator plays one of each"};
+                                                " source; the simulator plays one of each kind: "
+                                                "rehearse with a copy of the rig without it"};
     }
   }
   return {};

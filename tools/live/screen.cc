@@ -88,7 +88,25 @@ std::string Headline(const HealthSnapshot& h) {
 std::vector<capture::RedFigure> Unseen(const HealthSnapshot& h) {
   std::vector<QualityItem> items = h.items;
   std::erase_if(items, [](const QualityItem& item) { return item.acknowledged; });
+  // What is required comes first.
+  std::ranges::stable_partition(items, [&](const QualityItem& item) {
+    const std::string device = item.stream.substr(0, item.stream.find('/'));
+    return std::ranges::any_of(h.sources, [&](const capture::SourceStatus& source) {
+      return source.name == device && source.required;
+    });
+  });
   return capture::RedFigures(items);
+}
+
+/// What a key press has seen and nothing mends: samples that are lost, of the stream that lost
+/// most. Empty: none are.
+std::string Lost(const HealthSnapshot& h) {
+  const QualityItem* most = nullptr;
+  for (const QualityItem& item : h.items) {
+    if (item.what != "lost_samples" || !item.red || item.value <= item.threshold) continue;
+    if (most == nullptr || item.value > most->value) most = &item;
+  }
+  return most == nullptr ? "" : Format("SEEN: %s lost %.0f", most->stream.c_str(), most->value);
 }
 
 /// Why the bar is red, in few words; empty: it is green.
@@ -102,7 +120,7 @@ std::string Trouble(const HealthSnapshot& h) {
   }
   if (count > 0) return gone + (count > 1 ? " ARE GONE" : " IS GONE");
   const auto red = Unseen(h);
-  if (red.empty()) return "";
+  if (red.empty()) return Lost(h);
   std::string text =
       "LOOK: " + (red[0].name.empty() ? "this machine" : red[0].name) + " " + red[0].item.what;
   if (red.size() > 1) text += Format(" and %zu more", red.size() - 1);

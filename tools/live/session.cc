@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "capture/session/make_sources.h"
 #include "capture/wire/socket.h"
@@ -145,9 +146,14 @@ capture::TakeTarget Session::Target() {
 }
 
 std::string Session::Advice(const capture::Rig& rig) {
+  std::set<capture::RigSource::Kind> kinds;
   for (const capture::RigSource& source : rig.sources) {
     if (source.kind == capture::RigSource::Kind::kPlayback) continue;
     if (!source.host.starts_with("127.") && source.host != "localhost") return "";
+    if (kinds.insert(source.kind).second) continue;
+    return "its devices are on this machine, and `handhold live simulate` plays one of each kind: "
+           "rehearse with a copy of the rig without '" +
+           source.name + "'";
   }
   return "its devices are on this machine: start `handhold live simulate --rig " +
          ShellWord(rig.Word()) + "` in a second terminal, and leave it running";

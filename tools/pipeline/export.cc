@@ -97,12 +97,15 @@ Result<exchange::ExportReport> ExportClip(const store::Library& library, const s
     if (const auto said = clip->Document(exchange::kC3dParametersDocument))
       corners_m = exchange::C3dCorners(*said);
   }
-  HANDHOLD_ASSIGN(
-      exchange::ExportReport report,
-      csv ? exchange::WriteCsv(*clip, path, {options.streams, options.dry_run, options.proceed})
-          : exchange::WriteC3d(*clip, path,
-                               {options.as_integers, options.streams, options.dry_run, corners_m,
-                                options.proceed}));
+  HANDHOLD_ASSIGN(exchange::ExportReport report,
+                  csv ? exchange::WriteCsv(*clip, path,
+                                           {.streams = options.streams,
+                                            .dry_run = options.dry_run,
+                                            .in_si = !options.raw,
+                                            .proceed = options.proceed})
+                      : exchange::WriteC3d(*clip, path,
+                                           {options.as_integers, options.streams, options.dry_run,
+                                            corners_m, options.proceed}));
   for (Issue& issue : damage) issue.severity = Severity::kLoss;
   report.issues.insert(report.issues.begin(), damage.begin(), damage.end());
   const std::string format = csv ? "CSV" : "C3D";
@@ -114,7 +117,7 @@ Result<exchange::ExportReport> ExportClip(const store::Library& library, const s
          "--finish' closes one whose recorder died)"});
   for (const std::string& name : documents)
     report.issues.push_back(
-        {"document '" + name + "'", Severity::kLoss, format + " has no place for it"});
+        {"document '" + name + "'", Severity::kWarning, format + " has no place for it"});
   std::ranges::move(LeftInTheLedger(library, clip->info(), format),
                     std::back_inserter(report.issues));
   return report;

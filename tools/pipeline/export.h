@@ -13,6 +13,7 @@ namespace handhold::pipeline {
 struct ExportOptions {
   std::vector<std::string> streams = {};  ///< by name; empty: all
   bool as_integers = false;               ///< C3D of 16 bits per value
+  bool raw = false;                       ///< CSV as recorded, bit for bit, not in SI
   bool damaged = false;                   ///< what can be read of a clip that is damaged
   bool dry_run = false;                   ///< say what would be lost, write nothing
   std::function<bool()> proceed = {};     ///< asked now and then; false cancels

@@ -21,6 +21,7 @@
 #include "database/exchange/ezc3d_reader.h"
 #include "database/exchange/qualisys_tsv.h"
 #include "database/store/clip_writer.h"
+#include "database/text/file.h"
 
 namespace handhold::pipeline {
 namespace {
@@ -273,7 +274,15 @@ Result<std::unique_ptr<ImportSource>> OpenForeign(const std::string& path,
   if (format == "auto") {
     HANDHOLD_ASSIGN(format, FormatOf(path));
   }
-  if (format == "csv") return exchange::OpenCsv(path, {.rate_Hz = options.c3d.rate_Hz});
+  if (format == "csv") {
+    exchange::CsvReadOptions csv{.rate_Hz = options.c3d.rate_Hz};
+    if (!options.head.empty()) {
+      HANDHOLD_ASSIGN(csv.head, text::ReadTextFile(options.head));
+      csv.head_name = options.head;
+    }
+    return exchange::OpenCsv(path, csv);
+  }
+  if (!options.head.empty()) return Error{ErrorCode::kInvalid, path + ": a head is for CSV alone"};
   if (format == "qtm-tsv") return exchange::OpenQualisysTsv(path);
   if (options.use_ezc3d) return exchange::OpenWithEzc3d(path, options.c3d);
   return exchange::OpenC3d(path, options.c3d);

@@ -26,6 +26,7 @@ struct ImportOptions {
   bool use_ezc3d = false;    ///< read C3D with ezc3d, in a child process
   bool cross_check = false;  ///< read C3D with both and list where they differ
   exchange::C3dReadOptions c3d;
+  std::string head = {};  ///< a file that says what the columns of other programs' CSV are
   /// Of the clip. Empty: the file's name, which `import.file` then keeps too. With one, the clip
   /// does not carry the file's name: it may be a person's.
   std::string name = {};

@@ -311,6 +311,26 @@ TEST(JudgeTakeTest, KeepsWhatIsGoodAndSaysWhyNot) {
   EXPECT_TRUE(judged({silent}, good).keep);
 }
 
+// Not the first in the list: the one that lost most. What is optional comes after it.
+TEST(JudgeTakeTest, TheWorstRequiredStreamIsNamedFirst) {
+  std::vector<StreamFigures> figures(4);
+  const std::tuple<const char*, int64_t, bool> made[] = {{"vicon/markers", 600, true},
+                                                         {"camera/points", 9'000, false},
+                                                         {"plate/wrench", 3'800, true},
+                                                         {"wall/wrench", 700, true}};
+  for (size_t i = 0; i < 4; ++i) {
+    figures[i].stream = std::get<0>(made[i]);
+    figures[i].lost_samples = std::get<1>(made[i]);
+    figures[i].samples = 10'000 - std::get<1>(made[i]);
+    figures[i].required = std::get<2>(made[i]);
+  }
+  EXPECT_THAT(JudgeTake({}, figures, {}, Duration::Seconds(10)).advice,
+              StartsWith("Record it again if you can: plate/wrench lost 38 % of its samples."));
+  figures[3].samples = 0;
+  EXPECT_THAT(JudgeTake({}, figures, {}, Duration::Seconds(10)).advice,
+              StartsWith("Record it again if you can: wall/wrench has no samples."));
+}
+
 // A stream that the rig does not require: what is wrong with it is said, and condemns nothing.
 TEST(JudgeTakeTest, AnOptionalStreamIsSaidAndCondemnsNothing) {
   StreamFigures markers, camera;

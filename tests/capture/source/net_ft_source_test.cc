@@ -10,6 +10,7 @@
 
 #include "capture/simulator/net_ft_server.h"
 #include "capture/simulator/pattern_feed.h"
+#include "capture/source/net_ft_config.h"
 #include "capture/source/rdt_decoder.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/capture_sink.h"
@@ -37,6 +38,30 @@ std::unique_ptr<Source> SourceFor(const NetFtServer& server, bool buffered = fal
   options.http_port = server.http_address().port;
   options.buffered = buffered;
   return MakeNetFtSource(options);
+}
+
+// Looking at a device changes nothing; its rate is asked for when samples are.
+TEST(NetFtSource, AProbeLeavesTheDevicesRateAsItIs) {
+  const PatternFeed feed(Slow());
+  auto server = *NetFtServer::Start(feed, {});
+  NetFtSourceOptions options;
+  options.name = "plate";
+  options.host = "127.0.0.1";
+  options.rdt_port = server->udp_address().port;
+  options.http_port = server->http_address().port;
+  options.rate_hz = 500;
+  auto source = MakeNetFtSource(options);
+  const auto rate = [&] {
+    return DiscoverNetFt(server->http_address(), HostNow() + Duration::Seconds(5)).value().rate_hz;
+  };
+  const auto streams = source->Probe(Duration::Seconds(5));
+  ASSERT_TRUE(streams) << streams.error().message;
+  EXPECT_EQ((*streams)[0].rate.hz(), 500) << "what it will be";
+  EXPECT_EQ(rate(), 1000);
+  CaptureSink sink;
+  ASSERT_TRUE(source->Start(&sink));
+  EXPECT_TRUE(WaitUntil([&] { return rate() == 500; }));
+  source->Stop();
 }
 
 /// Every sample is the feed's at the device index (counter + the first sample's index).

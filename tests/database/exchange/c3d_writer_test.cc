@@ -244,7 +244,7 @@ TEST_F(C3dWriter, WhatC3dCannotHoldIsListed) {
       all, HasSubstr("loss: thermo: its rate of 30 Hz is not C3D's one analog rate here, 1000 Hz"));
   EXPECT_THAT(all, HasSubstr("loss: notes: C3D has no place for text streams"));
   EXPECT_THAT(all, HasSubstr("loss: events: 1 have a length, a value or a stream"));
-  EXPECT_THAT(all, HasSubstr("loss: plate/raw: 2 raw clock pairs and the clock fitted to them"));
+  EXPECT_THAT(all, HasSubstr("warning: plate/raw: 2 raw clock pairs and the clock fitted to them"));
   for (const char* what : {"the subject 'S01', the session 'monday', the task 'stroke'",
                            "the time it began", "its 1 properties: note", "the quality record"})
     EXPECT_THAT(all, HasSubstr(std::string("note: clip: C3D has no place for ") + what));

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "database/exchange/csv_reader.h"
@@ -15,6 +16,7 @@ namespace handhold::exchange {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using testing::Bytes;
 using testing::ExpectSameSamples;
 using ::testing::HasSubstr;
@@ -226,6 +228,119 @@ TEST_F(Csv, ForeignTableWithUnitsAndTime) {
   ASSERT_EQ(clip.gaps().size(), 1u) << "the missing rows";
   EXPECT_EQ(clip.gaps()[0].count, 2);
   EXPECT_EQ(issues.size(), 1u);
+}
+
+/// The block of the page that begins with ```csv NAME.
+std::string PageBlock(const std::string& name) {
+  const std::string page = FileText(HANDHOLD_SOURCE_DIR "/schemas/exchange/csv.md");
+  const std::string begin = "\n```csv " + name + "\n";
+  const size_t at = page.find(begin);
+  EXPECT_NE(at, std::string::npos) << name;
+  const size_t from = at + begin.size();
+  return page.substr(from, page.find("```", from) - from);
+}
+
+// What the page shows is read as it says: somebody will begin with a copy of it.
+TEST_F(Csv, ThePagesExamplesAreRead) {
+  Issues issues;
+  const recording::Clip clip = ReadText(PageBlock("example"), &issues).value();
+  EXPECT_TRUE(issues.empty()) << testing::All(issues);
+  std::set<std::string_view> kinds;
+  for (const recording::StreamInfo& stream : clip.streams())
+    kinds.insert(recording::StreamKindName(stream.kind));
+  EXPECT_EQ(kinds, (std::set<std::string_view>{"markers", "force", "poses", "pressure", "analog",
+                                               "points", "text"}))
+      << "every kind";
+  EXPECT_TRUE(std::isnan(testing::Column(clip, "vicon/markers", "TIP.x")[2]));
+  EXPECT_EQ(testing::Stream(clip, "vicon/points").point_counts, (std::vector<int32_t>{2, 0}));
+  EXPECT_EQ(testing::Stream(clip, "notes").texts[0], "thumb slipped");
+  EXPECT_EQ(clip.info().properties.at("prop_pose"), "0.1 0 0.05");
+  const recording::ForceSensor* plate = clip.FindForceSensor("plate");
+  ASSERT_NE(plate, nullptr);
+  const auto raw = testing::Stream(clip, "plate/wrench");
+  Eigen::VectorXd last(6);
+  for (int c = 0; c < 6; ++c) last(c) = raw.value(c, 1);
+  EXPECT_EQ(plate->NormalForce(last), 2.5) << "pressed";
+  EXPECT_EQ(plate->X_WS.p.z(), 0.05);
+  ASSERT_EQ(clip.events().size(), 1u);
+  EXPECT_EQ(clip.events()[0].text, "exploring");
+  EXPECT_EQ(clip.events()[0].length.ns(), 20'000'000);
+}
+
+TEST_F(Csv, ATableIsWhatItsHeadSaysItIs) {
+  const std::string table = PageBlock("table"), head = PageBlock("head");
+  const auto read = [&](const std::string& its_head, Issues* issues = nullptr) {
+    return [&]() -> Result<recording::Clip> {
+      HANDHOLD_ASSIGN(const auto source, OpenCsv(Bytes(table), "made.csv",
+                                                 {.head = its_head, .head_name = "plate.head"}));
+      HANDHOLD_ASSIGN(recording::Clip clip, ReadWhole(*source));
+      if (issues != nullptr) *issues = source->issues();
+      return clip;
+    }();
+  };
+  Issues issues;
+  const recording::Clip clip = read(head, &issues).value();
+  EXPECT_TRUE(issues.empty()) << testing::All(issues);
+  ASSERT_EQ(clip.streams().size(), 2u);
+  EXPECT_EQ(clip.streams()[0].kind, recording::StreamKind::kForceTorque);
+  EXPECT_EQ(clip.streams()[0].rate.hz(), 100) << "the table's";
+  EXPECT_EQ(testing::Column(clip, "plate/wrench", "fz"), (std::vector<double>{0, 1.5, 3.5}));
+  EXPECT_EQ(testing::Column(clip, "emg", "flexor"), (std::vector<double>{0.001, 0.002, 0.004}));
+  Eigen::VectorXd raw = Eigen::VectorXd::Zero(6);
+  raw(2) = 3.5;
+  EXPECT_EQ(clip.FindForceSensor("plate")->NormalForce(raw), 3.5);
+  EXPECT_EQ(clip.events()[0].kind, "stroke");
+  EXPECT_EQ(clip.info().task, "press");
+
+  const auto wrong = [&](const std::string& from, const std::string& to) {
+    std::string changed = head;
+    changed.replace(changed.find(from), from.size(), to);
+    const auto got = read(changed);
+    return got ? "read" : got.error().message;
+  };
+  EXPECT_THAT(wrong("\"Force Z\"", "\"Force ZZ\""),
+              AllOf(HasSubstr("plate.head:2"), HasSubstr("did you mean 'Force Z'")));
+  EXPECT_THAT(wrong("[\"flexor\", \"V\"]", "[\"flexor\", \"mV\"]"), HasSubstr("'EMG' is in 'V'"));
+  EXPECT_THAT(wrong("\"kind\": \"force\"", "\"kind\": \"force_torque\""),
+              AllOf(HasSubstr("plate.head:2"), HasSubstr("no kind 'force_torque': did you mean"),
+                    HasSubstr("'force'")));
+  EXPECT_THAT(wrong("\"stream\": 1", "\"stream\": 7"), HasSubstr("no #stream is"));
+  ASSERT_TRUE(read(head.substr(0, head.rfind("#stream")), &issues));
+  EXPECT_TRUE(AnyLoss(issues)) << "the column that no stream has";
+}
+
+// For people and spreadsheets: what the hand did, not counts; and read again it is the same.
+TEST_F(Csv, InSiForcesAreThoseOfTheHandOnTheObject) {
+  recording::Clip clip = testing::MixedClip(20);
+  recording::StreamInfo lengths;
+  lengths.name = "lengths";
+  lengths.rate = {100, 1};
+  lengths.channels = {{"gap", "mm", 0.5}, {"bend", "deg", 0}, {"odd", "furlong", 0}};
+  recording::SampleBlock block;
+  block.stream_id =
+      clip.AddStream(lengths, recording::ClockMap::Identity(clip.info().host_start_ns));
+  block.count = 1;
+  block.values = {1500, 180, 7};
+  clip.Append(block);
+  ASSERT_TRUE(WriteCsv(clip, Path("si.csv"), {.in_si = true}));
+  const auto source = OpenCsv(Path("si.csv")).value();
+  const recording::Clip back = ReadWhole(*source).value();
+  const recording::ForceSensor &a = clip.force_sensors()[0], &b = back.force_sensors()[0];
+  const auto counts = testing::Stream(clip, "plate/raw"), si = testing::Stream(back, "plate/raw");
+  ASSERT_EQ(si.count(), counts.count());
+  EXPECT_EQ(back.FindStreams("plate/raw")[0]->channels[3], (recording::Channel{"tx", "N m", 0}));
+  for (int i = 0; i < counts.count(); ++i) {
+    Eigen::VectorXd x(6), y(6);
+    for (int c = 0; c < 6; ++c) x(c) = counts.value(c, i), y(c) = si.value(c, i);
+    ASSERT_EQ(a.Wrench(x), y) << "the column is the wrench";
+    ASSERT_EQ(b.Wrench(y), y);
+  }
+  EXPECT_EQ(b.X_WS.p, a.X_WS.p);
+  const auto made = testing::Stream(back, "lengths");
+  EXPECT_EQ(made.value(0, 0), 1.5);
+  EXPECT_NEAR(made.value(1, 0), 3.14159265358979, 1e-14);
+  EXPECT_EQ(made.value(2, 0), 7);
+  EXPECT_EQ(back.FindStreams("lengths")[0]->channels[2].unit, "furlong");
 }
 
 TEST_F(Csv, UnitsRowOrFirstSamples) {

@@ -776,6 +776,50 @@ TEST(Query, MarkersChannelsUnratedAndWithdrawn) {
   }
 }
 
+// A sensor that was not tared reads 0.4 N with nothing on it: contacts count from there.
+TEST(Query, ContactsOfAnUntaredSensorCountFromWhatItReadsUnloaded) {
+  const TempDir dir;
+  auto library = Library::Create(dir / "lab").value();
+  const auto add = [&](const std::string& name, double rest_N, double press_N) {
+    recording::ClipInfo info;
+    info.id = ClipId::New();
+    info.name = name;
+    recording::Clip clip(info);
+    recording::StreamInfo force = ForceStream(true);
+    force.rate = {1000, 1};
+    recording::SampleBlock raw;
+    raw.stream_id = clip.AddStream(force, recording::ClockMap::Identity());
+    raw.count = 10'000;
+    raw.values.assign(6 * 10'000, 0.0);
+    std::mt19937_64 rng(1);
+    std::normal_distribution<double> noise(0.0, 2.0);  // 0.02 N
+    for (int i = 0; i < raw.count; ++i) {
+      const bool pressed = i % 2000 >= 500 && i % 2000 < 1500;  // five times a second long
+      raw.value(2, i) = -std::round(100 * (rest_N + (pressed ? press_N : 0)) + noise(rng));
+    }
+    clip.Append(raw);
+    recording::ForceSensor sensor;
+    sensor.name = "plate";
+    sensor.stream_id = raw.stream_id;
+    sensor.calibration = Eigen::Matrix<double, 6, 6>::Identity() * 0.01;
+    sensor.bias = Eigen::VectorXd::Zero(6);
+    clip.AddForceSensor(sensor);
+    ASSERT_TRUE(WriteClip(clip, library->ClipPath(info.id), {}));
+    ASSERT_TRUE(library->Index(info.id));
+  };
+  add("tared", 0.0, 2.0);
+  add("untared", 0.4, 2.0);
+  add("pulled", -0.4, 2.0);
+  add("loaded", 3.0, 2.0);  // a load from end to end is one contact
+  EXPECT_EQ(Names(Ask(*library, "contacts = 5 and contact_time > 4.9 s and contact_time < 5.1 s")),
+            (std::vector<std::string>{"tared", "untared", "pulled"}));
+  EXPECT_EQ(Names(Ask(*library, "contacts = 1 and contact_time > 9.9 s")),
+            std::vector<std::string>{"loaded"});
+  // What is asked of samples is that of the samples.
+  EXPECT_EQ(Names(Ask(*library, "min(normal_force) > 0.2 N")),
+            (std::vector<std::string>{"untared", "loaded"}));
+}
+
 TEST(Query, NothingFoundSaysOfHowManyAndTheNearestValue) {
   const World& world = TheWorld();
   const QueryResult none = Ask(*world.library, "task = strok and subject = S09 and prop = ball");

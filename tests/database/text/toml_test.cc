@@ -65,6 +65,15 @@ TEST(Toml, SyntaxErrorsNameFileLineAndColumn) {
 }
 
 // Texts that break assertions of toml++ 3.3, found by fuzzing.
+// For people who write a rig file: what was expected, not what a parser was doing.
+TEST(Toml, SyntaxErrorsAreInPlainWords) {
+  const auto message = [](const char* text) { return ParseToml(text).error().message; };
+  for (const char* text : {"name plate", "name = plate", "[source", "a = 1 b = 2"}) {
+    EXPECT_THAT(message(text), ::testing::Not(::testing::HasSubstr("Error while parsing"))) << text;
+    EXPECT_THAT(message(text), ::testing::HasSubstr("name = value, with text in quotes")) << text;
+  }
+}
+
 TEST(Toml, MalformedTextIsAnErrorNotAnAbort) {
   EXPECT_NE(ErrorOf("[[= 'vicon'\n"), "accepted");
   EXPECT_NE(ErrorOf("[= 1"), "accepted");

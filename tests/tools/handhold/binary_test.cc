@@ -13,7 +13,9 @@
 namespace handhold::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(Binary, BarePrintsAShortHelpWithThreeExamplesAtMost) {
@@ -56,6 +58,22 @@ TEST(Binary, MistakesGoToStderrWithTheNearestWordAndExit2) {
   EXPECT_EQ(RunHandhold({"completion", "tcsh"}).exit_code, 2);
   EXPECT_EQ(RunHandhold({"completion"}).exit_code, 2);
   EXPECT_EQ(RunHandhold({"version", "more"}).exit_code, 2);
+}
+
+// The second word of a verb, mistyped; and what can be told before the work.
+TEST(Binary, WhatIsMeantIsGuessedAndWhatCannotWorkIsSaidAtOnce) {
+  const auto err = [](const std::vector<std::string>& words) {
+    const RunResult run = RunHandhold(words);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    return run.err;
+  };
+  EXPECT_THAT(err({"recrd"}), HasSubstr("did you mean 'live record'?"));
+  EXPECT_THAT(err({"complianc"}), HasSubstr("'fit compliance'"));
+  EXPECT_THAT(err({"report", "x", "--to", "/nowhere/at/all.html"}),
+              HasSubstr("no folder '/nowhere/at'"));
+  EXPECT_THAT(err({"report", "x", "--to", "/tmp"}), HasSubstr("/tmp/report.html"));
+  EXPECT_THAT(err({"artefact", "export", "1f0c2a9b", "m.bvh"}),
+              AllOf(HasSubstr("name it m.csv"), Not(HasSubstr("m.bvh.csv"))));
 }
 
 TEST(Binary, EveryFormatHoldsTheSameValues) {

@@ -138,6 +138,13 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   EXPECT_EQ(compliance.exit_code, 0) << compliance.err;
   EXPECT_THAT(compliance.out,
               AllOf(HasSubstr("dynamic"), HasSubstr("paper"), HasSubstr("R.index.dip.flex")));
+  // The answer first: a page of it; all that was discarded with -v, and for programs.
+  const auto lines = [](const RunResult& run) {
+    return std::count(run.out.begin(), run.out.end(), '\n');
+  };
+  EXPECT_LE(lines(compliance), 32);
+  EXPECT_LE(lines(Run({"fit", "contact", "stroke_001"})), 20);
+  EXPECT_GT(lines(Run({"fit", "compliance", "stroke_001", "-v"})), lines(compliance));
 
   const RunResult none = Run({"synth", "interaction", "stroke_001", "--assume-compliance", "none"});
   EXPECT_EQ(none.exit_code, 1);

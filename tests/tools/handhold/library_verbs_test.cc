@@ -405,6 +405,40 @@ TEST(LibraryVerbs, ALibraryOnAFullDiskSaysSoWithoutItsStatements) {
 }
 
 // An artefact that cannot be read takes from every answer until it is made again, or forgotten.
+// What was made of a clip whose bytes flipped: the clip is here, and damaged.
+TEST(LibraryVerbs, AClipWithFlippedBytesIsDamagedAndNotGone) {
+  Lab lab(1);
+  const store::ClipRow row = lab.world.library->FindClip("stroke_001").value();
+  artefact::Provenance made;
+  made.step = "fit.skeleton";
+  made.inputs = {{"clip", row.sha256, row.name}};
+  ASSERT_TRUE(lab.world.library->Save(store::JsonArtefact{made, "skeleton", "{}"}));
+  EXPECT_EQ(Ask({"library", "check"}, lab.path).exit_code, 0);
+  {
+    std::fstream file(lab.path + "/clips/" + row.path,
+                      std::ios::in | std::ios::out | std::ios::binary);
+    for (int64_t at = 4096; at < row.bytes; at += 512) {
+      file.seekp(at);
+      file.write("damage", 6);
+    }
+  }
+  const RunResult check = Ask({"library", "check"}, lab.path);
+  EXPECT_EQ(check.exit_code, 3);
+  EXPECT_THAT(check.out + check.err, AllOf(HasSubstr("whose file is damaged: clips/" + row.path),
+                                           Not(HasSubstr("not in this library"))));
+}
+
+TEST(LibraryVerbs, ALockedCatalogueSaysWhoMayHoldIt) {
+  Lab lab(1);
+  store::DatabaseOptions options;
+  options.mode = store::OpenMode::kReadWrite;
+  store::Database db = store::Database::Open(lab.path + "/catalogue.db", options).value();
+  ASSERT_TRUE(db.Execute("BEGIN EXCLUSIVE"));
+  const RunResult list = Ask({"clip", "list"}, lab.path);
+  EXPECT_EQ(list.exit_code, 1);
+  EXPECT_THAT(list.err, AllOf(HasSubstr("another program holds it"), HasSubstr("fuser ")));
+}
+
 TEST(LibraryVerbs, ADamagedArtefactsFileIsNamedWithWhatIsRidOfIt) {
   Lab lab(1);
   const std::string art = lab.path + "/derived/" + std::string(64, 'a') + ".art";

@@ -251,6 +251,19 @@ TEST(Session, SaysHowToStartTheSimulators) {
   EXPECT_EQ(Session::Advice(*capture::FindRig("lab")), "");
 }
 
+// A command that cannot work is no advice: the simulator refuses two devices of one kind.
+TEST(Session, DoesNotAdviseToSimulateTwoDevicesOfOneKind) {
+  capture::Rig rig = Demo();
+  capture::RigSource second = rig.sources.back();
+  second.name = "wall";
+  second.port += 10;
+  rig.sources.push_back(second);
+  EXPECT_EQ(Rehearsal::Start(rig, capture::PatternFeed({}), {.rig_ports = true}).error().code,
+            ErrorCode::kUnsupported);
+  EXPECT_THAT(Session::Advice(rig), AllOf(HasSubstr("one of each kind"), HasSubstr("'wall'"),
+                                          Not(HasSubstr("--rig demo"))));
+}
+
 const lab::Subject& OneStroke() {
   static const lab::Subject subject = [] {
     lab::SubjectOptions options;

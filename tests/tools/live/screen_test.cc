@@ -108,8 +108,27 @@ TEST(Screen, IsRedWithTheReasonUntilAcknowledged) {
                     HasSubstr("samples are missing"), Not(HasSubstr("ALL GOOD"))));
   EXPECT_THAT(ScreenLine(h), HasSubstr("recording 1:12  LOOK: vicon/markers lost_samples  vicon "
                                        "500.0 Hz lost 150  plate 7000.1 Hz"));
+  // Seen, and still lost: not good.
   h.items[1].acknowledged = true;
+  EXPECT_THAT(Screen(h, {.columns = 80}),
+              AllOf(HasSubstr("\x1b[1;97;41m  SEEN: vicon/markers lost 150"),
+                    Not(HasSubstr("ALL GOOD")), Not(HasSubstr("RED "))));
+  EXPECT_THAT(ScreenLine(h), HasSubstr("SEEN: vicon/markers lost 150"));
+  // What has mended is well again once it was seen.
+  h.items[1] = Figure("vicon/markers", "jitter_p99_s", 0.001);
+  h.items[1].red = h.items[1].acknowledged = true;
   EXPECT_THAT(Screen(h, {.columns = 80}), HasSubstr("ALL GOOD"));
+}
+
+TEST(Screen, LooksAtWhatIsRequiredFirst) {
+  HealthSnapshot h = Recording();
+  h.sources.insert(h.sources.begin(), {"camera", true, false, ""});
+  for (const char* stream : {"camera/points", "plate/wrench"}) {
+    h.items.push_back(Figure(stream, "lost_samples", 7));
+    h.items.back().red = true;
+  }
+  EXPECT_THAT(Screen(h, {.columns = 80, .colour = false}),
+              HasSubstr("LOOK: plate/wrench lost_samples and 1 more"));
 }
 
 // One outage of two devices: every stream, three figures each.

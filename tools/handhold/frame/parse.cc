@@ -138,6 +138,21 @@ class Parser {
     if (!whole.empty() && NearestNames(word, known, 1).empty()) {
       return Usage("unknown verb '" + word + "': did you mean '" + whole.front() + "'?");
     }
+    // "handhold recrd": the second word of a verb, mistyped.
+    std::vector<std::string> seconds;
+    for (const Verb& verb : verbs_) {
+      if (!verb.name.empty() && !verb.hidden) seconds.push_back(verb.name);
+    }
+    const std::vector<std::string> near = NearestNames(word, seconds, 1);
+    if (!near.empty() && NearestNames(word, known, 1).empty()) {
+      std::vector<std::string> meant;
+      for (const Verb& verb : verbs_) {
+        if (verb.name == near.front() && !verb.hidden) meant.push_back("'" + verb.words() + "'");
+      }
+      std::string list;
+      for (size_t i = 0; i < meant.size(); ++i) list += (i > 0 ? " or " : "") + meant[i];
+      return Usage("unknown verb '" + word + "': did you mean " + list + "?");
+    }
     return Usage("unknown verb '" + word + "'" + DidYouMean(word, known));
   }
 
