@@ -17,7 +17,7 @@ using internal::PendingContact;
 constexpr int kMaxContactsPerPair = 256;
 /// The point of a contact in its body_b.
 Vec3 BodyPoint(const std::deque<internal::BodyData>& bodies, const ContactReading& r) {
-  const dBodyID id = bodies[static_cast<size_t>(r.body_b)].id;
+  dBodyID id = bodies[static_cast<size_t>(r.body_b)].id;
   if (id == nullptr) return r.p_W;
   return internal::ToMat(dBodyGetRotation(id)).transpose() *
          (r.p_W - internal::ToVec(dBodyGetPosition(id)));
@@ -226,7 +226,7 @@ void World::Impl::MakeContactJoints(double h_s) {
       c.fdir1[i] = contact.fdir1_W[i];
     }
     c.geom.depth = r.depth_m;
-    const dJointID joint = dJointCreateContact(world, contact_group, &c);
+    dJointID joint = dJointCreateContact(world, contact_group, &c);
     dJointAttach(joint, bodies[static_cast<size_t>(r.body_a)].id,
                  bodies[static_cast<size_t>(r.body_b)].id);
     dJointSetFeedback(joint, &contact.feedback);
@@ -235,7 +235,7 @@ void World::Impl::MakeContactJoints(double h_s) {
 
 Vec3 World::Impl::TangentialVelocity(const ContactReading& r) const {
   const auto velocity = [&](int body) -> Vec3 {
-    const dBodyID id = bodies[static_cast<size_t>(body)].id;
+    dBodyID id = bodies[static_cast<size_t>(body)].id;
     if (id == nullptr) return Vec3::Zero();
     dVector3 v;
     dBodyGetPointVel(id, r.p_W.x(), r.p_W.y(), r.p_W.z(), v);

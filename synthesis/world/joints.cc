@@ -223,7 +223,7 @@ Status World::Impl::CheckJoint(const std::string& name, int parent, int child,
 int World::Impl::AddJoint(JointData joint) {
   joints.push_back(std::move(joint));
   JointData& j = joints.back();
-  const dBodyID child = Body(j.child).id, parent = Body(j.parent).id;
+  dBodyID child = Body(j.child).id, parent = Body(j.parent).id;
   // The child first: dJointAttach(j, 0, body) would turn the signs of angle and rate.
   dJointAttach(j.id, child, parent);
   dJointSetFeedback(j.id, &j.feedback);
@@ -253,7 +253,7 @@ Result<int> World::AddHinge(const HingeSpec& s) {
     joint.child = s.child;
     joint.id = dJointCreateHinge(impl_->world, nullptr);
     index = impl_->AddJoint(std::move(joint));
-    const dJointID id = impl_->joints.back().id;
+    dJointID id = impl_->joints.back().id;
     dJointSetHingeAnchor(id, s.p_W.x(), s.p_W.y(), s.p_W.z());
     dJointSetHingeAxis(id, s.axis_W.x(), s.axis_W.y(), s.axis_W.z());
   }));
@@ -274,7 +274,7 @@ Result<int> World::AddUniversal(const UniversalSpec& s) {
     joint.child = s.child;
     joint.id = dJointCreateUniversal(impl_->world, nullptr);
     index = impl_->AddJoint(std::move(joint));
-    const dJointID id = impl_->joints.back().id;
+    dJointID id = impl_->joints.back().id;
     dJointSetUniversalAnchor(id, s.p_W.x(), s.p_W.y(), s.p_W.z());
     dJointSetUniversalAxis1(id, s.axis2_W.x(), s.axis2_W.y(), s.axis2_W.z());
     dJointSetUniversalAxis2(id, s.axis1_W.x(), s.axis1_W.y(), s.axis1_W.z());
@@ -547,7 +547,7 @@ void World::Impl::ApplyLimits(JointData* joint, double h_s) {
     AddAxisLimit(*joint, axis, h_s, &limit_rows);
   if (joint->kind == JointKind::kBall) AddBallLimits(joint, h_s, &limit_rows);
   for (int m = 0; m < 2; ++m) {
-    const dJointID limiter = joint->limiter[m];
+    dJointID limiter = joint->limiter[m];
     const int first = 3 * m, count = std::clamp(static_cast<int>(limit_rows.size()) - first, 0, 3);
     dJointSetAMotorNumAxes(limiter, count);
     for (int k = 0; k < count; ++k) {

@@ -169,7 +169,7 @@ Status World::AddJointTorque(int joint, const Vec3& t_W) {
   if (!t_W.allFinite())
     return Error{ErrorCode::kInvalid, "joint " + j.name + ": a torque in it is not finite"};
   dBodyAddTorque(impl_->Body(j.child).id, t_W.x(), t_W.y(), t_W.z());
-  if (const dBodyID parent = impl_->Body(j.parent).id; parent != nullptr)
+  if (dBodyID parent = impl_->Body(j.parent).id; parent != nullptr)
     dBodyAddTorque(parent, -t_W.x(), -t_W.y(), -t_W.z());
   return {};
 }
@@ -259,7 +259,7 @@ void World::Impl::ReadBack(double h_s) {
 
 Status World::Impl::CheckState() const {
   for (size_t i = 1; i < bodies.size(); ++i) {
-    const dBodyID id = bodies[i].id;
+    dBodyID id = bodies[i].id;
     const double speed = ToVec(dBodyGetLinearVel(id)).norm(),
                  spin = ToVec(dBodyGetAngularVel(id)).norm();
     const bool finite = ToVec(dBodyGetPosition(id)).allFinite() && std::isfinite(speed) &&
@@ -276,7 +276,7 @@ Status World::Impl::CheckState() const {
 // What callers added up may overflow, though each addend was finite.
 Status World::Impl::CheckForces() const {
   for (size_t i = 1; i < bodies.size(); ++i) {
-    const dBodyID id = bodies[i].id;
+    dBodyID id = bodies[i].id;
     if (ToVec(dBodyGetForce(id)).allFinite() && ToVec(dBodyGetTorque(id)).allFinite()) continue;
     return Error{ErrorCode::kNotConverged, "body " + bodies[i].name +
                                                ": the forces on it add up to no finite number at " +
@@ -291,7 +291,7 @@ std::string World::Impl::FastestBody() const {
   double most = -1.0;
   std::string name = "W";
   for (size_t i = 1; i < bodies.size(); ++i) {
-    const dBodyID id = bodies[i].id;
+    dBodyID id = bodies[i].id;
     const double speed =
         ToVec(dBodyGetLinearVel(id)).norm() + 0.1 * ToVec(dBodyGetAngularVel(id)).norm();
     if (!std::isfinite(speed) || !ToVec(dBodyGetPosition(id)).allFinite()) return bodies[i].name;
@@ -380,12 +380,12 @@ const std::string& World::body_name(int body) const {
   return impl_->bodies.at(static_cast<size_t>(body)).name;
 }
 Mat3 World::Impl::R_WB(int body) const {
-  const dBodyID id = Body(body).id;
+  dBodyID id = Body(body).id;
   return id == nullptr ? Mat3(Mat3::Identity()) : internal::ToMat(dBodyGetRotation(id));
 }
 
 Vec3 World::Impl::Omega(int body) const {
-  const dBodyID id = Body(body).id;
+  dBodyID id = Body(body).id;
   return id == nullptr ? Vec3(Vec3::Zero()) : ToVec(dBodyGetAngularVel(id));
 }
 
@@ -408,12 +408,12 @@ Vec3 World::omega_W(int body) const {
 }
 
 Vec3 World::com_W(int body) const {
-  const dBodyID id = impl_->bodies.at(static_cast<size_t>(body)).id;
+  dBodyID id = impl_->bodies.at(static_cast<size_t>(body)).id;
   return id == nullptr ? Vec3(Vec3::Zero()) : ToVec(dBodyGetPosition(id));
 }
 
 Vec3 World::PointVelocity(int body, const Vec3& p_W) const {
-  const dBodyID id = impl_->bodies.at(static_cast<size_t>(body)).id;
+  dBodyID id = impl_->bodies.at(static_cast<size_t>(body)).id;
   if (id == nullptr) return Vec3::Zero();
   return ToVec(dBodyGetLinearVel(id)) + omega_W(body).cross(p_W - com_W(body));
 }

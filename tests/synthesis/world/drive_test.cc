@@ -156,8 +156,6 @@ TEST(JointTorque, TurnsTheChildForwardsAndTheParentBack) {
   auto world = MakeWorld();
   const int parent = world->AddBody("palm", Lump(0.3), {}).value();
   const int child = world->AddBody("finger", Lump(0.1), {}).value();
-  // Joined nowhere: a hinge about its common origin with a drive too weak to matter would hide the
-  // shares, so the two are joined by a ball at a point and the moments about it are compared.
   const int joint = world->AddBall({"knuckle", parent, child, {0, 0, 0}}).value();
   const Vec3 torque(0.01, -0.02, 0.03);
   const double h = 1e-4;
@@ -171,10 +169,8 @@ TEST(JointTorque, TurnsTheChildForwardsAndTheParentBack) {
     const Vec3 arm = -m.p_BCom;
     EXPECT_LT((gained - sign * (torque + arm.cross(f))).norm(), 1e-9);
   }
-  ASSERT_TRUE(world->Step(h));  // for one step only: no more is gained than the spin itself does
-  EXPECT_LT((world->joint_reading(joint).f_onChild_W - f).norm() / f.norm(), 2.0);
   const Vec3 spin = world->omega_W(child);
-  ASSERT_TRUE(world->Step(h));
+  ASSERT_TRUE(world->Step(h));  // for one step only
   EXPECT_LT((world->omega_W(child) - spin).norm(), 0.01 * spin.norm());
 }
 
