@@ -42,8 +42,8 @@ struct Motion {
   std::vector<MotionObject> objects;
   std::vector<MotionContact> contacts;
   Eigen::VectorXd equilibrium_residual_rad;  ///< |theta_err| of Kry & Pai eq. 7 per frame
-  Eigen::VectorXd lcp_residual;              ///< scaled complementarity residual per frame
-  int lcp_failures = 0;  ///< steps the LCP did not solve (the last solution was held)
+  Eigen::VectorXd lcp_residual;              ///< complementarity residual per frame, newtons
+  int lcp_failures = 0;  ///< steps that nobody solved: their forces are not in balance
 };
 
 }  // namespace handhold::artefact

@@ -48,8 +48,8 @@ struct Prop {
   std::vector<PropShape> shapes;  ///< their union is the prop
   geometry::MassProperties mass;  ///< in P; mass 0: fixed in the world
   double friction = 0.5;          ///< Coulomb coefficient against skin
-  /// Compliance of the surface under one contact, m/N, downwards and sideways alike: 0 is rigid.
-  /// 1/5000 for the plate of the one-finger chain.
+  /// Compliance of the surface under one contact, m/N, downwards and sideways alike: 1/5000 for the
+  /// plate of the one-finger chain. 0: not said; syntheses then take their own default.
   double surface_compliance_m_per_N = 0.0;
   std::vector<GraspRegion> grasp_regions;
   std::vector<PropMarker> markers;

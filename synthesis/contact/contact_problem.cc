@@ -450,6 +450,17 @@ Eigen::VectorXd ContactProblem::GeneralisedForce(int model) const {
   return tau;
 }
 
+Eigen::VectorXd ContactProblem::RememberedForce(int model) const {
+  const Block& block = blocks_[static_cast<size_t>(model)];
+  Eigen::VectorXd tau = Eigen::VectorXd::Zero(block.model->dofs());
+  Index local = 0;
+  for (const int row : block.rows) {
+    tau += block.J.middleRows(local, 3).transpose() * last_[static_cast<size_t>(row / 3)].f_onA_W;
+    local += 3;
+  }
+  return tau;
+}
+
 void ContactProblem::Advance(ContactMemory* memory) {
   now_.resize(contacts_.size());
   for (size_t i = 0; i < contacts_.size(); ++i)

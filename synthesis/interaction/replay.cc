@@ -98,14 +98,15 @@ Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTra
   return {};
 }
 
-void Record(const HandContactSet& contacts, const StepResult& step, int frame,
+void Record(const ContactSet& contacts, const StepResult& step, int frame,
             artefact::Motion* motion) {
   for (size_t i = 0; i < contacts.size(); ++i) {
+    if (contacts[i].a.kind != ContactSide::Kind::kLink) continue;
     if (step.forces[i].f_onHand_W.norm() == 0.0) continue;
     artefact::MotionContact c;
     c.frame = frame;
-    c.body = contacts[i].body;
-    c.object = contacts[i].object;
+    c.body = contacts[i].a.index;
+    c.object = contacts[i].b.fixed() ? -1 : contacts[i].b.index;
     c.p_W = contacts[i].p_W;
     c.normal_W = contacts[i].normal_W;
     c.f_onHand_W = step.forces[i].f_onHand_W;
@@ -115,21 +116,38 @@ void Record(const HandContactSet& contacts, const StepResult& step, int frame,
 }
 
 /// The hand begins at its reference: within a touch that lies inside what it touches.
-Status CheckBegin(const HandContactSet& contacts, const ReplayScene& scene, Timestamp begin) {
-  const HandContact* deepest = nullptr;
-  for (const HandContact& c : contacts) {
+Status CheckBegin(const ContactSet& contacts, const ReplayScene& scene, Timestamp begin) {
+  const Contact* deepest = nullptr;
+  for (const Contact& c : contacts) {
+    if (c.a.kind != ContactSide::Kind::kLink) continue;
     if (deepest == nullptr || c.separation_m < deepest->separation_m) deepest = &c;
   }
   if (deepest == nullptr || deepest->separation_m >= -kDeepestBegin_m) return {};
-  const model::Prop& prop = deepest->object >= 0
-                                ? scene.objects[static_cast<size_t>(deepest->object)].prop
-                                : scene.fixed.front().prop;
+  const auto index = static_cast<size_t>(deepest->b.index);
+  const model::Prop& prop =
+      deepest->b.fixed() ? scene.fixed[index].prop : scene.objects[index].prop;
   char depth[32];
   std::snprintf(depth, sizeof depth, "%.1f mm", -1e3 * deepest->separation_m);
   return Error{ErrorCode::kInvalid,
                "at " + FormatSeconds(begin - Timestamp()) + " the hand begins " + depth +
                    " inside '" + prop.name +
                    "': begin while it is free of it (--from), or place it elsewhere (--prop-pose)"};
+}
+
+/// Everything that can touch: the hand as tree 0, fixed props and objects by their numbers.
+Status AddColliders(const model::Skeleton& skeleton, const ReplayScene& scene,
+                    const ReplayOptions& options, ContactFinder* finder) {
+  HANDHOLD_ASSIGN([[maybe_unused]] const std::vector<std::string> unusable,
+                  finder->AddSkeleton(skeleton, 0));
+  for (size_t i = 0; i < scene.fixed.size(); ++i) {
+    HANDHOLD_TRY(finder->AddProp(scene.fixed[i].prop, ContactSide::Fixed(static_cast<int>(i)),
+                                 options.friction, options.stiffness_N_per_m));
+  }
+  for (size_t o = 0; o < scene.objects.size(); ++o) {
+    HANDHOLD_TRY(finder->AddProp(scene.objects[o].prop, ContactSide::Body(static_cast<int>(o)),
+                                 options.friction, options.stiffness_N_per_m));
+  }
+  return {};
 }
 
 }  // namespace
@@ -174,19 +192,18 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
     bodies.push_back({object.prop.mass, object.X_WP, object.V_P, geometry::Vec6::Zero()});
     motion.objects.push_back({object.prop.name, {object.X_WP}});
   }
-  std::vector<PlacedProp> placed;
-  for (const auto& fixed : scene.fixed)
-    placed.push_back({&fixed.prop, fixed.X_WP, -1, options.friction});
-  for (size_t o = 0; o < scene.objects.size(); ++o) {
-    placed.push_back(
-        {&scene.objects[o].prop, scene.objects[o].X_WP, static_cast<int>(o), options.friction});
-  }
-
+  ContactFinder finder;
+  HANDHOLD_TRY(AddColliders(skeleton, scene, options, &finder));
   InteractionStepper stepper(skeleton, options.step);
-  model::KinematicsData kinematics(skeleton);
+  ContactPoses poses;
+  poses.trees.push_back(stepper.X_WB());
+  for (const auto& fixed : scene.fixed) poses.fixed.push_back(fixed.X_WP);
+  for (const MovingBody& body : bodies) poses.bodies.push_back(&body.X_WB);
+  ContactSet contacts;
   Sampler sampler(skeleton, trajectory, options);
   HandStep hand;
   hand.q = hand.q_reference = hand.q_reference_next = sampler.Reference(begin);
+  stepper.SetConfiguration(hand.q);
   motion.q.resize(skeleton.nq(), steps + 1);
   motion.equilibrium_residual_rad = Eigen::VectorXd::Zero(steps + 1);
   motion.lcp_residual = Eigen::VectorXd::Zero(steps + 1);
@@ -197,11 +214,9 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
     hand.q_reference = hand.q_reference_next;
     hand.q_reference_next = sampler.Reference(t);
     hand.compliance_rad_per_Nm = options.compliance_scale * sampler.Compliance(t);
-    hand.time_constant_s = options.form == ReplayForm::kDamped ? sampler.TimeConstant(t) : 0.0;
-    model::ComputePoses<double>(skeleton, hand.q, &kinematics);
-    for (size_t o = 0; o < bodies.size(); ++o) placed[scene.fixed.size() + o].X_WP = bodies[o].X_WB;
-    HANDHOLD_ASSIGN(const HandContactSet contacts,
-                    GenerateContacts(skeleton, kinematics, placed, options.contacts));
+    if (options.form == ReplayForm::kDamped)
+      hand.time_constant_s = Eigen::VectorXd::Constant(skeleton.nv(), sampler.TimeConstant(t));
+    HANDHOLD_TRY(finder.Find(poses, options.margin_m, &contacts));
     if (k == 1) HANDHOLD_TRY(CheckBegin(contacts, scene, begin));
     HANDHOLD_ASSIGN(const StepResult result, stepper.Step(hand, contacts, bodies));
     hand.q = result.q;
@@ -214,8 +229,8 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
     motion.times.push_back(t);
     motion.q.col(k) = hand.q;
     motion.equilibrium_residual_rad[k] = result.equilibrium_residual_rad;
-    motion.lcp_residual[k] = result.lcp.residual;
-    motion.lcp_failures += result.lcp.outcome != LcpOutcome::kSolved;
+    motion.lcp_residual[k] = result.solve.residual_N;
+    motion.lcp_failures += !result.solve.solved();
     for (size_t o = 0; o < bodies.size(); ++o) motion.objects[o].X_WP.push_back(bodies[o].X_WB);
     Record(contacts, result, k, &motion);
     if (options.progress && k % 256 == 0 && !options.progress(static_cast<double>(k) / steps)) {

@@ -18,13 +18,13 @@
 #include "database/base/time.h"
 #include "database/model/prop.h"
 #include "database/model/skeleton.h"
-#include "synthesis/contact/hand_contacts.h"
+#include "synthesis/contact/contact_finder.h"
 #include "synthesis/interaction/step.h"
 
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns this step.
-inline constexpr int kReplayVersion = 3;
+inline constexpr int kReplayVersion = 4;
 
 enum class ReplayForm {
   kQuasiStatic,  ///< q_reference, T = 0
@@ -51,7 +51,10 @@ struct ReplayOptions {
   TimeRange range;                ///< of the trajectory; empty (0 length): all of it
   double friction = -1.0;         ///< for every surface; negative: each prop's own
   double compliance_scale = 1.0;  ///< on every joint: for the halved and doubled replays
-  ContactOptions contacts;
+  /// Shapes further apart than this are no contact. It must exceed the fastest approach in one step.
+  double margin_m = 5e-3;
+  /// Of surfaces whose prop says no compliance: soft enough for every step to have one answer.
+  double stiffness_N_per_m = SurfaceLaw{}.stiffness_N_per_m;
   StepOptions step;
   /// Called now and then with the share done; false cancels.
   std::function<bool(double)> progress;

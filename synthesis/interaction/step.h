@@ -1,5 +1,5 @@
 /// One step of interaction synthesis (Kry & Pai 2006, section 7): a compliant hand in quasi-static
-/// balance meets fixed and free bodies through one linear complementarity problem.
+/// balance meets fixed and free bodies through one contact problem (synthesis/contact).
 ///
 /// Pure computation on values: contacts in, forces and the next configuration out. Frames:
 /// everything in the world W unless the name says otherwise. Forces act on the hand. Pinned by
@@ -12,24 +12,22 @@
 #include <Eigen/Core>
 
 #include "database/base/result.h"
-#include "database/geometry/inertia.h"
-#include "database/model/kinematics.h"
 #include "database/model/skeleton.h"
-#include "synthesis/contact/hand_contacts.h"
-#include "synthesis/contact/lcp.h"
+#include "synthesis/contact/contact_problem.h"
+#include "synthesis/contact/contact_set.h"
 #include "synthesis/contact/motion_model.h"
 
 namespace handhold::synthesis {
 
 struct StepOptions {
   double step_s = 0.002;  ///< h
-  int sides = 8;          ///< tangent directions per contact, 2m of section 7.1.1; even, >= 4
   /// Linear compliance of the skeleton's root, the same in all directions (section 6.2): makes G
-  /// full rank.
+  /// full rank. 0: none, as for a hand whose root is a free joint with a compliance of its own.
   double root_compliance_m_per_N = 1e-6;
   geometry::Vec3 gravity_W = geometry::Vec3(0, 0, -9.81);  ///< on free bodies; the hand's weight is
                                                            ///< in its reference
-  LcpOptions lcp;
+  bool limits = false;  ///< joint limits as rows of the problem: forces hold the joints within them
+  SolveOptions solve = {};
 };
 
 /// What the hand is doing at one instant: the references before and after the step, and how it
@@ -39,14 +37,15 @@ struct HandStep {
   Eigen::VectorXd q_reference;            ///< theta_r^k
   Eigen::VectorXd q_reference_next;       ///< theta_r^{k+1}
   Eigen::VectorXd compliance_rad_per_Nm;  ///< C^{k+1}, its diagonal, nv
-  /// Joint time constant T = damping x compliance; 0 is the paper's quasi-static form. With T > 0
-  /// the joints obey theta + T theta' = theta_r + T theta_r' + C tau, implicitly: with a = T / (T +
-  /// h) the compliance becomes C (1 - a) and the reference theta_r^{k+1} + a (theta^k - theta_r^k).
-  double time_constant_s = 0.0;
+  /// Joint time constants T = damping x compliance, nv; empty or 0 is the paper's quasi-static form.
+  /// With T > 0 the joints obey theta + T theta' = theta_r + T theta_r' + C tau, implicitly
+  /// (CompliantStep).
+  Eigen::VectorXd time_constant_s;
 };
 
 struct HandForce {
-  geometry::Vec3 f_onHand_W = geometry::Vec3::Zero();  ///< f_i^{k+1}
+  geometry::Vec3 f_onHand_W = geometry::Vec3::Zero();  ///< f_i^{k+1}; of a contact between two
+                                                       ///< bodies: on its side a
   double slip_m_per_s = 0.0;  ///< tangential speed of the hand's point against the object's, over
                               ///< the step
 };
@@ -59,52 +58,41 @@ struct StepResult {
   /// T (theta' - theta_r') - C J^T f. The step feeds it back (section 7.1.3, last paragraph), so it
   /// does not accumulate.
   double equilibrium_residual_rad = 0.0;
-  LcpSummary lcp;
+  ContactSummary solve;
 };
 
-/// Scratch and the little state that survives a step. One per replay; not thread-safe.
+/// The hand, its scratch and the little state that survives a step. One per replay; not thread-safe.
 class InteractionStepper {
  public:
   InteractionStepper(const model::Skeleton& skeleton, StepOptions options);
 
-  /// Advances hand and bodies by one step. `contacts` were found at hand.q and the bodies' poses.
-  /// When the LCP is not solved, the hand keeps the forces of contacts that persist (by feature)
-  /// and the summary says so. Errors: kInvalid for inputs that are not finite or do not fit the
-  /// skeleton.
-  Result<StepResult> Step(const HandStep& hand, const HandContactSet& contacts,
+  /// Advances hand and bodies by one step. `contacts` were found at hand.q and the bodies' poses;
+  /// sides: Link(0, body of the skeleton), Body(index into `bodies`), Fixed. When nobody solves the
+  /// problem the forces are admissible but not in balance, and `solve` says so. Errors: kInvalid for
+  /// inputs that are not finite or do not fit the skeleton.
+  Result<StepResult> Step(const HandStep& hand, std::span<const Contact> contacts,
                           std::span<MovingBody> bodies);
+
+  /// Poses of the hand's bodies after the last step, its root's displacement included: where to find
+  /// the next contacts.
+  std::span<const geometry::RigidTransform> X_WB() const { return tree_.X_WB(); }
+  /// Puts the hand somewhere without a step.
+  void SetConfiguration(const Eigen::VectorXd& q) { tree_.SetConfiguration(q); }
 
   /// Forgets forces and root displacement: before another take.
   void Reset();
 
  private:
-  void Assemble(const HandStep& hand, const HandContactSet& contacts,
-                std::span<const MovingBody> bodies);
-  void AddBodyMotion(const HandContactSet& contacts, std::span<const MovingBody> bodies);
-  void BuildLcp(const HandContactSet& contacts);
-  void AdvanceBodies(const HandContactSet& contacts, std::span<MovingBody> bodies);
-
   const model::Skeleton& skeleton_;
   StepOptions options_;
-  model::KinematicsData kinematics_;
-  geometry::Vec3 root_offset_W_ = geometry::Vec3::Zero();  ///< displacement of the compliant root,
-                                                           ///< root compliance x total force
-  struct Memory {                                          ///< of a contact, from the step before
-    int feature = 0;
-    geometry::Vec3 f_onHand_W = geometry::Vec3::Zero();
-    geometry::Vec3 slip_W = geometry::Vec3::Zero();  ///< tangential motion over the step
-  };
-  const Memory* Remember(int feature) const;
-  std::vector<Memory> memory_;
+  CompliantTree tree_;
+  std::vector<FreeBody> bodies_;
+  std::vector<MotionModel*> models_;
+  ContactPoses poses_;
+  ContactMemory memory_;
+  ContactProblem problem_;
+  CompliantStep step_;
   Eigen::VectorXd bend_before_;  ///< theta^{k-1} - theta_r^{k-1}; empty before the first step
-  // Of the step in progress: stacked 3 rows per contact.
-  Eigen::MatrixXd J_;  ///< block column of J_i (eq. 4)
-  Eigen::VectorXd effective_compliance_, q_target_, dq_;
-  Eigen::MatrixXd G_;  ///< J C J^T (eq. 5) - U_phi, plus root compliance
-  Eigen::VectorXd u_;  ///< motion of the contact points when all forces are 0
-  Eigen::MatrixXd D_, M_;
-  Eigen::VectorXd q_lcp_, z_, f_;
-  LcpWorkspace lcp_workspace_;
 };
 
 }  // namespace handhold::synthesis

@@ -161,16 +161,21 @@ constexpr double kTellResidual_rad = 0.1;
 /// infinity when the hand has none.
 Result<double> NearestApproach(const Scene& scene, const Motion& motion) {
   const model::Skeleton& hand = scene.skeleton.skeleton;
-  const synthesis::PlacedProp placed{&scene.prop.prop, scene.X_WProp};
+  synthesis::ContactFinder finder;
+  HANDHOLD_ASSIGN([[maybe_unused]] const std::vector<std::string> unusable,
+                  finder.AddSkeleton(hand, 0));
+  HANDHOLD_TRY(finder.AddProp(scene.prop.prop, synthesis::ContactSide::Fixed()));
+  synthesis::ContactSet contacts;
   model::KinematicsData data(hand);
+  synthesis::ContactPoses poses;
+  poses.trees.push_back(data.X_WB);
+  poses.fixed.push_back(scene.X_WProp);
   double nearest_m = std::numeric_limits<double>::infinity();
   const Eigen::Index frames = motion.q.cols(), step = std::max<Eigen::Index>(1, frames / 600);
   for (Eigen::Index k = 0; k < frames; k += step) {
     model::ComputePoses<double>(hand, motion.q.col(k), &data);
-    const synthesis::ContactOptions anywhere{.margin_m = std::min(nearest_m, 100.0)};
-    HANDHOLD_ASSIGN(const synthesis::HandContactSet contacts,
-                    synthesis::GenerateContacts(hand, data, {&placed, 1}, anywhere));
-    for (const synthesis::HandContact& c : contacts)
+    HANDHOLD_TRY(finder.Find(poses, std::min(nearest_m, 100.0), &contacts));
+    for (const synthesis::Contact& c : contacts)
       nearest_m = std::min(nearest_m, c.separation_m);
   }
   return nearest_m;

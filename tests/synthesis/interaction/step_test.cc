@@ -28,14 +28,15 @@ HandStep At(const Eigen::VectorXd& q, const Eigen::VectorXd& reference, const Ei
 
 Eigen::VectorXd One(double x) { return Eigen::VectorXd::Constant(1, x); }
 
-// HandContact of the tip of the one-hinge hand, at q = 0, with a floor below it.
-HandContact Floor(double separation_m, double friction) {
-  HandContact c;
-  c.body = 1;
+// Contact of the tip of the one-hinge hand, at q = 0, with a floor below it.
+Contact Floor(double separation_m, double friction) {
+  Contact c;
+  c.a = ContactSide::Link(0, 1);
+  c.law.stiffness_N_per_m = kRigid_N_per_m;
   c.p_W = Vec3(kLength, 0, 0);
   c.normal_W = Vec3::UnitZ();
   c.separation_m = separation_m;
-  c.friction = friction;
+  c.law.friction = friction;
   return c;
 }
 
@@ -45,9 +46,9 @@ TEST(StepTest, AFingerThatWantsToGoThroughAFloorPushesWithItsStiffness) {
   options.root_compliance_m_per_N = 0.0;
   InteractionStepper stepper(hand, options);
   // The reference flexes by 0.02 rad (2 mm down); the floor is 0.5 mm below; C = 0.5 rad/Nm.
-  const auto result = stepper.Step(At(One(0), One(0), One(0.02), One(0.5)), {Floor(5e-4, 0.0)}, {});
+  const auto result = stepper.Step(At(One(0), One(0), One(0.02), One(0.5)), std::vector<Contact>{Floor(5e-4, 0.0)}, {});
   ASSERT_TRUE(result) << result.error().message;
-  ASSERT_EQ(result->lcp.outcome, LcpOutcome::kSolved);
+  ASSERT_EQ(result->solve.solved_by, SolvedBy::kLemke);
   // f = (wanted - allowed) / (L^2 C) = 1.5e-3 / 5e-3 = 0.3 N, up; theta = 0.02 - 0.5 * 0.1 * 0.3 =
   // 0.005: just on the floor.
   EXPECT_NEAR(result->forces[0].f_onHand_W.z(), 0.3, 1e-9);
@@ -59,9 +60,9 @@ TEST(StepTest, TheSurfacesOwnComplianceSharesTheLoad) {
   StepOptions options;
   options.root_compliance_m_per_N = 0.0;
   InteractionStepper stepper(hand, options);
-  HandContact floor = Floor(0.0, 0.0);
-  floor.surface_compliance_m_per_N = 1.0 / 5000;
-  const auto result = stepper.Step(At(One(0), One(0), One(0.02), One(0.5)), {floor}, {});
+  Contact floor = Floor(0.0, 0.0);
+  floor.law.stiffness_N_per_m = 5000;
+  const auto result = stepper.Step(At(One(0), One(0), One(0.02), One(0.5)), std::vector<Contact>{floor}, {});
   const double force = 2e-3 / (5e-3 + 2e-4);
   EXPECT_NEAR(result->forces[0].f_onHand_W.z(), force, 1e-9);
   EXPECT_NEAR(kLength * result->q[0], force / 5000, 1e-9);  // it sinks in by f / k
@@ -74,15 +75,15 @@ TEST(StepTest, ASurfaceThatGripsGivesSidewaysAndComesBack) {
   StepOptions options;
   options.root_compliance_m_per_N = 0.0;
   InteractionStepper stepper(hand, options);
-  HandContact wall = Floor(-1e-3, 0.5);
+  Contact wall = Floor(-1e-3, 0.5);
   wall.normal_W = -Vec3::UnitX();  // the finger cannot move along x: it presses with 1e-3 / c = 5 N
-  wall.surface_compliance_m_per_N = 1.0 / 5000;
+  wall.law.stiffness_N_per_m = 5000;
   const double force = 2e-3 / (5e-3 + 2e-4);
   Eigen::VectorXd q = One(0);
   for (const double wanted : {0.02, 0.02, 0.0, 0.0}) {
-    const auto result = stepper.Step(At(q, One(wanted), One(wanted), One(0.5)), {wall}, {});
+    const auto result = stepper.Step(At(q, One(wanted), One(wanted), One(0.5)), std::vector<Contact>{wall}, {});
     ASSERT_TRUE(result) << result.error().message;
-    ASSERT_EQ(result->lcp.outcome, LcpOutcome::kSolved);
+    ASSERT_EQ(result->solve.solved_by, SolvedBy::kLemke);
     EXPECT_NEAR(result->forces[0].f_onHand_W.x(), -5.0, 1e-9);
     EXPECT_NEAR(result->forces[0].f_onHand_W.z(), wanted > 0 ? force : 0.0, 1e-9);
     EXPECT_NEAR(kLength * result->q[0], wanted > 0 ? force / 5000 : 0.0, 1e-9);
@@ -94,7 +95,7 @@ TEST(StepTest, ASurfaceThatGripsGivesSidewaysAndComesBack) {
 TEST(StepTest, AContactThatOpensHasNoForce) {
   const model::Skeleton hand = testing::ChainHand({kLength}, 0.006);
   InteractionStepper stepper(hand, {});
-  const auto result = stepper.Step(At(One(0), One(0), One(-0.02), One(0.5)), {Floor(0.0, 0.5)}, {});
+  const auto result = stepper.Step(At(One(0), One(0), One(-0.02), One(0.5)), std::vector<Contact>{Floor(0.0, 0.5)}, {});
   EXPECT_EQ(result->forces[0].f_onHand_W.norm(), 0.0);
   EXPECT_NEAR(result->q[0], -0.02, 1e-12);
 }
@@ -107,8 +108,8 @@ TEST(StepTest, TheDampedFormIsTheImplicitStepOfASpringAndDamper) {
   options.root_compliance_m_per_N = 0.0;
   InteractionStepper stepper(hand, options);
   HandStep step = At(One(0), One(0.004), One(0.02), One(0.5));
-  step.time_constant_s = 0.014;
-  const auto result = stepper.Step(step, {Floor(1e-4, 0.0)}, {});
+  step.time_constant_s = One(0.014);
+  const auto result = stepper.Step(step, std::vector<Contact>{Floor(1e-4, 0.0)}, {});
   const double f = result->forces[0].f_onHand_W.z(), q = result->q[0], h = options.step_s,
                T = 0.014;
   EXPECT_GT(f, 0.0);
@@ -125,19 +126,19 @@ TEST(StepTest, TheDampedFormsResidualSeesAContactThatMoved) {
   for (const double moved : {0.0, 0.03}) {
     InteractionStepper stepper(hand, options);
     HandStep step = At(One(0), One(0.004), One(0.02), One(0.5));
-    step.time_constant_s = 0.014;
-    HandContact floor = Floor(1e-4, 0.0);
+    step.time_constant_s = One(0.014);
+    Contact floor = Floor(1e-4, 0.0);
     floor.feature = 1;
     // From rest at the reference: the first step finds what is off itself.
     step.q = One(0.004);
-    const auto first = stepper.Step(step, {floor}, {});
+    const auto first = stepper.Step(step, std::vector<Contact>{floor}, {});
     EXPECT_NEAR(first->equilibrium_residual_rad, 0.0, 1e-12);
     const double f = first->forces[0].f_onHand_W.z();
     ASSERT_GT(f, 0.01);
     step.q = first->q;
     step.q_reference = step.q_reference_next;
     floor.p_W.x() -= moved;
-    const auto second = stepper.Step(step, {floor}, {});
+    const auto second = stepper.Step(step, std::vector<Contact>{floor}, {});
     EXPECT_NEAR(second->equilibrium_residual_rad, 0.5 * moved * f, 1e-10) << moved;
   }
 }
@@ -148,7 +149,7 @@ TEST(StepTest, TheAbsoluteFormIsThePapers) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.045, 0.026}, 0.006);
   StepOptions options;
   options.root_compliance_m_per_N = 0.0;
-  options.sides = 4;
+  options.solve.sides = 4;
   std::mt19937 rng(7);
   std::uniform_real_distribution<double> u(-1, 1);
   for (int trial = 0; trial < 20; ++trial) {
@@ -160,8 +161,8 @@ TEST(StepTest, TheAbsoluteFormIsThePapers) {
     }
     model::KinematicsData data(hand);
     model::ComputeJacobian<double>(hand, q, &data);
-    HandContact c = Floor(-1e-4, 0.6);
-    c.body = 3;
+    Contact c = Floor(-1e-4, 0.6);
+    c.a = ContactSide::Link(0, 3);
     c.p_W = data.X_WB[3] * Vec3(0.026, 0, -0.006);
     c.normal_W = Vec3(0.1 * u(rng), 0, 1).normalized();
     Eigen::MatrixXd J(3, 3);
@@ -192,7 +193,7 @@ TEST(StepTest, TheAbsoluteFormIsThePapers) {
     ASSERT_EQ(SolveLcp(M, rhs, {}, &ws, &z).outcome, LcpOutcome::kSolved);
     const Vec3 f_paper = D * z.head(5);
 
-    const auto result = stepper.Step(At(q, reference, next, C), {c}, {});
+    const auto result = stepper.Step(At(q, reference, next, C), std::vector<Contact>{c}, {});
     ASSERT_TRUE(result);
     // Compare what the linearised hand feels: joint torques. (The plane's two tangents span
     // different octants.)
@@ -206,14 +207,14 @@ TEST(StepTest, FrictionHoldsBelowTheConeAndSlidesAtIt) {
   // Two hinges: the tip can be asked to move along X while it presses down.
   const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
   StepOptions options;
-  options.sides = 16;
+  options.solve.sides = 16;
   Eigen::VectorXd q(2), C(2);
   q << 0.3, 0.9;
   C << 0.3, 0.3;
   model::KinematicsData data(hand);
   model::ComputeJacobian<double>(hand, q, &data);
-  HandContact c = Floor(0.0, 0.5);
-  c.body = 2;
+  Contact c = Floor(0.0, 0.5);
+  c.a = ContactSide::Link(0, 2);
   c.p_W = data.X_WB[2] * Vec3(0.06, 0, 0) - Vec3(0, 0, 0.006);
   Eigen::MatrixXd J(3, 2);
   model::PointJacobian<double>(hand, data, 2, c.p_W, J);
@@ -223,7 +224,7 @@ TEST(StepTest, FrictionHoldsBelowTheConeAndSlidesAtIt) {
     Eigen::Matrix2d planar;
     planar << J.row(0), J.row(2);
     const Eigen::VectorXd next = q + planar.inverse() * wanted;
-    return stepper.Step(At(q, q, next, C), {c}, {}).value().forces[0];
+    return stepper.Step(At(q, q, next, C), std::vector<Contact>{c}, {}).value().forces[0];
   };
   // Which sideways pull makes friction vanish depends on G; sweep it, and look at both regimes.
   bool stuck = false, slid = false;
@@ -258,16 +259,17 @@ TEST(StepTest, APushedFreeBallFollowsTheImplicitStepComputedByHand) {
   ball.mass.I_BCom_B = 2e-6 * geometry::Mat3::Identity();
   ball.X_WB.p = Vec3(kLength, 0, 0.026);
   ball.V_B << 0, 0, 0, 0, 0, -0.05;  // it comes down at 5 cm/s
-  HandContact c;
-  c.body = 1;
-  c.object = 0;
+  Contact c;
+  c.a = ContactSide::Link(0, 1);
+  c.b = ContactSide::Body(0);
+  c.law.stiffness_N_per_m = kRigid_N_per_m;
   c.p_W = Vec3(kLength, 0, 0.006);
   c.normal_W = -Vec3::UnitZ();  // outward of the ball, towards the finger
   c.separation_m = 2e-5;
-  c.friction = 0.0;
+  c.law.friction = 0.0;
   // The reference lifts the tip by 1 mm: q = -0.01.
   std::vector<MovingBody> bodies = {ball};
-  const auto result = stepper.Step(At(One(0), One(0), One(-0.01), One(0.5)), {c}, bodies);
+  const auto result = stepper.Step(At(One(0), One(0), One(-0.01), One(0.5)), std::vector<Contact>{c}, bodies);
   ASSERT_TRUE(result);
   const double h = options.step_s, m = 0.012, G = kLength * kLength * 0.5;
   const double beta = -(2e-5 - 1e-3 - h * 0.05) / (G + h * h / m);
