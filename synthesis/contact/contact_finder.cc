@@ -21,7 +21,7 @@ constexpr size_t kMostCorners = 64;
 constexpr int kRimPoints = 8;
 /// Places of a manifold, the low bits of a feature.
 constexpr std::uint32_t kMiddle = 0, kLowEnd = 1, kHighEnd = 2;
-constexpr std::uint32_t kOfA = 0x100, kOfB = 0x200, kEdgesOfA = 0x300, kEdgesOfB = 0x400;
+constexpr std::uint32_t kOfA = 0x100, kOfB = 0x200, kEdgesOfA = 0x300;
 /// A nearest point this near to a capsule's end is that end's contact; ends this near to it make
 /// none of their own.
 constexpr double kEndIsNear_m = 3e-3, kEndsApart_m = 4e-3;
@@ -318,33 +318,50 @@ void ContactFinder::MeasureCorners(const Pair& pair, double margin_m) {
   }
 }
 
-// Two boxes whose edges cross and whose corners all overhang.
-Status ContactFinder::MeasureEdges(const Pair& pair, double margin_m) {
-  for (const bool of_a : {true, false}) {
-    const Placed& from = colliders_[static_cast<size_t>(of_a ? pair.a : pair.b)];
-    const Placed& onto = colliders_[static_cast<size_t>(of_a ? pair.b : pair.a)];
-    const auto* box = std::get_if<geometry::Box>(&from.collider.shape);
-    if (box == nullptr) continue;
-    for (std::uint32_t e = 0; e < 12; ++e) {
-      const int along = static_cast<int>(e / 4), u = (along + 1) % 3, v = (along + 2) % 3;
-      RigidTransform X_FE;
-      X_FE.p[u] = (e & 1 ? 0.5 : -0.5) * box->size_m[u];
-      X_FE.p[v] = (e & 2 ? 0.5 : -0.5) * box->size_m[v];
-      X_FE.R.col(2) = Vec3::Unit(along);
-      X_FE.R.col(0) = Vec3::Unit(u);
-      X_FE.R.col(1) = Vec3::Unit(v);
-      HANDHOLD_ASSIGN(const geometry::ShapeDistance d,
-                      geometry::Distance(geometry::Capsule{0.0, box->size_m[along]},
-                                         from.X_WS * X_FE, onto.collider.shape, onto.X_WS));
-      if (!(d.distance_m < margin_m)) continue;
-      if (of_a) {
-        Keep(pair, d.p_WB, d.normal_W, d.distance_m, kEdgesOfA + e);
-      } else {
-        Keep(pair, d.p_WA, -d.normal_W, d.distance_m, kEdgesOfB + e);
+// Where edges of a box cross the border of the other's face: with the corners, the corners of what
+// two boxes that lie on one another share.
+void ContactFinder::MeasureEdges(const Pair& pair, double margin_m) {
+  const Placed &a = colliders_[static_cast<size_t>(pair.a)],
+               &b = colliders_[static_cast<size_t>(pair.b)];
+  const auto* box_a = std::get_if<geometry::Box>(&a.collider.shape);
+  const auto* box_b = std::get_if<geometry::Box>(&b.collider.shape);
+  if (box_a == nullptr || box_b == nullptr) return;
+  const RigidTransform X_BA = b.X_WS.Inverse() * a.X_WS;
+  const Vec3 half_b = 0.5 * box_b->size_m;
+  int face;  // the axis along which a is most outside b
+  (X_BA.p.cwiseAbs() - half_b).maxCoeff(&face);
+  for (std::uint32_t e = 0; e < 12; ++e) {
+    const int along = static_cast<int>(e / 4), u = (along + 1) % 3, v = (along + 2) % 3;
+    Vec3 from_A;
+    from_A[along] = -0.5 * box_a->size_m[along];
+    from_A[u] = (e & 1 ? 0.5 : -0.5) * box_a->size_m[u];
+    from_A[v] = (e & 2 ? 0.5 : -0.5) * box_a->size_m[v];
+    const Vec3 from = X_BA * from_A, span = box_a->size_m[along] * X_BA.R.col(along);
+    double enter = 0.0, leave = 1.0;
+    for (int k = 0; k < 3; ++k) {
+      if (k == face) continue;
+      if (std::abs(span[k]) < 1e-12) {
+        if (std::abs(from[k]) > half_b[k]) leave = -1.0;
+        continue;
       }
+      const double t1 = (-half_b[k] - from[k]) / span[k], t2 = (half_b[k] - from[k]) / span[k];
+      enter = std::max(enter, std::min(t1, t2));
+      leave = std::min(leave, std::max(t1, t2));
+    }
+    if (!(enter < leave)) continue;
+    for (const bool first : {true, false}) {
+      const double t = first ? enter : leave;
+      if (t == 0.0 || t == 1.0) continue;  // a corner of a: measured as such
+      const Vec3 p_B = from + t * span;
+      const double outside = p_B[face] > 0 ? 1.0 : -1.0;
+      const double separation = outside * p_B[face] - half_b[face];
+      if (!(separation < margin_m) || separation < -half_b[face]) continue;
+      Vec3 on_face = p_B;
+      on_face[face] = outside * half_b[face];
+      Keep(pair, b.X_WS * on_face, outside * b.X_WS.R.col(face), separation,
+           kEdgesOfA + 2 * e + (first ? 0 : 1));
     }
   }
-  return {};
 }
 
 // Of many candidates the outermost along four directions fixed in `of`, those above the surface
@@ -409,7 +426,7 @@ Status ContactFinder::Measure(const Pair& pair, double margin_m) {
   if (round_a || round_b) return MeasureRound(pair, margin_m);
   const size_t first = found_.size();
   MeasureCorners(pair, margin_m);
-  if (found_.size() == first) HANDHOLD_TRY(MeasureEdges(pair, margin_m));
+  MeasureEdges(pair, margin_m);
   const int asked = std::max(a.collider.max_points, b.collider.max_points);
   KeepSpread(first, a, asked > 0 ? asked : 4);
   return {};

@@ -62,7 +62,7 @@ class ContactFinder {
   /// touches. Does not allocate once `contacts` and the finder's own scratch have grown. The margin
   /// must exceed the fastest approach in one step.
   /// Pairs: a sphere or capsule with anything; boxes, cylinders, hulls and meshes among each other
-  /// by a few of their corners (max_points, spread), edges of boxes that cross included.
+  /// by a few of their corners (max_points, spread), with where edges cross for two boxes.
   Status Find(const ContactPoses& poses, double margin_m, ContactSet* contacts);
 
   const FindStats& stats() const { return stats_; }  ///< of the last Find
@@ -95,7 +95,7 @@ class ContactFinder {
   Status Measure(const Pair& pair, double margin_m);
   Status MeasureRound(const Pair& pair, double margin_m);
   void MeasureCorners(const Pair& pair, double margin_m);
-  Status MeasureEdges(const Pair& pair, double margin_m);
+  void MeasureEdges(const Pair& pair, double margin_m);
   void Keep(const Pair& pair, const geometry::Vec3& p_W, const geometry::Vec3& normal_W,
             double separation_m, std::uint32_t place);
   void KeepSpread(size_t first, const Placed& of, int most);

@@ -9,20 +9,13 @@ namespace handhold::synthesis {
 using geometry::Mat3;
 using geometry::Vec3;
 
-const ContactSide& ObjectSide(const Contact& contact) {
-  using Kind = ContactSide::Kind;
-  if (contact.b.kind == Kind::kBody) return contact.b;
-  if (contact.a.kind == Kind::kBody) return contact.a;
-  return contact.a.fixed() ? contact.a : contact.b;
-}
-
 std::optional<Remembered> ContactMemory::Recall(const Contact& contact,
                                                 const ContactPoses& poses) const {
   const auto at = std::lower_bound(
       entries_.begin(), entries_.end(), contact.feature,
       [](const Entry& entry, std::uint64_t feature) { return entry.feature < feature; });
   if (at == entries_.end() || at->feature != contact.feature) return std::nullopt;
-  const Mat3& R_WO = poses.Of(ObjectSide(contact)).R;
+  const Mat3& R_WO = poses.Of(contact.b).R;
   Remembered now{R_WO * at->in_object.stretch_W, R_WO * at->in_object.f_onA_W,
                  R_WO * at->in_object.slip_W};
   // The stretch turns with the surface.
@@ -37,7 +30,7 @@ void ContactMemory::Store(std::span<const Contact> contacts, std::span<const Rem
   CHECK_EQ(contacts.size(), now.size());
   entries_.clear();
   for (size_t i = 0; i < contacts.size(); ++i) {
-    const Mat3 R_OW = poses.Of(ObjectSide(contacts[i])).R.transpose();
+    const Mat3 R_OW = poses.Of(contacts[i].b).R.transpose();
     entries_.push_back({contacts[i].feature,
                         {R_OW * now[i].stretch_W, R_OW * now[i].f_onA_W, R_OW * now[i].slip_W}});
   }

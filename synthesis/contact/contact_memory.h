@@ -1,10 +1,11 @@
 /// What friction needs to know of a contact of the step before: how far its surface was stretched,
 /// the last force and the last slip, kept in the axes of the object that is touched.
 ///
-/// In the object's axes, because hand and object turn together while a grip is held: kept in the
-/// world's the stretch would lag behind, and the forces with it. The object is the free body (b
-/// where both are), else the fixed thing, else (hand on hand) b. A new normal turns the stretch
-/// with the surface: its length is kept. Pinned by tests/synthesis/contact/contact_memory_test.cc.
+/// The object is side b: what a hand holds, what a body lies on, the other hand. In its axes,
+/// because hand and object turn together while a grip is held: kept in the world's the stretch
+/// would lag behind, and the forces with it. A new normal turns the stretch with the surface: its
+/// length is kept. synthesis/world has the same rule, written apart; world_memory_test.cc compares
+/// the two. Pinned by tests/synthesis/contact/contact_memory_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,6 @@ struct Remembered {
   geometry::Vec3 f_onA_W = geometry::Vec3::Zero();    ///< last force, N
   geometry::Vec3 slip_W = geometry::Vec3::Zero();     ///< of a against b over the last step, m
 };
-
-/// Whose axes a contact is remembered in.
-const ContactSide& ObjectSide(const Contact& contact);
 
 class ContactMemory {
  public:

@@ -287,14 +287,17 @@ FreeBody::FreeBody(const MovingBody& state, int index, BodyOptions options)
   CHECK_GT(state.mass.mass_kg, 0.0);
 }
 
-// Eq. 3 without contacts: [phi]^T M phi + w_ext, the wrench that accelerates the body by M^-1.
+// Eq. 3 with the step's start as the frame: axes that stand still while the body turns out of them.
+// Its linear momentum then feels only forces, and its spin -omega x I omega; the paper's body axes
+// would turn v by an Euler step, which makes whatever spins faster and faster (hypot(1, h omega) a
+// step).
 void FreeBody::Prepare() {
   const double h = options_.step_s;
   const Mat6 M = geometry::SpatialInertia(state_.mass);
   const Vec3 weight_B = state_.mass.mass_kg * (state_.X_WB.R.transpose() * options_.gravity_W);
-  Vec6 w = geometry::SpatialCross<double>(state_.V_B).transpose() * (M * state_.V_B) +
-           state_.w_external_B;
-  w.head<3>() += state_.mass.p_BCom.cross(weight_B);
+  const Vec3 omega = state_.V_B.head<3>();
+  Vec6 w = state_.w_external_B;
+  w.head<3>() += state_.mass.p_BCom.cross(weight_B) - omega.cross(state_.mass.I_BCom_B * omega);
   w.tail<3>() += weight_B;
   const Eigen::LLT<Mat6> llt(M);
   W_ = h * h * llt.solve(Mat6(Mat6::Identity()));
@@ -319,10 +322,15 @@ void FreeBody::ApplyW(const Eigen::Ref<const Eigen::MatrixXd>& a,
 
 void FreeBody::Advance(const Eigen::Ref<const Eigen::VectorXd>& x) {
   CHECK_EQ(x.size(), 6);
-  state_.V_B = x / options_.step_s;
-  state_.X_WB.p += state_.X_WB.R * x.tail<3>();
-  state_.X_WB.R =
-      geometry::NearestRotation(state_.X_WB.R * geometry::Exp<double>(Vec3(x.head<3>())));
+  const Vec3 turn = x.head<3>(), c = state_.mass.p_BCom;
+  const Vec3 com_step = Vec3(x.tail<3>()) + turn.cross(c);  // of the centre of mass, old axes
+  const Vec3 com_W = state_.X_WB * c + state_.X_WB.R * com_step;
+  const Mat3 R = geometry::Exp<double>(turn);
+  state_.X_WB.R = geometry::NearestRotation(state_.X_WB.R * R);
+  state_.X_WB.p = com_W - state_.X_WB.R * c;
+  // The same motion in the new axes; the turn is the same in both.
+  state_.V_B.head<3>() = turn / options_.step_s;
+  state_.V_B.tail<3>() = (R.transpose() * com_step - turn.cross(c)) / options_.step_s;
 }
 
 // ---------------------------------------------------------------------------------------------

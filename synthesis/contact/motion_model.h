@@ -56,7 +56,9 @@ class MotionModel {
   virtual void Advance(const Eigen::Ref<const Eigen::VectorXd>& x) = 0;
 };
 
-/// Joint limits that a posture comes near: what both trees add.
+/// Joint limits that a posture comes near: what both trees add. Hinges and universals are held
+/// exactly; a ball's swing and twist to second order in the motion of a step, so give the joints a
+/// time constant.
 /// `within_rad`: limits further away than this (and than the free motion would go) are left out.
 void AddJointLimits(const model::Skeleton& skeleton, const Eigen::VectorXd& q,
                     const Eigen::VectorXd& x0, double within_rad, std::vector<LimitRow>* rows);
@@ -179,8 +181,10 @@ struct BodyOptions {
   geometry::Vec3 gravity_W = geometry::Vec3(0, 0, -9.81);
 };
 
-/// A free rigid body: x = h V_B' (6), W = h^2 M^-1, x0 = h (V_B + h M^-1 w): eq. 3 and U_phi, u_phi
-/// of Kry & Pai. Its pose advances by R exp(x_omega), p + R x_v: first order, as the paper's.
+/// A free rigid body: x = h V' (6), in the axes that B has at the step's start, W = h^2 M^-1, x0 =
+/// h (V + h M^-1 w): eq. 3 and U_phi, u_phi of Kry & Pai, but for the axes (motion_model.cc says
+/// why). Its centre of mass advances by x, its rotation by exp(x_omega): first order; linear
+/// momentum is exact.
 class FreeBody : public MotionModel {
  public:
   /// `index`: its number in ContactSide.

@@ -51,7 +51,8 @@ struct ReplayOptions {
   TimeRange range;                ///< of the trajectory; empty (0 length): all of it
   double friction = -1.0;         ///< for every surface; negative: each prop's own
   double compliance_scale = 1.0;  ///< on every joint: for the halved and doubled replays
-  /// Shapes further apart than this are no contact. It must exceed the fastest approach in one step.
+  /// Shapes further apart than this are no contact. It must exceed the fastest approach in one
+  /// step.
   double margin_m = 5e-3;
   /// Of surfaces whose prop says no compliance: soft enough for every step to have one answer.
   double stiffness_N_per_m = SurfaceLaw{}.stiffness_N_per_m;

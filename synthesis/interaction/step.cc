@@ -23,8 +23,8 @@ void InteractionStepper::Reset() {
 Result<StepResult> InteractionStepper::Step(const HandStep& hand, std::span<const Contact> contacts,
                                             std::span<MovingBody> bodies) {
   if (hand.q.size() != skeleton_.nq() || !hand.q.allFinite()) {
-    return Error{ErrorCode::kInvalid, "the hand's step does not fit skeleton '" +
-                                          skeleton_.name() + "', or has angles that are not finite"};
+    return Error{ErrorCode::kInvalid, "the hand's step does not fit skeleton '" + skeleton_.name() +
+                                          "', or has angles that are not finite"};
   }
   if (hand.q != tree_.q()) tree_.SetConfiguration(hand.q);
   step_.q_reference = hand.q_reference;
@@ -60,9 +60,8 @@ Result<StepResult> InteractionStepper::Step(const HandStep& hand, std::span<cons
   // same balance with the Jacobian of the posture before.
   const Eigen::VectorXd bend = skeleton_.Difference(hand.q_reference, hand.q);
   if (bend_before_.size() != bend.size()) bend_before_ = bend;
-  Eigen::VectorXd off_balance =
-      bend - hand.compliance_rad_per_Nm.cwiseProduct(
-                 problem_.RememberedForce(0).head(skeleton_.nv()));
+  Eigen::VectorXd off_balance = bend - hand.compliance_rad_per_Nm.cwiseProduct(
+                                           problem_.RememberedForce(0).head(skeleton_.nv()));
   if (hand.time_constant_s.size() > 0)
     off_balance += hand.time_constant_s.cwiseProduct(bend - bend_before_) / options_.step_s;
   result.equilibrium_residual_rad = off_balance.norm();

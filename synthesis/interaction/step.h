@@ -37,8 +37,8 @@ struct HandStep {
   Eigen::VectorXd q_reference;            ///< theta_r^k
   Eigen::VectorXd q_reference_next;       ///< theta_r^{k+1}
   Eigen::VectorXd compliance_rad_per_Nm;  ///< C^{k+1}, its diagonal, nv
-  /// Joint time constants T = damping x compliance, nv; empty or 0 is the paper's quasi-static form.
-  /// With T > 0 the joints obey theta + T theta' = theta_r + T theta_r' + C tau, implicitly
+  /// Joint time constants T = damping x compliance, nv; empty or 0 is the paper's quasi-static
+  /// form. With T > 0 the joints obey theta + T theta' = theta_r + T theta_r' + C tau, implicitly
   /// (CompliantStep).
   Eigen::VectorXd time_constant_s;
 };
@@ -61,20 +61,21 @@ struct StepResult {
   ContactSummary solve;
 };
 
-/// The hand, its scratch and the little state that survives a step. One per replay; not thread-safe.
+/// The hand, its scratch and the little state that survives a step. One per replay; not
+/// thread-safe.
 class InteractionStepper {
  public:
   InteractionStepper(const model::Skeleton& skeleton, StepOptions options);
 
   /// Advances hand and bodies by one step. `contacts` were found at hand.q and the bodies' poses;
   /// sides: Link(0, body of the skeleton), Body(index into `bodies`), Fixed. When nobody solves the
-  /// problem the forces are admissible but not in balance, and `solve` says so. Errors: kInvalid for
-  /// inputs that are not finite or do not fit the skeleton.
+  /// problem the forces are admissible but not in balance, and `solve` says so. Errors: kInvalid
+  /// for inputs that are not finite or do not fit the skeleton.
   Result<StepResult> Step(const HandStep& hand, std::span<const Contact> contacts,
                           std::span<MovingBody> bodies);
 
-  /// Poses of the hand's bodies after the last step, its root's displacement included: where to find
-  /// the next contacts.
+  /// Poses of the hand's bodies after the last step, its root's displacement included: where to
+  /// find the next contacts.
   std::span<const geometry::RigidTransform> X_WB() const { return tree_.X_WB(); }
   /// Puts the hand somewhere without a step.
   void SetConfiguration(const Eigen::VectorXd& q) { tree_.SetConfiguration(q); }

@@ -256,11 +256,12 @@ Json ToJson(const fitting::ReferenceTrajectorySummary& s) {
 Json ToJson(const synthesis::StepOptions& o) {
   return Json::Object(
       {{"step_s", o.step_s},
-       {"sides", o.sides},
+       {"sides", o.solve.sides},
        {"root_compliance_m_per_N", o.root_compliance_m_per_N},
        {"gravity_W", Json::Array({o.gravity_W.x(), o.gravity_W.y(), o.gravity_W.z()})},
-       {"lcp_max_pivots", o.lcp.max_pivots},
-       {"lcp_tie_tolerance", o.lcp.tie_tolerance}});
+       {"limits", o.limits},
+       {"lcp_max_pivots", o.solve.lcp.max_pivots},
+       {"lcp_tie_tolerance", o.solve.lcp.tie_tolerance}});
 }
 
 Result<std::string> Parameters(const Json& json) {

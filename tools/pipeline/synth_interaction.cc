@@ -175,8 +175,7 @@ Result<double> NearestApproach(const Scene& scene, const Motion& motion) {
   for (Eigen::Index k = 0; k < frames; k += step) {
     model::ComputePoses<double>(hand, motion.q.col(k), &data);
     HANDHOLD_TRY(finder.Find(poses, std::min(nearest_m, 100.0), &contacts));
-    for (const synthesis::Contact& c : contacts)
-      nearest_m = std::min(nearest_m, c.separation_m);
+    for (const synthesis::Contact& c : contacts) nearest_m = std::min(nearest_m, c.separation_m);
   }
   return nearest_m;
 }

@@ -41,21 +41,18 @@ TEST(ContactMemory, WhatWasStoredTurnsWithTheObject) {
   EXPECT_FALSE(memory.Recall(c, poses));
 }
 
-TEST(ContactMemory, TheObjectIsTheBodyThenWhatIsFixedThenTheOtherHand) {
-  const auto of = [](const ContactSide& a, const ContactSide& b) {
-    Contact c;
-    c.a = a;
-    c.b = b;
-    return ObjectSide(c);
-  };
-  const ContactSide hand = ContactSide::Link(0, 3), other = ContactSide::Link(1, 3),
-                    box = ContactSide::Body(2), lid = ContactSide::Body(4),
-                    table = ContactSide::Fixed();
-  EXPECT_EQ(of(hand, box), box);
-  EXPECT_EQ(of(hand, table), table);
-  EXPECT_EQ(of(box, table), box);
-  EXPECT_EQ(of(box, lid), lid);
-  EXPECT_EQ(of(hand, other), other);
+TEST(ContactMemory, OnATableItStaysAsTheTableIs) {
+  RigidTransform body;
+  ContactPoses poses;
+  poses.bodies.push_back(&body);
+  Contact c;
+  c.a = ContactSide::Body(0);
+  c.b = ContactSide::Fixed();
+  ContactMemory memory;
+  const Remembered now{Vec3(1e-4, 0, 0), Vec3(-0.5, 0, 2), Vec3::Zero()};
+  memory.Store({&c, 1}, {&now, 1}, poses);
+  body.R = geometry::AxisAngle<double>(Vec3::UnitZ(), 1.0);
+  EXPECT_EQ((memory.Recall(c, poses)->stretch_W - now.stretch_W).norm(), 0.0);
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ TEST(StepTest, AFingerThatWantsToGoThroughAFloorPushesWithItsStiffness) {
   options.root_compliance_m_per_N = 0.0;
   InteractionStepper stepper(hand, options);
   // The reference flexes by 0.02 rad (2 mm down); the floor is 0.5 mm below; C = 0.5 rad/Nm.
-  const auto result = stepper.Step(At(One(0), One(0), One(0.02), One(0.5)), std::vector<Contact>{Floor(5e-4, 0.0)}, {});
+  const auto result = stepper.Step(At(One(0), One(0), One(0.02), One(0.5)),
+                                   std::vector<Contact>{Floor(5e-4, 0.0)}, {});
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->solve.solved_by, SolvedBy::kLemke);
   // f = (wanted - allowed) / (L^2 C) = 1.5e-3 / 5e-3 = 0.3 N, up; theta = 0.02 - 0.5 * 0.1 * 0.3 =
@@ -62,7 +63,8 @@ TEST(StepTest, TheSurfacesOwnComplianceSharesTheLoad) {
   InteractionStepper stepper(hand, options);
   Contact floor = Floor(0.0, 0.0);
   floor.law.stiffness_N_per_m = 5000;
-  const auto result = stepper.Step(At(One(0), One(0), One(0.02), One(0.5)), std::vector<Contact>{floor}, {});
+  const auto result =
+      stepper.Step(At(One(0), One(0), One(0.02), One(0.5)), std::vector<Contact>{floor}, {});
   const double force = 2e-3 / (5e-3 + 2e-4);
   EXPECT_NEAR(result->forces[0].f_onHand_W.z(), force, 1e-9);
   EXPECT_NEAR(kLength * result->q[0], force / 5000, 1e-9);  // it sinks in by f / k
@@ -81,7 +83,8 @@ TEST(StepTest, ASurfaceThatGripsGivesSidewaysAndComesBack) {
   const double force = 2e-3 / (5e-3 + 2e-4);
   Eigen::VectorXd q = One(0);
   for (const double wanted : {0.02, 0.02, 0.0, 0.0}) {
-    const auto result = stepper.Step(At(q, One(wanted), One(wanted), One(0.5)), std::vector<Contact>{wall}, {});
+    const auto result =
+        stepper.Step(At(q, One(wanted), One(wanted), One(0.5)), std::vector<Contact>{wall}, {});
     ASSERT_TRUE(result) << result.error().message;
     ASSERT_EQ(result->solve.solved_by, SolvedBy::kLemke);
     EXPECT_NEAR(result->forces[0].f_onHand_W.x(), -5.0, 1e-9);
@@ -95,7 +98,8 @@ TEST(StepTest, ASurfaceThatGripsGivesSidewaysAndComesBack) {
 TEST(StepTest, AContactThatOpensHasNoForce) {
   const model::Skeleton hand = testing::ChainHand({kLength}, 0.006);
   InteractionStepper stepper(hand, {});
-  const auto result = stepper.Step(At(One(0), One(0), One(-0.02), One(0.5)), std::vector<Contact>{Floor(0.0, 0.5)}, {});
+  const auto result = stepper.Step(At(One(0), One(0), One(-0.02), One(0.5)),
+                                   std::vector<Contact>{Floor(0.0, 0.5)}, {});
   EXPECT_EQ(result->forces[0].f_onHand_W.norm(), 0.0);
   EXPECT_NEAR(result->q[0], -0.02, 1e-12);
 }
@@ -269,7 +273,8 @@ TEST(StepTest, APushedFreeBallFollowsTheImplicitStepComputedByHand) {
   c.law.friction = 0.0;
   // The reference lifts the tip by 1 mm: q = -0.01.
   std::vector<MovingBody> bodies = {ball};
-  const auto result = stepper.Step(At(One(0), One(0), One(-0.01), One(0.5)), std::vector<Contact>{c}, bodies);
+  const auto result =
+      stepper.Step(At(One(0), One(0), One(-0.01), One(0.5)), std::vector<Contact>{c}, bodies);
   ASSERT_TRUE(result);
   const double h = options.step_s, m = 0.012, G = kLength * kLength * 0.5;
   const double beta = -(2e-5 - 1e-3 - h * 0.05) / (G + h * h / m);
