@@ -107,6 +107,12 @@ Result<double> SurfaceCompliance(const StepContext& context, const SynthInteract
                   "(--surface-compliance)",
                   compliance_m_per_N);
     chosen->push_back(text);
+  } else if (step.surface_compliance_m_per_N < 0 && compliance_m_per_N == 0.0) {
+    compliance_m_per_N = synthesis::SurfaceLaw{}.compliance_m_per_N();
+    std::snprintf(text, sizeof text,
+                  "surface compliance %g m/N, assumed: '%s' does not say (--surface-compliance)",
+                  compliance_m_per_N, prop.prop.name.c_str());
+    chosen->push_back(text);
   }
   return compliance_m_per_N;
 }
@@ -367,7 +373,7 @@ class Maker {
          {"surface_compliance_m_per_N", scene_.surface_compliance_m_per_N},
          {"compliance_scale", step_.compliance_scale},
          {"range_ns", RangeToJson(step_.range)},
-         {"contact_margin_m", step_.contacts.margin_m},
+         {"contact_margin_m", step_.margin_m},
          {"step", ToJson(step_.step)}});
   }
 
@@ -380,7 +386,10 @@ class Maker {
     if (step_.range) options.range = *step_.range;
     options.friction = step_.friction;
     options.compliance_scale = step_.compliance_scale;
-    options.contacts = step_.contacts;
+    options.margin_m = step_.margin_m;
+    // Nought was asked for, or is what the surface says: rigid.
+    if (scene_.surface_compliance_m_per_N == 0.0)
+      options.stiffness_N_per_m = synthesis::kRigid_N_per_m;
     options.step = step_.step;
     options.progress = [&](double share) {
       return Report(context_, share, "synth.interaction").has_value();
@@ -527,7 +536,8 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   scene.as_captured =
       scene.prop.hash == surface.hash && PoseToJson(scene.X_WProp) == PoseToJson(stood) &&
       (friction < 0 || friction == scene.prop.prop.friction) && compliance_scale == 1.0 &&
-      scene.surface_compliance_m_per_N == scene.prop.prop.surface_compliance_m_per_N;
+      (surface_compliance_m_per_N < 0 ||
+       scene.surface_compliance_m_per_N == scene.prop.prop.surface_compliance_m_per_N);
   const bool dynamic = base.q_reference_dynamic.cols() > 0;
   scene.form = form == Form::kDamped || (form == Form::kBest && dynamic)
                    ? synthesis::ReplayForm::kDamped

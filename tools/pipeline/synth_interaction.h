@@ -74,8 +74,8 @@ struct SynthInteractionStep {
   bool replay_assumed = true;                            ///< halved and doubled too
   double compliance_scale = 1.0;                         ///< on every joint: for experiments
 
-  std::optional<TimeRange> range = {};  ///< clip time; empty: all
-  synthesis::ContactOptions contacts = {};
+  std::optional<TimeRange> range = {};                    ///< clip time; empty: all
+  double margin_m = synthesis::ReplayOptions{}.margin_m;  ///< shapes further apart are no contact
   synthesis::StepOptions step = {};
 
   Result<SynthInteractionResult> Run(const StepContext& context) const;

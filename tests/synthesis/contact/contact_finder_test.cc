@@ -9,6 +9,7 @@
 
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/chain_hands.h"
 
 namespace handhold::synthesis {
@@ -300,6 +301,30 @@ TEST(ContactFinder, CullingLosesNothingOnAnyProp) {
   }
   EXPECT_GE(contacts_seen, 100);
   EXPECT_GE(deep, 20);
+}
+
+TEST(ContactFinder, DoesNotAllocateOnceItHasGrown) {
+  const model::Skeleton hand = model::LoadHand("hand27").value();
+  model::KinematicsData data(hand);
+  model::ComputePoses<double>(hand, hand.ZeroConfiguration(), &data);
+  ContactFinder finder;
+  ASSERT_TRUE(finder.AddSkeleton(hand, 0, true));
+  const model::Prop mug = model::LoadLibraryProp("mug").value();
+  ASSERT_TRUE(finder.AddProp(mug, ContactSide::Body(0)));
+  ASSERT_TRUE(finder.Add({.side = ContactSide::Fixed(),
+                          .shape = geometry::Box{Vec3(1, 1, 0.1)},
+                          .X_BS = RigidTransform::Translation(Vec3(0, 0, -0.13))}));
+  RigidTransform X_WP = RigidTransform::Translation(Vec3(0.1, 0, -0.05));
+  ContactPoses poses;
+  poses.trees.push_back(data.X_WB);
+  poses.bodies.push_back(&X_WP);
+  ContactSet contacts;
+  ASSERT_TRUE(finder.Find(poses, 4e-3, &contacts));
+  ASSERT_GE(contacts.size(), 3u);
+  const size_t before = testing::AllocationsOfThisThread();
+  const bool found = finder.Find(poses, 4e-3, &contacts).has_value();
+  EXPECT_EQ(testing::AllocationsOfThisThread(), before);
+  EXPECT_TRUE(found);
 }
 
 }  // namespace
