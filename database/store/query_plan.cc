@@ -314,7 +314,7 @@ class Planner {
   }
 
   static std::string Example(const FieldInfo& field) {
-    const std::string name(field.name);
+    std::string name(field.name);
     switch (field.type) {
       case FieldType::kText:
         return name + (field.field == Field::kText ? " ~ \"thumb slipped\"" : " = ...");
