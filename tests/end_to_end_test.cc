@@ -236,7 +236,7 @@ TEST_F(EndToEnd, Criterion7ThePapersEstimatorDiscardsStraightFingersWithReasons)
     for (const auto& d : fit.discarded) {
       EXPECT_FALSE(d.reason.empty());
       ++discarded;
-      const double onset = results_->contact.phases[static_cast<size_t>(d.phase)].onset.seconds();
+      const double onset = results_->contact.touches[static_cast<size_t>(d.touch)].onset.seconds();
       for (const lab::TruthStroke& s : subject_->truth.strokes) {
         if (s.posture == "straight" && onset > s.begin_s && onset < s.end_s)
           straight.insert(d.reason);
@@ -329,12 +329,12 @@ TEST_F(EndToEnd, AMeshOfOnesOwnIsTouchedAndTheMotionKnowsWhereItComesFrom) {
   const auto made = step.Run({.library = *library_});
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_FALSE(made->reused);
-  const auto motion = store::LoadMotion(library_->ArtefactPath(made->hash));
+  const auto motion = store::Load<artefact::Motion>(library_->ArtefactPath(made->hash));
   ASSERT_TRUE(motion) << motion.error().message;
-  EXPECT_EQ(motion->surface, "roof");
-  EXPECT_FALSE(motion->contacts.empty());
-  EXPECT_EQ(motion->lcp_failures, 0);
-  EXPECT_EQ(motion->assumed_dofs, made->assumed_dofs);
+  EXPECT_EQ(motion->objects.at(0).prop, "roof");
+  EXPECT_FALSE(motion->rows.empty());
+  EXPECT_EQ(synthesis::UnsolvedSteps(*motion), 0);
+  EXPECT_EQ(motion->hands.at(0).assumed_dofs, made->assumed_dofs);
   EXPECT_EQ(made->replays.size(), made->assumed_dofs.empty() ? 0u : 2u);
   // Back to the clip.
   std::set<std::string> seen, open = {made->hash};

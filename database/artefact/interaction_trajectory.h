@@ -10,6 +10,7 @@
 #include <Eigen/Core>
 
 #include "database/artefact/provenance.h"
+#include "database/base/issue.h"
 #include "database/base/time.h"
 
 namespace handhold::artefact {
@@ -40,25 +41,56 @@ struct ComplianceFit {
   double chi2_per_dof = 0.0;
   int events_used = 0;
   struct Discarded {
-    int phase = 0;                  ///< index into ContactTrack::phases
+    int touch = 0;                  ///< index into ContactTrack::touches
     std::string dof;                ///< empty: the whole event
     double value_rad_per_Nm = 0.0;  ///< what was estimated, when it was
     std::string reason;             ///< "negative (Fig. 8)", "torque slope not told from 0", ...
   };
   std::vector<Discarded> discarded;
   struct Event {
-    int phase = 0;
+    int touch = 0;                          ///< index into ContactTrack::touches
     Eigen::VectorXd compliance_rad_per_Nm;  ///< per dof; NaN: none
     double chi2_per_dof = 0.0;
   };
   std::vector<Event> events;  ///< single-event answers, for display
 };
 
+/// What the dynamic estimator says about itself.
+struct DynamicSummary {
+  int events = 0, used = 0;
+  std::vector<std::string> notes;  ///< what was decided on the way: prior's source, shift grid, ...
+  /// Per task in order of the fits: log C with one T per joint, its sd, and the chi-square gained.
+  std::vector<Eigen::VectorXd> log_compliance_own_T, sd_own_T;
+  std::vector<double> chi2_gain_own_T;
+  Issues issues;  ///< odd nuisances of every fit
+  std::string Brief() const;
+};
+
+/// What the reference trajectory says about itself.
+struct ReferenceSummary {
+  double onset_jump_rad = 0.0, release_jump_rad = 0.0;  ///< largest step of theta_r between frames
+                                                        ///< there, less theta's own
+  double extrapolation_median_rad = 0.0;
+  std::vector<std::string> refused;  ///< dofs without a value in at least one task
+  std::vector<std::string> assumed;
+  Issues issues;
+  std::string Brief() const;
+};
+
+/// What the fit of compliances says about itself.
+struct ComplianceSummary {
+  std::optional<DynamicSummary> dynamic;  ///< empty: refused, or made by assumption
+  std::string dynamic_refusal;            ///< why it answered nothing
+  ReferenceSummary reference;
+  Issues issues;  ///< of all of them
+  std::string Brief() const;
+};
+
 /// theta_r(t) and C(t): what synthesis plays.
 struct InteractionTrajectory {
   Provenance provenance;
-  /// What the fit said about itself (canonical JSON: brief, issues, figures), kept with its result.
-  std::string summary_json = "{}";
+  ComplianceSummary summary;
+  std::string hand;  ///< "R"; empty: the only one of the take
   std::string skeleton_hash;
   std::vector<std::string> dof_names;
   std::vector<Timestamp> times;
@@ -72,8 +104,89 @@ struct InteractionTrajectory {
   std::vector<char> assumed;        ///< nv: 1 where the compliance was assumed by name, not fitted
   std::vector<ComplianceFit> fits;  ///< everything known, refusals included
   /// Angle between theta_r and the extrapolated pre-contact trajectory, RMS rad over the first 50
-  /// ms, per phase and dof (Fig. 3's check).
+  /// ms, per touch and dof (Fig. 3's check).
   Eigen::MatrixXd extrapolation_rms_rad;
 };
+
+template <typename A>
+void Visit(A& a, JointCompliance& j) {
+  a.Field("dof", j.dof);
+  a.Field("compliance_rad_per_Nm", j.compliance_rad_per_Nm);
+  a.Field("sd_log", j.sd_log);
+  a.Field("lower_rad_per_Nm", j.lower_rad_per_Nm);
+  a.Field("upper_rad_per_Nm", j.upper_rad_per_Nm);
+  a.Field("refusal", j.refusal);
+}
+template <typename A>
+void Visit(A& a, ComplianceFit::Discarded& d) {
+  a.Field("touch", d.touch);
+  a.Field("dof", d.dof);
+  a.Field("value_rad_per_Nm", d.value_rad_per_Nm);
+  a.Field("reason", d.reason);
+}
+template <typename A>
+void Visit(A& a, ComplianceFit::Event& e) {
+  a.Field("touch", e.touch);
+  a.Field("compliance_rad_per_Nm", e.compliance_rad_per_Nm);
+  a.Field("chi2_per_dof", e.chi2_per_dof);
+}
+template <typename A>
+void Visit(A& a, ComplianceFit& f) {
+  a.Field("estimator", f.estimator);
+  a.Field("task", f.task);
+  a.Field("joints", f.joints);
+  a.Field("covariance_log", f.covariance_log);
+  a.Field("time_constant_s", f.time_constant_s);
+  a.Field("inertia_scale", f.inertia_scale);
+  a.Field("time_shift_s", f.time_shift_s);
+  a.Field("time_shift_sd_s", f.time_shift_sd_s);
+  a.Field("chi2_per_dof", f.chi2_per_dof);
+  a.Field("events_used", f.events_used);
+  a.Field("discarded", f.discarded);
+  a.Field("events", f.events);
+}
+template <typename A>
+void Visit(A& a, DynamicSummary& s) {
+  a.Field("events", s.events);
+  a.Field("used", s.used);
+  a.Field("notes", s.notes);
+  a.Field("log_compliance_own_T", s.log_compliance_own_T);
+  a.Field("sd_own_T", s.sd_own_T);
+  a.Field("chi2_gain_own_T", s.chi2_gain_own_T);
+  a.Field("issues", s.issues);
+}
+template <typename A>
+void Visit(A& a, ReferenceSummary& s) {
+  a.Field("onset_jump_rad", s.onset_jump_rad);
+  a.Field("release_jump_rad", s.release_jump_rad);
+  a.Field("extrapolation_median_rad", s.extrapolation_median_rad);
+  a.Field("refused", s.refused);
+  a.Field("assumed", s.assumed);
+  a.Field("issues", s.issues);
+}
+template <typename A>
+void Visit(A& a, ComplianceSummary& s) {
+  a.Field("dynamic", s.dynamic);
+  a.Field("dynamic_refusal", s.dynamic_refusal);
+  a.Field("reference", s.reference);
+  a.Field("issues", s.issues);
+}
+template <typename A>
+void Visit(A& a, InteractionTrajectory& t) {
+  a.Skip(t.provenance);
+  a.Field("summary", t.summary);
+  a.Field("hand", t.hand);
+  a.Field("skeleton_hash", t.skeleton_hash);
+  a.Field("dof_names", t.dof_names);
+  a.Field("times", t.times);
+  a.Field("q", t.q);
+  a.Field("q_reference", t.q_reference);
+  a.Field("q_reference_dynamic", t.q_reference_dynamic);
+  a.Field("compliance_rad_per_Nm", t.compliance_rad_per_Nm);
+  a.Field("time_constant_s", t.time_constant_s);
+  a.Field("assumed", t.assumed);
+  a.Field("fits", t.fits);
+  a.Field("extrapolation_rms_rad", t.extrapolation_rms_rad);
+}
 
 }  // namespace handhold::artefact

@@ -19,163 +19,14 @@ using text::JsonView;
 constexpr char kIndexDocument[] = "artefact.json";
 constexpr char kRenameIt[] = ".art: rename it";
 
-// ---- what each artefact consists of
-
-template <typename A>
-void Visit(A& a, artefact::PoseTrack& t) {
-  a.Field("summary_json", t.summary_json);
-  a.Field("skeleton_hash", t.skeleton_hash);
-  a.Field("dof_names", t.dof_names);
-  a.Field("times", t.times);
-  a.Field("q", t.q);
-  a.Field("information_diagonal", t.information_diagonal);
-  a.Field("marker_names", t.marker_names);
-  a.Field("marker_residual_m", t.marker_residual_m);
-  a.Field("at_limit", t.at_limit);
-  // The whole matrices, one per column.
-  std::vector<int> frames;
-  Eigen::MatrixXd stack;
-  if constexpr (!A::kLoading) {
-    for (const auto& [frame, matrix] : t.information) frames.push_back(frame);
-    stack.resize(t.information.empty() ? 0 : t.information.begin()->second.size(),
-                 static_cast<Eigen::Index>(frames.size()));
-    Eigen::Index at = 0;
-    for (const auto& [frame, matrix] : t.information) stack.col(at++) = matrix.reshaped();
-  }
-  a.Field("information_frames", frames);
-  a.Field("information", stack);
-  if constexpr (A::kLoading) {
-    t.information.clear();
-    const auto side =
-        static_cast<Eigen::Index>(std::llround(std::sqrt(static_cast<double>(stack.rows()))));
-    for (Eigen::Index k = 0;
-         k < stack.cols() && side * side == stack.rows() && static_cast<size_t>(k) < frames.size();
-         ++k) {
-      t.information[frames[static_cast<size_t>(k)]] = stack.col(k).reshaped(side, side);
-    }
-  }
+/// What of a loaded artefact the types alone do not promise.
+template <typename T>
+Status CheckLoaded(const T&) {
+  return {};
 }
-
-template <typename A>
-void Visit(A& a, artefact::ContactTrack& t) {
-  a.Field("summary_json", t.summary_json);
-  a.Field("times", t.times);
-  a.Field("f_onHand_W", t.f_onHand_W);
-  a.Field("p_WC", t.p_WC);
-  a.Field("normal_W", t.normal_W);
-  a.Field("point_offset_m", t.point_offset_m);
-  a.Field("tau_Nm", t.tau_Nm);
-  a.Field("phase", t.phase);
-  a.List("phases", t.phases, [](auto& b, artefact::ContactPhase& p) {
-    b.Field("body", p.body);
-    b.Field("surface", p.surface);
-    b.Field("onset_ns", p.onset);
-    b.Field("onset_sd_ns", p.onset_sd);
-    b.Field("release_ns", p.release);
-    b.Field("release_sd_ns", p.release_sd);
-    b.Field("peak_force_N", p.peak_force_N);
-    b.Field("task", p.task);
-  });
-  a.Field("inertia_share", t.inertia_share);
-}
-
-template <typename A>
-void Visit(A& a, artefact::ComplianceFit& f) {
-  a.Field("estimator", f.estimator);
-  a.Field("task", f.task);
-  a.List("joints", f.joints, [](auto& b, artefact::JointCompliance& j) {
-    b.Field("dof", j.dof);
-    b.Field("compliance_rad_per_Nm", j.compliance_rad_per_Nm);
-    b.Field("sd_log", j.sd_log);
-    b.Field("lower_rad_per_Nm", j.lower_rad_per_Nm);
-    b.Field("upper_rad_per_Nm", j.upper_rad_per_Nm);
-    b.Field("refusal", j.refusal);
-  });
-  a.Field("covariance_log", f.covariance_log);
-  a.Field("time_constant_s", f.time_constant_s);
-  a.Field("inertia_scale", f.inertia_scale);
-  a.Field("time_shift_s", f.time_shift_s);
-  a.Field("time_shift_sd_s", f.time_shift_sd_s);
-  a.Field("chi2_per_dof", f.chi2_per_dof);
-  a.Field("events_used", f.events_used);
-  a.List("discarded", f.discarded, [](auto& b, artefact::ComplianceFit::Discarded& d) {
-    b.Field("phase", d.phase);
-    b.Field("dof", d.dof);
-    b.Field("value_rad_per_Nm", d.value_rad_per_Nm);
-    b.Field("reason", d.reason);
-  });
-  a.List("events", f.events, [](auto& b, artefact::ComplianceFit::Event& e) {
-    b.Field("phase", e.phase);
-    b.Field("compliance_rad_per_Nm", e.compliance_rad_per_Nm);
-    b.Field("chi2_per_dof", e.chi2_per_dof);
-  });
-}
-
-template <typename A>
-void Visit(A& a, artefact::InteractionTrajectory& t) {
-  a.Field("summary_json", t.summary_json);
-  a.Field("skeleton_hash", t.skeleton_hash);
-  a.Field("dof_names", t.dof_names);
-  a.Field("times", t.times);
-  a.Field("q", t.q);
-  a.Field("q_reference", t.q_reference);
-  a.Field("q_reference_dynamic", t.q_reference_dynamic);
-  a.Field("compliance_rad_per_Nm", t.compliance_rad_per_Nm);
-  a.Field("time_constant_s", t.time_constant_s);
-  a.Field("assumed", t.assumed);
-  a.List("fits", t.fits, [](auto& b, artefact::ComplianceFit& fit) { Visit(b, fit); });
-  a.Field("extrapolation_rms_rad", t.extrapolation_rms_rad);
-}
-
-template <typename A>
-void Visit(A& a, artefact::Motion& m) {
-  a.Field("summary_json", m.summary_json);
-  a.Field("skeleton_hash", m.skeleton_hash);
-  a.Field("surface", m.surface);
-  a.Field("dof_names", m.dof_names);
-  a.Field("assumed_dofs", m.assumed_dofs);
-  a.Field("times", m.times);
-  a.Field("q", m.q);
-  a.List("objects", m.objects, [](auto& b, artefact::MotionObject& object) {
-    b.Field("prop", object.prop);
-    Eigen::MatrixXd poses;  // R by columns, then p; a column per frame
-    if constexpr (!std::remove_reference_t<decltype(b)>::kLoading) {
-      poses.resize(12, static_cast<Eigen::Index>(object.X_WP.size()));
-      for (size_t i = 0; i < object.X_WP.size(); ++i) {
-        poses.col(static_cast<Eigen::Index>(i)) << object.X_WP[i].R.reshaped(), object.X_WP[i].p;
-      }
-    }
-    b.Field("X_WP", poses);
-    if constexpr (std::remove_reference_t<decltype(b)>::kLoading) {
-      object.X_WP.clear();
-      for (Eigen::Index i = 0; i < poses.cols() && poses.rows() == 12; ++i) {
-        object.X_WP.push_back(
-            {poses.col(i).template head<9>().reshaped(3, 3), poses.col(i).template tail<3>()});
-      }
-    }
-  });
-  Eigen::MatrixXd contacts;  // a column per contact
-  if constexpr (!A::kLoading) {
-    contacts.resize(13, static_cast<Eigen::Index>(m.contacts.size()));
-    for (size_t i = 0; i < m.contacts.size(); ++i) {
-      const artefact::MotionContact& c = m.contacts[i];
-      contacts.col(static_cast<Eigen::Index>(i)) << c.frame, c.body, c.object, c.p_W, c.normal_W,
-          c.f_onHand_W, c.slip_m_per_s;
-    }
-  }
-  a.Field("contacts", contacts);
-  if constexpr (A::kLoading) {
-    m.contacts.clear();
-    for (Eigen::Index i = 0; i < contacts.cols() && contacts.rows() == 13; ++i) {
-      const auto c = contacts.col(i);
-      m.contacts.push_back({static_cast<int>(c[0]), static_cast<int>(c[1]), static_cast<int>(c[2]),
-                            c.template segment<3>(3), c.template segment<3>(6),
-                            c.template segment<3>(9), c[12]});
-    }
-  }
-  a.Field("equilibrium_residual_rad", m.equilibrium_residual_rad);
-  a.Field("lcp_residual", m.lcp_residual);
-  a.Field("lcp_failures", m.lcp_failures);
+Status CheckLoaded(const artefact::Motion& motion) { return CheckMotion(motion); }
+Status CheckLoaded(const artefact::ContactTrack& track) {
+  return CheckRows(track.touches, track.rows, track.times.size());
 }
 
 // ---- the file around it
@@ -245,14 +96,6 @@ Result<std::string> WriteFile(const std::string& folder, const std::string& kind
   return hash;
 }
 
-template <typename T>
-Result<std::string> Save(const std::string& folder, const char* kind, const T& value) {
-  std::map<std::string, Bytes> documents;
-  Saver saver(&documents);
-  Visit(saver, const_cast<T&>(value));  // a saving visit does not write
-  return WriteFile(folder, kind, value.provenance, saver.Take(), std::move(documents), nullptr);
-}
-
 struct OpenFile {
   std::unique_ptr<ClipReader> reader;
   std::string kind;
@@ -316,16 +159,22 @@ Result<T> Read(const std::string& path, const std::string& kind) {
   HANDHOLD_ASSIGN(const JsonView content, JsonView(file.index, path).At("content"));
   Loader loader(file.reader.get(), content, "", &error);
   Visit(loader, value);
+  if (!error) {
+    if (const Status whole = CheckLoaded(value); !whole) error = whole.error();
+  }
   if (error) return error->Within(path);
   value.provenance = file.provenance;
   return value;
 }
 
-template <typename T>
-Result<T> Load(const std::string& path, const std::string& kind, const std::string& step) {
-  Result<T> value = Read<T>(path, kind);
-  if (!value) return WithRemedy(value.error(), path, step);
-  return value;
+/// The step that usually makes a kind, for the message of an error; empty: several do.
+std::string MakerOf(const std::string& kind) {
+  static const std::map<std::string, std::string> kSteps = {
+      {artefact::KindOf<artefact::PoseTrack>::name, "fit.pose"},
+      {artefact::KindOf<artefact::ContactTrack>::name, "fit.contact"},
+      {artefact::KindOf<artefact::InteractionTrajectory>::name, "fit.compliance"}};
+  const auto step = kSteps.find(kind);
+  return step == kSteps.end() ? "" : step->second;
 }
 
 }  // namespace
@@ -338,18 +187,14 @@ Result<std::string> ArtefactHash(const Provenance& provenance) {
   return Sha256Of(canonical).ToHex();
 }
 
-Result<std::string> SaveArtefact(const std::string& folder, const artefact::PoseTrack& value) {
-  return Save(folder, "pose_track", value);
-}
-Result<std::string> SaveArtefact(const std::string& folder, const artefact::ContactTrack& value) {
-  return Save(folder, "contact_track", value);
-}
-Result<std::string> SaveArtefact(const std::string& folder,
-                                 const artefact::InteractionTrajectory& value) {
-  return Save(folder, "interaction_trajectory", value);
-}
-Result<std::string> SaveArtefact(const std::string& folder, const artefact::Motion& value) {
-  return Save(folder, "motion", value);
+template <ArtefactStruct T>
+Result<std::string> SaveArtefact(const std::string& folder, const T& value) {
+  std::map<std::string, Bytes> documents;
+  Saver saver(&documents);
+  artefact::CheckDescribed<T>();
+  Visit(saver, const_cast<T&>(value));  // a saving visit does not write
+  return WriteFile(folder, artefact::KindOf<T>::name, value.provenance, saver.Take(),
+                   std::move(documents), nullptr);
 }
 Result<std::string> SaveArtefact(const std::string& folder, const JsonArtefact& value) {
   return WriteFile(folder, value.kind, value.provenance, Json::Object(),
@@ -357,21 +202,29 @@ Result<std::string> SaveArtefact(const std::string& folder, const JsonArtefact& 
 }
 Result<std::string> SaveArtefact(const std::string& folder, const Provenance& provenance,
                                  const recording::ClipSource& streams) {
-  return WriteFile(folder, "streams", provenance, Json::Object(), {}, &streams);
+  return WriteFile(folder, artefact::kStreamsKind, provenance, Json::Object(), {}, &streams);
 }
 
-Result<artefact::PoseTrack> LoadPoseTrack(const std::string& path) {
-  return Load<artefact::PoseTrack>(path, "pose_track", "fit.pose");
+template <ArtefactStruct T>
+Result<T> Load(const std::string& path) {
+  Result<T> value = Read<T>(path, artefact::KindOf<T>::name);
+  if (!value) return WithRemedy(value.error(), path, MakerOf(artefact::KindOf<T>::name));
+  return value;
 }
-Result<artefact::ContactTrack> LoadContactTrack(const std::string& path) {
-  return Load<artefact::ContactTrack>(path, "contact_track", "fit.contact");
-}
-Result<artefact::InteractionTrajectory> LoadInteractionTrajectory(const std::string& path) {
-  return Load<artefact::InteractionTrajectory>(path, "interaction_trajectory", "fit.compliance");
-}
-Result<artefact::Motion> LoadMotion(const std::string& path) {
-  return Load<artefact::Motion>(path, "motion", "synth.interaction");
-}
+
+#define HANDHOLD_ARTEFACT(T)                                                                      \
+  template Result<std::string> SaveArtefact<artefact::T>(const std::string&, const artefact::T&); \
+  template Result<artefact::T> Load<artefact::T>(const std::string&);
+HANDHOLD_ARTEFACT(PoseTrack)
+HANDHOLD_ARTEFACT(ObjectTrack)
+HANDHOLD_ARTEFACT(ContactTrack)
+HANDHOLD_ARTEFACT(InteractionTrajectory)
+HANDHOLD_ARTEFACT(SetpointSet)
+HANDHOLD_ARTEFACT(GraspSpace)
+HANDHOLD_ARTEFACT(Grasp)
+HANDHOLD_ARTEFACT(Motion)
+HANDHOLD_ARTEFACT(MotionSet)
+#undef HANDHOLD_ARTEFACT
 
 Result<JsonArtefact> LoadJsonArtefact(const std::string& path) {
   Result<OpenFile> file = Open(path);

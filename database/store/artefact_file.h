@@ -9,10 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "database/artefact/contact_track.h"
-#include "database/artefact/interaction_trajectory.h"
-#include "database/artefact/motion.h"
-#include "database/artefact/pose_track.h"
+#include "database/artefact/kind.h"
 #include "database/artefact/provenance.h"
 #include "database/base/result.h"
 #include "database/store/clip_reader.h"
@@ -31,13 +28,14 @@ struct JsonArtefact {
 /// kInvalid when parameters_json is no JSON.
 Result<std::string> ArtefactHash(const artefact::Provenance& provenance);
 
+/// Structs of database/artefact/kind.h.
+template <typename T>
+concept ArtefactStruct = requires { artefact::KindOf<T>::name; };
+
 /// Writes `<folder>/<hash>.art` unless it is there already, and answers the hash. Whole or not at
 /// all.
-Result<std::string> SaveArtefact(const std::string& folder, const artefact::PoseTrack& value);
-Result<std::string> SaveArtefact(const std::string& folder, const artefact::ContactTrack& value);
-Result<std::string> SaveArtefact(const std::string& folder,
-                                 const artefact::InteractionTrajectory& value);
-Result<std::string> SaveArtefact(const std::string& folder, const artefact::Motion& value);
+template <ArtefactStruct T>
+Result<std::string> SaveArtefact(const std::string& folder, const T& value);
 Result<std::string> SaveArtefact(const std::string& folder, const JsonArtefact& value);
 /// Derived streams (filled, filtered): a clip whose streams carry origins and made_by.
 Result<std::string> SaveArtefact(const std::string& folder, const artefact::Provenance& provenance,
@@ -46,10 +44,8 @@ Result<std::string> SaveArtefact(const std::string& folder, const artefact::Prov
 /// kInvalid when the file holds another kind, naming both; kCorrupt when it is damaged, or not
 /// named by what it was made from (files that were exchanged). Where the file is damaged or gone,
 /// the message says what makes it again.
-Result<artefact::PoseTrack> LoadPoseTrack(const std::string& path);
-Result<artefact::ContactTrack> LoadContactTrack(const std::string& path);
-Result<artefact::InteractionTrajectory> LoadInteractionTrajectory(const std::string& path);
-Result<artefact::Motion> LoadMotion(const std::string& path);
+template <ArtefactStruct T>
+Result<T> Load(const std::string& path);
 Result<JsonArtefact> LoadJsonArtefact(const std::string& path);
 /// Derived streams are read with ClipReader.
 

@@ -225,8 +225,8 @@ Status PutFittedContacts(Database& db, const ArtefactInfo& info,
       Statement put,
       db.Prepare("INSERT INTO event VALUES(?1, ?2, (SELECT ifnull(max(sequence), 0) + 1 "
                  "FROM event WHERE clip=?1), ?3, ?4, ?5, ifnull((SELECT stream FROM "
-                 "clip_zone WHERE clip=?1 AND sensor=?7), 0), ?6, ?7)"));
-  for (const artefact::ContactPhase& phase : track.phases) {
+                 "clip_zone WHERE clip=?1 AND sensor=?8), 0), ?6, ?7)"));
+  for (const artefact::Touch& touch : track.touches) {
     const auto event = [&](const char* kind, Timestamp t, Duration length, double value) {
       return put.Bind(1, clip)
           .Bind(2, t.ns())
@@ -234,11 +234,12 @@ Status PutFittedContacts(Database& db, const ArtefactInfo& info,
           .Bind(4, kind)
           .Bind(5, origin)
           .Bind(6, value)
-          .Bind(7, phase.surface)
+          .Bind(7, touch.b.name)
+          .Bind(8, touch.sensor)
           .Run();
     };
-    HANDHOLD_TRY(event("contact_on", phase.onset, phase.release - phase.onset, phase.peak_force_N));
-    HANDHOLD_TRY(event("contact_off", phase.release, Duration(), 0.0));
+    HANDHOLD_TRY(event("contact_on", touch.onset, touch.release - touch.onset, touch.peak_force_N));
+    HANDHOLD_TRY(event("contact_off", touch.release, Duration(), 0.0));
   }
   return {};
 }
@@ -370,8 +371,8 @@ Result<ArtefactRows> ReadArtefactRows(const std::string& path) {
   struct stat status {};
   ::stat(path.c_str(), &status);
   rows.bytes = static_cast<int64_t>(status.st_size);
-  if (rows.info.kind == "contact_track") {
-    HANDHOLD_ASSIGN(rows.track, LoadContactTrack(path));
+  if (rows.info.kind == artefact::KindOf<artefact::ContactTrack>::name) {
+    HANDHOLD_ASSIGN(rows.track, Load<artefact::ContactTrack>(path));
   }
   return rows;
 }

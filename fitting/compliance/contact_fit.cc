@@ -10,6 +10,7 @@
 #include "database/model/dynamics.h"
 #include "database/model/kinematics.h"
 #include "fitting/compliance/smooth_pose.h"
+#include "fitting/signal/find_site.h"
 
 namespace handhold::fitting {
 namespace {
@@ -44,15 +45,6 @@ std::optional<SurfaceHit> MeetSurface(const std::vector<geometry::PosedShape>& s
   return std::nullopt;
 }
 
-int TouchingBody(const model::Skeleton& skeleton, const std::string& name) {
-  if (!name.empty()) return skeleton.FindBody(name);
-  for (const model::NamedFrame& frame : skeleton.frames()) {
-    if (frame.name.size() >= 3 && frame.name.compare(frame.name.size() - 3, 3, "tip") == 0)
-      return frame.body;
-  }
-  return skeleton.body_count() - 1;
-}
-
 std::string TaskAt(const recording::ClipSource& clip, Timestamp t) {
   for (const char* kind : {"stroke", "take"}) {
     for (const recording::Event& e : clip.events()) {
@@ -82,16 +74,20 @@ class ContactFitter {
  public:
   ContactFitter(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
                 const model::Prop& surface, const geometry::RigidTransform& X_WP,
-                const ContactFitOptions& options, int body)
+                const ContactFitOptions& options, const model::ContactSite& site)
       : skeleton_(skeleton),
         pose_(pose),
         surface_(surface),
         X_WP_(X_WP),
         options_(options),
-        body_(body),
+        site_(site),
+        body_(site.body),
         kinematics_(skeleton) {
     for (const model::PropShape& s : surface.shapes) shapes_.push_back({s.shape, s.X_PS});
-    for (const model::BodyShape& s : skeleton.body(body).shapes) tip_.push_back({s.shape, s.X_BS});
+    for (const model::BodyShape& s : skeleton.body(body_).shapes) {
+      if (std::find(site.shapes.begin(), site.shapes.end(), s.name) != site.shapes.end())
+        skin_.push_back({s.shape, s.X_BS});
+    }
   }
 
   Result<ContactFit> Fit(const recording::ClipSource& clip, const ForceSignal& force) {
@@ -100,14 +96,16 @@ class ContactFitter {
     Prepare(clip, force);
     std::vector<double> offsets, torsions;
     for (Eigen::Index k = 0; k < pose_.q.cols(); ++k) {
-      if (fit_.track.phase[static_cast<size_t>(k)] < 0 || !wrench.f_onHand_W.col(k).allFinite())
-        continue;
-      Frame(k, wrench, &offsets, &torsions);
+      const int touch = touch_of_frame_[static_cast<size_t>(k)];
+      if (touch < 0) continue;
+      artefact::ContactRow& row = fit_.track.rows.emplace_back();
+      row.frame = static_cast<int>(k);
+      row.touch = touch;
+      if (wrench.f_onHand_W.col(k).allFinite()) Frame(k, wrench, &row, &offsets, &torsions);
     }
     HANDHOLD_TRY(TellMissed());
     HANDHOLD_TRY(TellWithin(offsets.size()));
     CorrectInertia();
-    fit_.summary.dof_names = skeleton_.dof_names();
     fit_.summary.point_offset_p95_m = Percentile(offsets, 0.95);
     fit_.summary.torsion_p95_Nm = Percentile(torsions, 0.95);
     if (fit_.summary.point_offset_p95_m > kTellPointOffset_m) {
@@ -162,13 +160,13 @@ class ContactFitter {
   void Prepare(const recording::ClipSource& clip, const ForceSignal& force) {
     artefact::ContactTrack& track = fit_.track;
     const auto frames = pose_.q.cols();
+    track.hand = pose_.hand;
+    track.skeleton_hash = pose_.skeleton_hash;
+    track.dof_names = skeleton_.dof_names();
     track.times = pose_.times;
-    track.f_onHand_W.setZero(3, frames);
-    track.p_WC.setConstant(3, frames, kMissing);
-    track.normal_W.setConstant(3, frames, kMissing);
-    track.point_offset_m.setConstant(frames, kMissing);
+    track.things.push_back({surface_.name, surface_.name, "", X_WP_});
     track.tau_Nm.setZero(skeleton_.nv(), frames);
-    track.phase.assign(static_cast<size_t>(frames), -1);
+    touch_of_frame_.assign(static_cast<size_t>(frames), -1);
     fit_.summary.touches = static_cast<int>(force.touches().size());
     fit_.summary.knocks = force.knock_count();
     std::vector<double> sds;
@@ -184,27 +182,29 @@ class ContactFitter {
                                        "a touch without any fitted pose: left out"});
         continue;
       }
-      const int index = static_cast<int>(track.phases.size());
-      for (auto k = first; k < last; ++k) track.phase[static_cast<size_t>(k)] = index;
-      artefact::ContactPhase phase;
-      phase.body = body_;
-      phase.surface = surface_.name;
-      phase.onset = touch.onset;
-      phase.onset_sd = touch.onset_sd;
-      phase.release = touch.release;
-      phase.release_sd = touch.release_sd;
-      phase.peak_force_N = touch.peak_N;
-      phase.task = TaskAt(clip, touch.onset);
-      track.phases.push_back(phase);
+      const int index = static_cast<int>(track.touches.size());
+      for (auto k = first; k < last; ++k) touch_of_frame_[static_cast<size_t>(k)] = index;
+      artefact::Touch made;
+      made.a = {artefact::Side::Kind::kHand, pose_.hand, site_.name, body_};
+      made.b = {artefact::Side::Kind::kThing, surface_.name, "", 0};
+      made.sensor = force.sensor().name;
+      made.onset = touch.onset;
+      made.onset_sd = touch.onset_sd;
+      made.release = touch.release;
+      made.release_sd = touch.release_sd;
+      made.peak_force_N = touch.peak_N;
+      made.task = TaskAt(clip, touch.onset);
+      track.touches.push_back(std::move(made));
     }
     fit_.summary.onset_sd_median_s = Percentile(sds, 0.5);
   }
 
-  void Frame(Eigen::Index k, const WrenchWindow& wrench, std::vector<double>* offsets,
-             std::vector<double>* torsions) {
+  void Frame(Eigen::Index k, const WrenchWindow& wrench, artefact::ContactRow* row,
+             std::vector<double>* offsets, std::vector<double>* torsions) {
     artefact::ContactTrack& track = fit_.track;
     const Vec3 f = wrench.f_onHand_W.col(k), m = wrench.m_onHand_W.col(k);
-    track.f_onHand_W.col(k) = f;
+    row->f_onA_W = f;
+    row->m_onA_W = m;
     model::ComputeJacobian(skeleton_, smooth_.q.col(k), &kinematics_);
     for (int j = 0; j < skeleton_.nv(); ++j) {
       if (!skeleton_.DofMovesBody(j, body_)) continue;
@@ -225,15 +225,15 @@ class ContactFitter {
       if (missed_++ == 0) first_missed_ = track.times[static_cast<size_t>(k)];
       return;
     }
-    track.p_WC.col(k) = hit->p_W;
-    track.normal_W.col(k) = hit->normal_W;
-    torsions->push_back(std::abs(axis.dot(m - hit->p_W.cross(f))));
-    if (tip_.empty()) return;
+    row->p_W = hit->p_W;
+    row->normal_W = hit->normal_W;
+    row->m_onA_W = m - hit->p_W.cross(f);
+    torsions->push_back(std::abs(axis.dot(row->m_onA_W)));
     model::ComputePoses(skeleton_, pose_.q.col(k), &kinematics_);
     const geometry::RigidTransform X_BW = kinematics_.X_WB[static_cast<size_t>(body_)].Inverse();
     const geometry::SurfacePoint skin =
-        geometry::SignedDistanceToUnion(tip_, X_BW * hit->p_W).point;
-    track.point_offset_m[k] = skin.distance_m;
+        geometry::SignedDistanceToUnion(skin_, X_BW * hit->p_W).point;
+    row->offset_m = skin.distance_m;
     offsets->push_back(std::abs(skin.distance_m));
     // Skin that faces the same way as the surface is the finger's other side.
     const Vec3 skin_normal_W = kinematics_.X_WB[static_cast<size_t>(body_)].R * skin.normal_S;
@@ -247,20 +247,20 @@ class ContactFitter {
     model::DynamicsData data(skeleton_);
     Eigen::VectorXd torque(nv), before(nv), own = Eigen::VectorXd::Zero(nv),
                                             all = Eigen::VectorXd::Zero(nv);
-    int phase = -1;
+    int touch = -1;
     for (Eigen::Index k = 0; k < pose_.q.cols(); ++k) {
-      const int p = track.phase[static_cast<size_t>(k)];
+      const int p = touch_of_frame_[static_cast<size_t>(k)];
       if (p < 0) continue;
       const Eigen::VectorXd q = smooth_.q.col(k), v = smooth_.v.col(k), a = smooth_.a.col(k);
-      if (p != phase) model::GravityTorque<double>(skeleton_, q, options_.gravity_W, &data, before);
-      phase = p;
+      if (p != touch) model::GravityTorque<double>(skeleton_, q, options_.gravity_W, &data, before);
+      touch = p;
       model::InverseDynamics<double>(skeleton_, q, v, a, options_.gravity_W, &data, torque);
       const Eigen::VectorXd correction = torque - before;
       own += correction.cwiseAbs2();
       all += track.tau_Nm.col(k).cwiseAbs2();
       if (options_.correct_inertia_and_gravity) track.tau_Nm.col(k) -= correction;
     }
-    if (phase < 0) return;  // nothing touched
+    if (touch < 0) return;  // nothing touched
     track.inertia_share = Eigen::VectorXd::Zero(nv);
     for (int j = 0; j < nv; ++j) {
       if (all[j] > 0) track.inertia_share[j] = std::sqrt(own[j] / all[j]);
@@ -272,10 +272,12 @@ class ContactFitter {
   const model::Prop& surface_;
   const geometry::RigidTransform& X_WP_;
   const ContactFitOptions& options_;
+  const model::ContactSite& site_;
   int body_;
   model::KinematicsData kinematics_;
-  std::vector<geometry::PosedShape> shapes_, tip_;
+  std::vector<geometry::PosedShape> shapes_, skin_;
   SmoothPoses smooth_;
+  std::vector<int> touch_of_frame_;  ///< -1: free
   ContactFit fit_;
   int pressed_ = 0, missed_ = 0;  // frames above the threshold; those without a contact point
   Timestamp first_missed_;
@@ -284,19 +286,6 @@ class ContactFitter {
 };
 
 }  // namespace
-
-std::string ContactFitSummary::Brief() const {
-  char text[256];
-  if (touches == 0) {
-    std::snprintf(text, sizeof text, "contact: no touch, %d knocks", knocks);
-    return text;
-  }
-  std::snprintf(text, sizeof text,
-                "contact: %d touches, %d knocks, peak %.2f N, onset sd %.2f ms (median), point to "
-                "fingertip %.2f mm (p95)",
-                touches, knocks, peak_force_N, 1e3 * onset_sd_median_s, 1e3 * point_offset_p95_m);
-  return text;
-}
 
 Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Skeleton& skeleton,
                               const artefact::PoseTrack& pose, const model::Prop& surface,
@@ -308,13 +297,10 @@ Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Sk
   }
   if (surface.shapes.empty())
     return Error{ErrorCode::kInvalid, "contact: prop '" + surface.name + "' has no shape to touch"};
-  const int body = TouchingBody(skeleton, options.body);
-  if (body < 1)
-    return Error{ErrorCode::kNotFound,
-                 "contact: skeleton '" + skeleton.name() + "' has no body '" + options.body + "'"};
+  HANDHOLD_ASSIGN(const model::ContactSite* site, FindSite(skeleton, options.site));
   HANDHOLD_ASSIGN(const ForceSignal force,
                   ForceSignal::Open(clip, options.force_sensor, options.touch));
-  return ContactFitter(skeleton, pose, surface, X_WP, options, body).Fit(clip, force);
+  return ContactFitter(skeleton, pose, surface, X_WP, options, *site).Fit(clip, force);
 }
 
 }  // namespace handhold::fitting

@@ -22,14 +22,13 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kContactFitVersion = 3;
+inline constexpr int kContactFitVersion = 4;
 /// A wrench's point further than this (p95) from the fitted fingertip is a warning.
 inline constexpr double kTellPointOffset_m = 2e-3;
 
 struct ContactFitOptions {
-  std::string force_sensor;  ///< empty: the clip's first
-  std::string body;  ///< of the skeleton, that touches; empty: the body of the first frame whose
-                     ///< name ends in "tip"
+  std::string force_sensor;  ///< empty: the clip's only one
+  std::string site;          ///< of the skeleton, that touches; empty: its only one
   TouchOptions touch;
   double threshold_N = 0.3;      ///< contact points are missing below this normal force
   double cutoff_Hz = 300.0;      ///< zero-phase, of the force
@@ -42,32 +41,32 @@ struct ContactFitOptions {
   geometry::Vec3 gravity_W = {0, 0, -9.81};
 };
 
-struct ContactFitSummary {
-  int touches = 0;
-  int knocks = 0;  ///< disturbances that are not touches
-  double onset_sd_median_s = 0.0;
-  double peak_force_N = 0.0;
-  double point_offset_p95_m = 0.0;  ///< wrench's point to fitted fingertip surface; NaN: no point
-  double torsion_p95_Nm = 0.0;  ///< moment along the force that no single frictional point carries
-  std::vector<std::string> dof_names;  ///< of the torques, in their order
-  Issues issues;  ///< touches outside the pose track, points off the surface, ...
-  std::string Brief() const;
-};
-
 struct ContactFit {
   artefact::ContactTrack track;  ///< provenance left to the caller
-  ContactFitSummary summary;
+  artefact::ContactSummary summary;
 };
 
-/// `X_WP`: where the prop stands. Each phase's task is the text of the "stroke" event it began in,
-/// else of the "take" event, else the clip's task. Outside phases force and torque are 0 and points
-/// missing; the torque is that of the whole wrench, so that it does not fail where a weak force
-/// leaves the point open. Fails with kNotFound, kInvalid (no pressed frame has a point on the
-/// surface among others; the surface stands within the finger), or as reading failed. No touch is
-/// an answer, not a failure.
+/// `X_WP`: where the prop stands. Each touch's task is the text of the "stroke" event it began in,
+/// else of the "take" event, else the clip's task. Outside touches there are no rows and the torque
+/// is 0; the torque is that of the whole wrench, so that it does not fail where a weak force leaves
+/// the point open. Fails with kNotFound, kInvalid (no pressed frame has a point on the surface
+/// among others; the surface stands within the finger), or as reading failed. No touch is an
+/// answer, not a failure.
 Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Skeleton& skeleton,
                               const artefact::PoseTrack& pose, const model::Prop& surface,
                               const geometry::RigidTransform& X_WP,
                               const ContactFitOptions& options = {});
+
+template <typename A>
+void Visit(A& a, ContactFitOptions& o) {
+  a.Field("force_sensor", o.force_sensor);
+  a.Field("site", o.site);
+  a.Field("touch", o.touch);
+  a.Field("threshold_N", o.threshold_N);
+  a.Field("cutoff_Hz", o.cutoff_Hz);
+  a.Field("pose_cutoff_Hz", o.pose_cutoff_Hz);
+  a.Field("correct_inertia_and_gravity", o.correct_inertia_and_gravity);
+  a.Field("gravity_W", o.gravity_W);
+}
 
 }  // namespace handhold::fitting

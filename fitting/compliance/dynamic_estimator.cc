@@ -43,17 +43,20 @@ double ChiSquareQuantile(int dof, double chance) {
   return dof * std::pow(1.0 - s + NormalQuantile(chance) * std::sqrt(s), 3);
 }
 
-/// Turns contact phases into events of plain numbers.
+/// By name.
+using SensorSignals = std::map<std::string, ForceSignal>;
+
+/// Turns touches into events of plain numbers.
 class EventMaker {
  public:
   EventMaker(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
-             const artefact::ContactTrack& contact, const ForceSignal& force,
+             const artefact::ContactTrack& contact, const SensorSignals& forces,
              const SmoothPoses& smooth, const DynamicEstimatorOptions& options,
              std::vector<int> dofs)
       : skeleton_(skeleton),
         pose_(pose),
         contact_(contact),
-        force_(force),
+        forces_(forces),
         smooth_(smooth),
         options_(options),
         dofs_(std::move(dofs)),
@@ -62,15 +65,15 @@ class EventMaker {
 
   /// Fails with kUnidentifiable and the reason when the event cannot be used.
   Result<ComplianceEvent> Make(int p) {
-    const artefact::ContactPhase& phase = contact_.phases[static_cast<size_t>(p)];
-    const auto first = Index(phase.onset - options_.before),
-               last = Index(phase.onset + options_.after);
+    const artefact::Touch& touch = contact_.touches[static_cast<size_t>(p)];
+    const auto first = Index(touch.onset - options_.before),
+               last = Index(touch.onset + options_.after);
     ComplianceEvent event;
-    event.phase = p;
-    for (size_t other = 0; other < contact_.phases.size(); ++other) {
-      const Timestamp release = contact_.phases[other].release;
-      if (static_cast<int>(other) != p && release > phase.onset - options_.before &&
-          release <= phase.onset) {
+    event.touch = p;
+    for (size_t other = 0; other < contact_.touches.size(); ++other) {
+      const Timestamp release = contact_.touches[other].release;
+      if (static_cast<int>(other) != p && release > touch.onset - options_.before &&
+          release <= touch.onset) {
         return Refused("another contact ends within the window before the onset");
       }
     }
@@ -79,14 +82,14 @@ class EventMaker {
       if (pose_.information.count(static_cast<int>(k)) > 0) frames.push_back(k);
     }
     const double expected = (options_.before + options_.after).seconds() * FrameRate();
-    const auto at_onset = Index(phase.onset);
+    const auto at_onset = Index(touch.onset);
     if (static_cast<double>(frames.size()) < 0.8 * expected || at_onset >= pose_.q.cols()) {
       return Refused(
           Format("only %.0f of %.0f frames with a whole information matrix around the onset",
                  static_cast<double>(frames.size()), expected));
     }
-    FillAngles(phase.onset, frames, at_onset, &event);
-    HANDHOLD_TRY(FillTorque(phase, &event));
+    FillAngles(touch.onset, frames, at_onset, &event);
+    HANDHOLD_TRY(FillTorque(touch, &event));
     Eigen::MatrixXd mass(skeleton_.nv(), skeleton_.nv());
     model::MassMatrix<double>(skeleton_, Eigen::VectorXd(smooth_.q.col(at_onset)), &dynamics_,
                               mass);
@@ -134,16 +137,17 @@ class EventMaker {
     }
   }
 
-  Status FillTorque(const artefact::ContactPhase& phase, ComplianceEvent* event) {
+  Status FillTorque(const artefact::Touch& touch, ComplianceEvent* event) {
     event->tau_step_s = options_.step_s;
     event->tau_begin_s = -options_.force_before.seconds();
     const double end = options_.after.seconds() + options_.time_shift_search_s + 0.012;
     const int steps = static_cast<int>(std::ceil((end - event->tau_begin_s) / options_.step_s)) + 1;
     std::vector<Timestamp> query;
     for (int k = 0; k < steps; ++k)
-      query.push_back(phase.onset +
+      query.push_back(touch.onset +
                       Duration::FromSeconds(event->tau_begin_s + k * options_.step_s));
-    HANDHOLD_ASSIGN(const WrenchWindow wrench, force_.ReadAt(query, options_.cutoff_Hz));
+    HANDHOLD_ASSIGN(const WrenchWindow wrench,
+                    forces_.at(touch.sensor).ReadAt(query, options_.cutoff_Hz));
     event->tau_Nm.setZero(static_cast<Eigen::Index>(dofs_.size()), steps);
     int missing = 0;
     Eigen::Index held = -1;
@@ -184,7 +188,7 @@ class EventMaker {
   const model::Skeleton& skeleton_;
   const artefact::PoseTrack& pose_;
   const artefact::ContactTrack& contact_;
-  const ForceSignal& force_;
+  const SensorSignals& forces_;
   const SmoothPoses& smooth_;
   const DynamicEstimatorOptions& options_;
   std::vector<int> dofs_;
@@ -200,7 +204,7 @@ class TaskFitter {
       : skeleton_(skeleton), options_(options), pooled_(pooled), dofs_(std::move(dofs)) {}
 
   void Fit(std::vector<ComplianceEvent> events, artefact::ComplianceFit* fit,
-           DynamicEstimatorSummary* summary) {
+           artefact::DynamicSummary* summary) {
     const size_t given = events.size();
     std::optional<PooledFit> pool;
     PooledResult best;
@@ -286,7 +290,7 @@ class TaskFitter {
       if (chi2 <= options_.refusal.max_event_chi2_per_dof) {
         kept.push_back((*events)[e]);
       } else {
-        fit->discarded.push_back({(*events)[e].phase, "", kNone,
+        fit->discarded.push_back({(*events)[e].touch, "", kNone,
                                   Format("chi-square per degree of freedom %.2f above %.2f", chi2,
                                          options_.refusal.max_event_chi2_per_dof)});
       }
@@ -391,7 +395,7 @@ class TaskFitter {
     for (size_t e = 0; e < events.size(); ++e) {
       const PooledResult single = pool.SolveEvent(static_cast<int>(e), best.parameters);
       artefact::ComplianceFit::Event event;
-      event.phase = events[e].phase;
+      event.touch = events[e].touch;
       event.compliance_rad_per_Nm = Eigen::VectorXd::Constant(skeleton_.nv(), kNone);
       event.chi2_per_dof = single.event_chi2_per_dof[0];
       for (int i = 0; i < Joints(); ++i) {
@@ -441,7 +445,7 @@ Result<ReferencePrior> PriorFor(const recording::ClipSource& clip, const model::
     return options.reference_prior;
   }
   std::vector<TimeRange> busy;
-  for (const artefact::ContactPhase& p : contact.phases) busy.push_back({p.onset, p.release});
+  for (const artefact::Touch& p : contact.touches) busy.push_back({p.onset, p.release});
   // Strokes in the air bend as strokes on the plate would have; a range of motion bends far more
   // and would teach a prior that says little.
   std::vector<TimeRange> strokes;
@@ -463,13 +467,6 @@ Result<ReferencePrior> PriorFor(const recording::ClipSource& clip, const model::
 }
 
 }  // namespace
-
-std::string DynamicEstimatorSummary::Brief() const {
-  std::string text =
-      "compliance: " + std::to_string(used) + " of " + std::to_string(events) + " events used";
-  for (const std::string& note : notes) text += "; " + note;
-  return text;
-}
 
 Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOptions& options) {
   Issues issues;
@@ -526,18 +523,24 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
                  "compliance: step_s must be positive and prior_degree above free_degree"};
   }
   DynamicCompliance out;
-  out.summary.events = static_cast<int>(contact.phases.size());
-  if (contact.phases.empty()) {
+  out.summary.events = static_cast<int>(contact.touches.size());
+  if (contact.touches.empty()) {
     return Error{ErrorCode::kUnidentifiable,
                  "compliance: the take holds no contact; nothing says how the hand gives way"};
   }
-  HANDHOLD_ASSIGN(const ForceSignal force, ForceSignal::Open(clip, options.force_sensor));
+  // The sensors that the touches were measured with, never another of the clip.
+  SensorSignals forces;
+  for (const artefact::Touch& touch : contact.touches) {
+    if (forces.count(touch.sensor) > 0) continue;
+    HANDHOLD_ASSIGN(ForceSignal force, ForceSignal::Open(clip, touch.sensor));
+    forces.emplace(touch.sensor, std::move(force));
+  }
   HANDHOLD_ASSIGN(const SmoothPoses smooth,
                   SmoothPoseTrack(skeleton, pose, options.pose_cutoff_Hz));
   HANDHOLD_ASSIGN(const ReferencePrior prior, PriorFor(clip, skeleton, pose, contact, options));
   out.summary.notes.push_back("reference prior from " + prior.source);
 
-  const std::vector<int> dofs = FittedDofs(skeleton, contact.phases.front().body);
+  const std::vector<int> dofs = FittedDofs(skeleton, contact.touches.front().a.body);
   PooledOptions pooled;
   pooled.free_degree = options.free_degree;
   pooled.prior_variance = options.prior_variance_factor * prior.variance(dofs, Eigen::all);
@@ -553,10 +556,10 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
       return !cancelled;
     };
   }
-  EventMaker maker(skeleton, pose, contact, force, smooth, options, dofs);
+  EventMaker maker(skeleton, pose, contact, forces, smooth, options, dofs);
   std::vector<std::vector<ComplianceEvent>> events;
-  for (size_t p = 0; p < contact.phases.size(); ++p) {
-    const std::string& task = contact.phases[p].task;
+  for (size_t p = 0; p < contact.touches.size(); ++p) {
+    const std::string& task = contact.touches[p].task;
     size_t which = 0;
     while (which < out.fits.size() && out.fits[which].task != task) ++which;
     if (which == out.fits.size()) {

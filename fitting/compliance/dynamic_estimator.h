@@ -49,7 +49,6 @@ struct RefusalRule {
 };
 
 struct DynamicEstimatorOptions {
-  std::string force_sensor;  ///< empty: the clip's first
   Duration before = Duration::Milliseconds(100);
   /// Reflexes may begin later; and the longer, the more of the stroke's own bend, the same in every
   /// stroke, is left to the polynomials (README, Decisions).
@@ -75,19 +74,9 @@ struct DynamicEstimatorOptions {
   std::function<bool()> keep_going = {};
 };
 
-struct DynamicEstimatorSummary {
-  int events = 0, used = 0;
-  std::vector<std::string> notes;  ///< what was decided on the way: prior's source, shift grid, ...
-  /// Per task in order of the fits: log C with one T per joint, its sd, and the chi-square gained.
-  std::vector<Eigen::VectorXd> log_compliance_own_T, sd_own_T;
-  std::vector<double> chi2_gain_own_T;
-  Issues issues;  ///< OddNuisances of every fit
-  std::string Brief() const;
-};
-
 struct DynamicCompliance {
   std::vector<artefact::ComplianceFit> fits;  ///< one per task, estimator "dynamic"
-  DynamicEstimatorSummary summary;
+  artefact::DynamicSummary summary;
 };
 
 /// Below this a fit's chi-square per degree of freedom is as odd as above the refusal rule's: the
@@ -109,5 +98,34 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
                                                const artefact::PoseTrack& pose,
                                                const artefact::ContactTrack& contact,
                                                const DynamicEstimatorOptions& options = {});
+
+template <typename A>
+void Visit(A& a, RefusalRule& o) {
+  a.Field("max_sd_log", o.max_sd_log);
+  a.Field("floor_from_tip", o.floor_from_tip);
+  a.Field("max_event_chi2_per_dof", o.max_event_chi2_per_dof);
+  a.Field("max_fit_chi2_per_dof", o.max_fit_chi2_per_dof);
+  a.Field("shared_time_constant_chance", o.shared_time_constant_chance);
+  a.Field("rigid_chi2", o.rigid_chi2);
+}
+template <typename A>
+void Visit(A& a, DynamicEstimatorOptions& o) {
+  a.Field("before_ns", o.before);
+  a.Field("after_ns", o.after);
+  a.Field("force_before_ns", o.force_before);
+  a.Field("step_s", o.step_s);
+  a.Field("cutoff_Hz", o.cutoff_Hz);
+  a.Field("pose_cutoff_Hz", o.pose_cutoff_Hz);
+  a.Field("free_degree", o.free_degree);
+  a.Field("prior_degree", o.prior_degree);
+  a.Field("prior_variance_factor", o.prior_variance_factor);
+  a.Field("reference_prior", o.reference_prior);
+  a.Field("inertia_sd_log", o.inertia_sd_log);
+  a.Field("time_shift_sd_s", o.time_shift_sd_s);
+  a.Field("time_shift_search_s", o.time_shift_search_s);
+  a.Field("single_events", o.single_events);
+  a.Field("refusal", o.refusal);
+  a.Skip(o.keep_going);
+}
 
 }  // namespace handhold::fitting

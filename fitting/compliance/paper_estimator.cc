@@ -119,38 +119,38 @@ Result<std::vector<artefact::ComplianceFit>> FitPaperCompliance(
   std::vector<std::vector<Pool>> pools;
   const double reach =
       std::max(options.before.seconds(), options.skip.seconds() + options.after.seconds());
-  for (size_t p = 0; p < contact.phases.size(); ++p) {
-    const artefact::ContactPhase& phase = contact.phases[p];
+  for (size_t p = 0; p < contact.touches.size(); ++p) {
+    const artefact::Touch& touch = contact.touches[p];
     size_t which = 0;
-    while (which < fits.size() && fits[which].task != phase.task) ++which;
+    while (which < fits.size() && fits[which].task != touch.task) ++which;
     if (which == fits.size()) {
       fits.push_back({});
       fits.back().estimator = "paper";
-      fits.back().task = phase.task;
+      fits.back().task = touch.task;
       pools.emplace_back(static_cast<size_t>(nv));
     }
     artefact::ComplianceFit& fit = fits[which];
     const Duration window = Duration::FromSeconds(reach) + Duration::Milliseconds(1);
     const auto first =
-        std::lower_bound(pose.times.begin(), pose.times.end(), phase.onset - window) -
+        std::lower_bound(pose.times.begin(), pose.times.end(), touch.onset - window) -
         pose.times.begin();
-    const auto last = std::upper_bound(pose.times.begin(), pose.times.end(), phase.onset + window) -
+    const auto last = std::upper_bound(pose.times.begin(), pose.times.end(), touch.onset + window) -
                       pose.times.begin();
-    const auto touch =
-        std::lower_bound(pose.times.begin(), pose.times.end(), phase.onset) - pose.times.begin();
-    if (last - first < 4 || touch >= last) {
+    const auto at_onset =
+        std::lower_bound(pose.times.begin(), pose.times.end(), touch.onset) - pose.times.begin();
+    if (last - first < 4 || at_onset >= last) {
       fit.discarded.push_back({static_cast<int>(p), "", kNone, "too few frames around the onset"});
       continue;
     }
     std::vector<double> t;
     Eigen::MatrixXd theta(last - first, nv), tau(last - first, nv);
     for (auto k = first; k < last; ++k) {
-      t.push_back((pose.times[static_cast<size_t>(k)] - phase.onset).seconds());
-      theta.row(k - first) = skeleton.Difference(pose.q.col(touch), pose.q.col(k)).transpose();
+      t.push_back((pose.times[static_cast<size_t>(k)] - touch.onset).seconds());
+      theta.row(k - first) = skeleton.Difference(pose.q.col(at_onset), pose.q.col(k)).transpose();
       tau.row(k - first) = contact.tau_Nm.col(k).transpose();
     }
     artefact::ComplianceFit::Event event;
-    event.phase = static_cast<int>(p);
+    event.touch = static_cast<int>(p);
     event.compliance_rad_per_Nm = Eigen::VectorXd::Constant(nv, kNone);
     bool any = false;
     for (int j = 0; j < nv; ++j) {

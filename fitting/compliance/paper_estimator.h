@@ -59,4 +59,13 @@ Result<std::vector<artefact::ComplianceFit>> FitPaperCompliance(
     const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
     const artefact::ContactTrack& contact, const PaperEstimatorOptions& options = {});
 
+template <typename A>
+void Visit(A& a, PaperEstimatorOptions& o) {
+  a.Field("before_ns", o.before);
+  a.Field("after_ns", o.after);
+  a.Field("skip_ns", o.skip);
+  a.Field("degree", o.degree);
+  a.Field("undetermined_sd", o.undetermined_sd);
+}
+
 }  // namespace handhold::fitting

@@ -20,7 +20,7 @@ namespace handhold::fitting {
 
 /// One contact event. Times are relative to its onset, seconds.
 struct ComplianceEvent {
-  int phase = 0;  ///< index into ContactTrack::phases, handed through
+  int touch = 0;  ///< index into ContactTrack::touches, handed through
   double tau_begin_s = 0.0, tau_step_s = 5e-4;
   Eigen::MatrixXd tau_Nm;  ///< n x steps; reaches past the last frame by the largest shift
   Eigen::MatrixXd mass;    ///< n x n at the contact posture

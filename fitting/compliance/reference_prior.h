@@ -44,4 +44,13 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
 /// The stretches of `range` outside `busy` ranges widened by `margin` on both sides.
 std::vector<TimeRange> FreeStretches(TimeRange range, std::vector<TimeRange> busy, Duration margin);
 
+template <typename A>
+void Visit(A& a, ReferencePrior& o) {
+  a.Field("variance", o.variance);
+  a.Field("correlation", o.correlation);
+  a.Field("window_ns", o.window);
+  a.Field("windows", o.windows);
+  a.Field("source", o.source);
+}
+
 }  // namespace handhold::fitting

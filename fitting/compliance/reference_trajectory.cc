@@ -19,7 +19,7 @@ using artefact::InteractionTrajectory;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 const Duration kTaper = Duration::Milliseconds(6);  ///< torque fades in and out over this: noise at
-                                                    ///< a phase's ends is no step of theta_r
+                                                    ///< a touch's ends is no step of theta_r
 constexpr int kSubsteps = 4;
 
 class TrajectoryMaker {
@@ -36,11 +36,13 @@ class TrajectoryMaker {
   Result<ReferenceTrajectoryFit> Make(const std::vector<ComplianceFit>& fits) {
     InteractionTrajectory& t = out_.trajectory;
     t.dof_names = skeleton_.dof_names();
+    t.hand = pose_.hand;
     t.skeleton_hash = pose_.skeleton_hash;
     t.times = pose_.times;
     t.q = pose_.q;
     t.fits = fits;
     t.assumed.assign(static_cast<size_t>(nv_), 0);
+    HANDHOLD_ASSIGN(touch_of_frame_, artefact::TouchOfFrame(contact_));
     HANDHOLD_TRY(ChooseCompliance(fits));
     SpreadOverFrames();
     Equation1();
@@ -59,16 +61,16 @@ class TrajectoryMaker {
     return nullptr;
   }
 
-  /// C, T and inertia scale of every phase; refusals and assumptions noted.
+  /// C, T and inertia scale of every touch; refusals and assumptions noted.
   Status ChooseCompliance(const std::vector<ComplianceFit>& fits) {
     HANDHOLD_TRY(CheckAssumed(options_.assume_compliance));
     HANDHOLD_TRY(CheckAssumed(options_.assume_within_bounds));
-    dynamic_ = !contact_.phases.empty();
-    for (const artefact::ContactPhase& phase : contact_.phases) {
-      const ComplianceFit* fit = Find(fits, phase.task);
+    dynamic_ = !contact_.touches.empty();
+    for (const artefact::Touch& touch : contact_.touches) {
+      const ComplianceFit* fit = Find(fits, touch.task);
       if (fit == nullptr) {
         return Error{ErrorCode::kInvalid, "no fit of estimator '" + options_.estimator +
-                                              "' for task '" + phase.task + "'"};
+                                              "' for task '" + touch.task + "'"};
       }
       Eigen::VectorXd c(nv_);
       for (int j = 0; j < nv_; ++j) {
@@ -86,10 +88,10 @@ class TrajectoryMaker {
           }
         }
       }
-      phase_compliance_.push_back(c);
-      phase_time_constant_.push_back(fit->time_constant_s.value_or(0.0));
-      phase_inertia_.push_back(fit->inertia_scale.value_or(1.0));
-      phase_shift_.push_back(fit->time_shift_s.value_or(0.0));
+      touch_compliance_.push_back(c);
+      touch_time_constant_.push_back(fit->time_constant_s.value_or(0.0));
+      touch_inertia_.push_back(fit->inertia_scale.value_or(1.0));
+      touch_shift_.push_back(fit->time_shift_s.value_or(0.0));
       dynamic_ = dynamic_ && fit->time_constant_s.has_value();
     }
     return {};
@@ -124,38 +126,38 @@ class TrajectoryMaker {
     if (std::find(list->begin(), list->end(), name) == list->end()) list->push_back(name);
   }
 
-  /// The nearest phase in time of every frame.
+  /// The nearest touch in time of every frame.
   void SpreadOverFrames() {
     InteractionTrajectory& t = out_.trajectory;
     t.compliance_rad_per_Nm.setConstant(nv_, frames_, kNone);
     t.time_constant_s.setZero(frames_);
     nearest_.assign(static_cast<size_t>(frames_), -1);
-    if (contact_.phases.empty()) return;
+    if (contact_.touches.empty()) return;
     size_t p = 0;
     for (Eigen::Index k = 0; k < frames_; ++k) {
       const Timestamp at = pose_.times[static_cast<size_t>(k)];
       auto distance = [&](size_t i) {
-        const artefact::ContactPhase& phase = contact_.phases[i];
-        return at < phase.onset     ? phase.onset - at
-               : at > phase.release ? at - phase.release
+        const artefact::Touch& touch = contact_.touches[i];
+        return at < touch.onset     ? touch.onset - at
+               : at > touch.release ? at - touch.release
                                     : Duration();
       };
-      while (p + 1 < contact_.phases.size() && distance(p + 1) <= distance(p)) ++p;
+      while (p + 1 < contact_.touches.size() && distance(p + 1) <= distance(p)) ++p;
       nearest_[static_cast<size_t>(k)] = static_cast<int>(p);
-      t.compliance_rad_per_Nm.col(k) = phase_compliance_[p];
-      t.time_constant_s[k] = dynamic_ ? phase_time_constant_[p] : 0.0;
+      t.compliance_rad_per_Nm.col(k) = touch_compliance_[p];
+      t.time_constant_s[k] = dynamic_ ? touch_time_constant_[p] : 0.0;
     }
   }
 
-  /// tau of a frame, faded at its phase's ends; 0 where C is unknown, so that theta_r stays theta
+  /// tau of a frame, faded at its touch's ends; 0 where C is unknown, so that theta_r stays theta
   /// there.
   Eigen::VectorXd Torque(Eigen::Index k) const {
-    const int p = contact_.phase[static_cast<size_t>(k)];
+    const int p = touch_of_frame_[static_cast<size_t>(k)];
     if (p < 0) return Eigen::VectorXd::Zero(nv_);
-    const artefact::ContactPhase& phase = contact_.phases[static_cast<size_t>(p)];
+    const artefact::Touch& touch = contact_.touches[static_cast<size_t>(p)];
     const Timestamp at = pose_.times[static_cast<size_t>(k)];
-    const double in = (at - phase.onset).seconds() / kTaper.seconds(),
-                 out = (phase.release - at).seconds() / kTaper.seconds();
+    const double in = (at - touch.onset).seconds() / kTaper.seconds(),
+                 out = (touch.release - at).seconds() / kTaper.seconds();
     return std::clamp(std::min(in, out), 0.0, 1.0) * contact_.tau_Nm.col(k);
   }
 
@@ -165,7 +167,7 @@ class TrajectoryMaker {
     InteractionTrajectory& t = out_.trajectory;
     t.q_reference = pose_.q;
     for (Eigen::Index k = 0; k < frames_; ++k) {
-      if (contact_.phase[static_cast<size_t>(k)] < 0) continue;
+      if (touch_of_frame_[static_cast<size_t>(k)] < 0) continue;
       const Eigen::VectorXd bend = Known(t.compliance_rad_per_Nm.col(k)).cwiseProduct(Torque(k));
       t.q_reference.col(k) = skeleton_.Integrate(pose_.q.col(k), -bend);
     }
@@ -182,8 +184,8 @@ class TrajectoryMaker {
     for (Eigen::Index k = 1; k < frames_; ++k) {
       const double frame_s =
           (pose_.times[static_cast<size_t>(k)] - pose_.times[static_cast<size_t>(k - 1)]).seconds();
-      since = contact_.phase[static_cast<size_t>(k)] >= 0 ? Duration()
-                                                          : since + Duration::FromSeconds(frame_s);
+      since = touch_of_frame_[static_cast<size_t>(k)] >= 0 ? Duration()
+                                                           : since + Duration::FromSeconds(frame_s);
       // A gap of frames, or rest again: the deviation starts anew from 0.
       if (since >= options_.settle || frame_s > 0.05) {
         stepper.Reset();
@@ -193,14 +195,14 @@ class TrajectoryMaker {
       if (step_s == 0.0)
         step_s = frame_s / kSubsteps;  // equal steps within a run; a clock's few ppm do not matter
       const auto p = static_cast<size_t>(nearest_[static_cast<size_t>(k)]);
-      const DeviationParameters parameters{Known(phase_compliance_[p]),
-                                           Eigen::VectorXd::Constant(nv_, phase_time_constant_[p]),
-                                           phase_inertia_[p]};
+      const DeviationParameters parameters{Known(touch_compliance_[p]),
+                                           Eigen::VectorXd::Constant(nv_, touch_time_constant_[p]),
+                                           touch_inertia_[p]};
       model::MassMatrix<double>(skeleton_, Eigen::VectorXd(pose_.q.col(k)), &data, mass);
       const int count = std::max(1, static_cast<int>(std::lround(frame_s / step_s)));
       for (int s = 1; s <= count; ++s) {
         stepper.Step(mass,
-                     ShiftedTorque(k, static_cast<double>(s) / count, frame_s, phase_shift_[p]),
+                     ShiftedTorque(k, static_cast<double>(s) / count, frame_s, touch_shift_[p]),
                      step_s, parameters);
       }
       t.q_reference_dynamic.col(k) = skeleton_.Integrate(pose_.q.col(k), -stepper.deviation());
@@ -244,33 +246,33 @@ class TrajectoryMaker {
 
   void Check() {
     InteractionTrajectory& t = out_.trajectory;
-    const auto phases = static_cast<Eigen::Index>(contact_.phases.size());
-    t.extrapolation_rms_rad.setConstant(phases, nv_, kNone);
+    const auto touches = static_cast<Eigen::Index>(contact_.touches.size());
+    t.extrapolation_rms_rad.setConstant(touches, nv_, kNone);
     std::vector<double> all;
-    for (Eigen::Index p = 0; p < phases; ++p) {
-      const artefact::ContactPhase& phase = contact_.phases[static_cast<size_t>(p)];
-      const auto begin = Index(phase.onset - options_.extrapolation_from),
-                 touch = Index(phase.onset);
-      const auto end = Index(phase.onset + options_.extrapolation), release = Index(phase.release);
-      Jump(touch, &out_.summary.onset_jump_rad);
+    for (Eigen::Index p = 0; p < touches; ++p) {
+      const artefact::Touch& touch = contact_.touches[static_cast<size_t>(p)];
+      const auto begin = Index(touch.onset - options_.extrapolation_from),
+                 at_onset = Index(touch.onset);
+      const auto end = Index(touch.onset + options_.extrapolation), release = Index(touch.release);
+      Jump(at_onset, &out_.summary.onset_jump_rad);
       Jump(release, &out_.summary.release_jump_rad);
-      if (touch - begin < 5 || end - touch < 3) continue;
-      const Eigen::VectorXd origin = pose_.q.col(touch);
+      if (at_onset - begin < 5 || end - at_onset < 3) continue;
+      const Eigen::VectorXd origin = pose_.q.col(at_onset);
       for (int j = 0; j < nv_; ++j) {
         std::vector<double> time, angle;
-        for (auto k = begin; k < touch; ++k) {
-          time.push_back((pose_.times[static_cast<size_t>(k)] - phase.onset).seconds());
+        for (auto k = begin; k < at_onset; ++k) {
+          time.push_back((pose_.times[static_cast<size_t>(k)] - touch.onset).seconds());
           angle.push_back(skeleton_.Difference(origin, pose_.q.col(k))[j]);
         }
         auto line = FitPolynomial(time, angle, 2, 0.0);
         if (!line) continue;
         double sum = 0;
-        for (auto k = touch; k < end; ++k) {
-          const double at = (pose_.times[static_cast<size_t>(k)] - phase.onset).seconds();
+        for (auto k = at_onset; k < end; ++k) {
+          const double at = (pose_.times[static_cast<size_t>(k)] - touch.onset).seconds();
           sum +=
               std::pow(skeleton_.Difference(origin, t.q_reference.col(k))[j] - line->Value(at), 2);
         }
-        t.extrapolation_rms_rad(p, j) = std::sqrt(sum / static_cast<double>(end - touch));
+        t.extrapolation_rms_rad(p, j) = std::sqrt(sum / static_cast<double>(end - at_onset));
         all.push_back(t.extrapolation_rms_rad(p, j));
       }
     }
@@ -301,23 +303,14 @@ class TrajectoryMaker {
   Eigen::Index frames_;
   int nv_;
   bool dynamic_ = false;
-  std::vector<Eigen::VectorXd> phase_compliance_;
-  std::vector<double> phase_time_constant_, phase_inertia_, phase_shift_;
+  std::vector<int> touch_of_frame_;  ///< -1: free
+  std::vector<Eigen::VectorXd> touch_compliance_;
+  std::vector<double> touch_time_constant_, touch_inertia_, touch_shift_;
   std::vector<int> nearest_;
   ReferenceTrajectoryFit out_;
 };
 
 }  // namespace
-
-std::string ReferenceTrajectorySummary::Brief() const {
-  char text[256];
-  std::snprintf(text, sizeof text,
-                "reference: steps at onset %.4f, at release %.4f rad; against extrapolation %.4f "
-                "rad (median); %d refused, %d assumed",
-                onset_jump_rad, release_jump_rad, extrapolation_median_rad,
-                static_cast<int>(refused.size()), static_cast<int>(assumed.size()));
-  return text;
-}
 
 Result<ReferenceTrajectoryFit> MakeInteractionTrajectory(
     const model::Skeleton& skeleton, const artefact::PoseTrack& pose,

@@ -3,8 +3,8 @@
 ///
 /// theta_r = theta - C tau (eq. 1), and beside it theta_r = theta - d with d from the dynamics of
 /// deviation.h. Do not mix: the first has absorbed damping and wants quasi-static replay; the
-/// second wants the damped one. Free of contact both are theta. Between contact phases the C of the
-/// nearest phase holds. Tests: tests/fitting/compliance/dynamic_estimator_test.cc.
+/// second wants the damped one. Free of contact both are theta. Between contact touches the C of
+/// the nearest touch holds. Tests: tests/fitting/compliance/dynamic_estimator_test.cc.
 #pragma once
 
 #include <map>
@@ -43,19 +43,9 @@ struct ReferenceTrajectoryOptions {
   double cutoff_Hz = 50.0;
 };
 
-struct ReferenceTrajectorySummary {
-  double onset_jump_rad = 0.0, release_jump_rad = 0.0;  ///< largest step of theta_r between frames
-                                                        ///< there, less theta's own
-  double extrapolation_median_rad = 0.0;
-  std::vector<std::string> refused;  ///< dofs without a value in at least one task
-  std::vector<std::string> assumed;
-  Issues issues;
-  std::string Brief() const;
-};
-
 struct ReferenceTrajectoryFit {
   artefact::InteractionTrajectory trajectory;  ///< provenance left to the caller
-  ReferenceTrajectorySummary summary;
+  artefact::ReferenceSummary summary;
 };
 
 /// `fits`: those of all estimators and tasks; all are kept in the result. Fails with kInvalid
@@ -74,5 +64,18 @@ double HeldToBounds(const artefact::JointCompliance& refused, double value);
 /// names begin with wrist, mp, pip, dip (after any "R.index." prefix; mcp counts as mp), flexion
 /// only. Empty for others.
 std::map<std::string, double> Table1Exploring(const model::Skeleton& skeleton);
+
+template <typename A>
+void Visit(A& a, ReferenceTrajectoryOptions& o) {
+  a.Field("estimator", o.estimator);
+  a.Field("assume_compliance_rad_per_Nm", o.assume_compliance);
+  a.Field("assume_within_bounds_rad_per_Nm", o.assume_within_bounds);
+  a.Field("compliance_factor", o.compliance_factor);
+  a.Field("assumed_factor", o.assumed_factor);
+  a.Field("extrapolation_ns", o.extrapolation);
+  a.Field("extrapolation_from_ns", o.extrapolation_from);
+  a.Field("settle_ns", o.settle);
+  a.Field("cutoff_Hz", o.cutoff_Hz);
+}
 
 }  // namespace handhold::fitting

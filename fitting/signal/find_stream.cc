@@ -20,11 +20,29 @@ std::string StreamsOf(const recording::ClipSource& clip) {
   return all;
 }
 
+std::string Listed(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
+  return all;
+}
+
 }  // namespace
 
 Result<std::vector<const recording::StreamInfo*>> FindMarkerStreams(
     const recording::ClipSource& clip, const std::string& name) {
-  const recording::StreamInfo* first = clip.FirstOfKind(recording::StreamKind::kMarkers);
+  const recording::StreamInfo* first = nullptr;
+  std::vector<std::string> marker_streams;
+  for (const recording::StreamInfo& stream : clip.streams()) {
+    if (stream.kind != recording::StreamKind::kMarkers) continue;
+    if (first == nullptr) first = &stream;
+    if (std::find(marker_streams.begin(), marker_streams.end(), stream.name) ==
+        marker_streams.end())
+      marker_streams.push_back(stream.name);
+  }
+  if (name.empty() && marker_streams.size() > 1) {
+    return Error{ErrorCode::kInvalid, "the clip has several marker streams, name the one to use: " +
+                                          Listed(marker_streams)};
+  }
   if (name.empty() && first == nullptr) {
     return Error{ErrorCode::kNotFound, "the clip has no marker stream (" + StreamsOf(clip) +
                                            "): choose a clip with labelled markers"};
@@ -52,6 +70,13 @@ Result<const recording::ForceSensor*> FindForceSensor(const recording::ClipSourc
                  "the clip has no force sensor (" + StreamsOf(clip) +
                      "): choose a clip that was recorded with one; a stream of forces becomes one "
                      "by its calibration and pose in the rig file"};
+  }
+  if (name.empty() && sensors.size() > 1) {
+    std::vector<std::string> names;
+    for (const recording::ForceSensor& s : sensors) names.push_back(s.name);
+    return Error{
+        ErrorCode::kInvalid,
+        "the clip has several force sensors, name the one to use (--sensor): " + Listed(names)};
   }
   const recording::ForceSensor* sensor =
       name.empty() ? &sensors.front() : clip.FindForceSensor(name);

@@ -13,13 +13,15 @@
 
 namespace handhold::fitting {
 
-/// All epochs of the marker stream `name`; empty: of the clip's first. kNotFound names the clip's
-/// streams, kInvalid a stream that holds no markers.
+/// All epochs of the marker stream `name`; empty: of the clip's only one. kNotFound names the
+/// clip's streams, kInvalid a stream that holds no markers, or those there are when several could
+/// be meant.
 Result<std::vector<const recording::StreamInfo*>> FindMarkerStreams(
     const recording::ClipSource& clip, const std::string& name);
 
-/// The force sensor `name`, with a stream in the clip; empty: the clip's first. kNotFound names the
-/// clip's force sensors, or its streams where it has none.
+/// The force sensor `name`, with a stream in the clip; empty: the clip's only one. kNotFound names
+/// the clip's force sensors, or its streams where it has none; kInvalid when several could be
+/// meant.
 Result<const recording::ForceSensor*> FindForceSensor(const recording::ClipSource& clip,
                                                       const std::string& name);
 

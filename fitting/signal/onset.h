@@ -37,4 +37,11 @@ struct Kink {
 Result<Kink> FitKink(std::span<const double> t, std::span<const double> force, double crossing_s,
                      bool backwards = false, const KinkOptions& options = {});
 
+template <typename A>
+void Visit(A& a, KinkOptions& o) {
+  a.Field("after_s", o.after_s);
+  a.Field("before_s", o.before_s);
+  a.Field("clear_chi2", o.clear_chi2);
+}
+
 }  // namespace handhold::fitting

@@ -91,4 +91,14 @@ class ForceSignal {
   int knock_count_ = 0;
 };
 
+template <typename A>
+void Visit(A& a, TouchOptions& o) {
+  a.Field("enter_N", o.enter_N);
+  a.Field("leave_N", o.leave_N);
+  a.Field("shortest_ns", o.shortest);
+  a.Field("bounce_ns", o.bounce);
+  a.Field("baseline_reach_ns", o.baseline_reach);
+  a.Field("kink", o.kink);
+}
+
 }  // namespace handhold::fitting

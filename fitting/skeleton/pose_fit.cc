@@ -219,8 +219,9 @@ class TakeFitter {
   double squares_ = 0.0, dof_ = 0.0;
 };
 
-MarkerAgreement Agreement(std::string marker, std::vector<double> lengths_m) {
-  MarkerAgreement out{.marker = std::move(marker), .frames = static_cast<int>(lengths_m.size())};
+artefact::MarkerAgreement Agreement(std::string marker, std::vector<double> lengths_m) {
+  artefact::MarkerAgreement out{.marker = std::move(marker),
+                                .frames = static_cast<int>(lengths_m.size())};
   if (lengths_m.empty()) return out;
   double squares = 0;
   for (const double r : lengths_m) squares += r * r;
@@ -249,7 +250,7 @@ void TakeFitter::TellHeld() {
 /// A hand that leaves much more than the take's own noise: do two labels stand for each other, in
 /// the frames that lie worst?
 void TakeFitter::LookForSwaps() {
-  PoseFitSummary& summary = out_.summary;
+  artefact::PoseSummary& summary = out_.summary;
   const double noise_m = std::sqrt(3.0) * summary.take_sd_m;  // of a distance
   const auto suspicious = [&](const LabelledFrame& f) {
     return f.rms_m > kSuspiciousNoiseRatio * noise_m;
@@ -273,7 +274,7 @@ void TakeFitter::LookForSwaps() {
 }
 
 Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
-  PoseFitSummary& summary = out_.summary;
+  artefact::PoseSummary& summary = out_.summary;
   artefact::PoseTrack& track = out_.track;
   const auto frames = static_cast<Eigen::Index>(poses_.size());
   summary.fitted = static_cast<int>(frames);
@@ -349,16 +350,6 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
 }
 
 }  // namespace
-
-std::string PoseFitSummary::Brief() const {
-  char text[256];
-  std::snprintf(text, sizeof text,
-                "pose: %d of %d frames, markers %.3f mm RMS (one axis %.3f), %d outliers, %d not "
-                "determined, %d at a limit",
-                fitted, frames, 1e3 * marker_rms_m, 1e3 * marker_sd_m, outliers,
-                frames_underdetermined, frames_at_limit);
-  return text;
-}
 
 Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton& skeleton,
                         const PoseFitOptions& options) {

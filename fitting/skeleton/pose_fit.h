@@ -35,7 +35,7 @@ struct PoseFitOptions {
   bool estimate_noise = true;     ///< marker noise from the residuals of this take; information is
                                   ///< scaled by it
   /// Markers of the skeleton that the fit must do without, and what it then says of them: how far
-  /// from where they were measured it puts them (PoseFitSummary::left_out).
+  /// from where they were measured it puts them (artefact::PoseSummary::left_out).
   std::vector<std::string> leave_out = {};
   /// A marker further than this from its modelled place is left out of its frame and the frame
   /// solved again (ghosts, swaps).
@@ -48,38 +48,9 @@ struct PoseFitOptions {
   std::function<bool(double)> progress = {};
 };
 
-/// How far a marker lies from where the hand puts it, over its frames.
-struct MarkerAgreement {
-  std::string marker;
-  int frames = 0;
-  double rms_m = 0.0, median_m = 0.0, p95_m = 0.0;
-};
-
-struct PoseFitSummary {
-  int frames = 0;  ///< read
-  int fitted = 0;
-  double marker_sd_m = 0.0;   ///< one axis: as estimated, or as given
-  double marker_rms_m = 0.0;  ///< |measured - modelled|, over markers and frames
-  double marker_p99_m = 0.0;
-  double take_sd_m = 0.0;  ///< one axis, from jumps between frames alone (take_noise.h)
-  std::vector<MarkerAgreement> markers;   ///< those that were used, in the skeleton's order
-  std::vector<MarkerAgreement> left_out;  ///< PoseFitOptions::leave_out
-  int outliers = 0;                       ///< marker samples left out
-  int frames_at_limit = 0;
-  int frames_not_converged = 0;    ///< absent from the track
-  int frames_underdetermined = 0;  ///< at least one coordinate not determined
-  /// Coordinates that rest on their narrow range alone in some frames, with the sd that means:
-  /// "R.index.dip.rot: its range alone, +-2.9 degrees, in 100 % of frames".
-  std::vector<std::string> held_by_range;
-  std::vector<std::string> exchanged_labels;    ///< each pair, in words; also among the issues
-  std::vector<std::string> unmodelled_markers;  ///< in the stream, not on the skeleton: ignored
-  Issues issues;              ///< stretches not determined, naming times, dofs and missing markers
-  std::string Brief() const;  ///< one line
-};
-
 struct PoseFit {
   artefact::PoseTrack track;  ///< provenance left to the caller
-  PoseFitSummary summary;
+  artefact::PoseSummary summary;
 };
 
 /// Fails with kNotFound (no marker stream), kUnidentifiable (no frame determines the hand; says
@@ -87,5 +58,19 @@ struct PoseFit {
 /// of that (kFast). Memory: the track.
 Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton& skeleton,
                         const PoseFitOptions& options = {});
+
+template <typename A>
+void Visit(A& a, PoseFitOptions& o) {
+  a.Field("marker_stream", o.marker_stream);
+  a.Field("range_ns", o.range);
+  a.Choice("method", o.method, {"ceres", "fast"});
+  a.Field("solver", o.solver);
+  a.Field("estimate_noise", o.estimate_noise);
+  a.Field("leave_out", o.leave_out);
+  a.Field("outlier_m", o.outlier_m);
+  a.Field("whole_information_ns", o.whole_information);
+  a.Field("contacts_ns", o.contacts);
+  a.Skip(o.progress);
+}
 
 }  // namespace handhold::fitting

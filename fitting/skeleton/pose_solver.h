@@ -71,4 +71,14 @@ class PoseSolver {
   std::unique_ptr<Impl> impl_;
 };
 
+template <typename A>
+void Visit(A& a, PoseSolverOptions& o) {
+  a.Field("marker_sd_m", o.marker_sd_m);
+  a.Field("limit_sd_rad", o.limit_sd_rad);
+  a.Field("prior_sd_rad", o.prior_sd_rad);
+  a.Field("prior_sd_m", o.prior_sd_m);
+  a.Field("max_iterations", o.max_iterations);
+  a.Field("step_tolerance", o.step_tolerance);
+}
+
 }  // namespace handhold::fitting

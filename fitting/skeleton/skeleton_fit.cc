@@ -344,7 +344,7 @@ Result<Solved> Solve(const model::Skeleton& template_skeleton, const SkeletonFit
   }
   for (size_t m = 0; m < fitted.markers().size(); ++m) {
     const double rms_m = about.rms_of_marker_m()[static_cast<Eigen::Index>(m)];
-    summary.markers.emplace_back(fitted.markers()[m].name, rms_m);
+    summary.marker_rms_by_name_m[fitted.markers()[m].name] = rms_m;
   }
   return Solved{fitted, std::move(summary), adjustment.radius_change()};
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,7 +89,7 @@ struct SkeletonFitSummary {
   double marker_rms_m = 0.0;  ///< |measured - modelled|
   double marker_sd_m = 0.0;   ///< one axis, from the residual and its degrees of freedom
   double take_sd_m = 0.0;  ///< one axis, from jumps between frames alone (take_noise.h); 0: unknown
-  std::vector<std::pair<std::string, double>> markers;  ///< each marker's RMS, m
+  std::map<std::string, double> marker_rms_by_name_m;
   /// Over the frames in contact, 0 without: fingertip's surface to the touched surface, and the
   /// touched point to the wrench's axis.
   double contact_distance_rms_m = 0.0, contact_axis_rms_m = 0.0;
@@ -131,5 +132,51 @@ struct SkeletonFit {
 Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
                                 const model::Skeleton& template_skeleton,
                                 const SkeletonFitOptions& options = {});
+
+/// Without the surface, which is an input of its own.
+template <typename A>
+void Visit(A& a, SkeletonFitOptions& o) {
+  a.Field("marker_stream", o.marker_stream);
+  a.Field("range_ns", o.range);
+  a.Field("frames", o.frames);
+  a.Field("marker_sd_m", o.marker_sd_m);
+  a.Field("skin_m", o.skin_m);
+  a.Field("centre_prior_sd_m", o.centre_prior_sd_m);
+  a.Field("axis_prior_sd_rad", o.axis_prior_sd_rad);
+  a.Field("marker_prior_sd_m", o.marker_prior_sd_m);
+  a.Skip(o.surface);
+  a.Field("tip_frame", o.tip_frame);
+  a.Field("contact_frames", o.contact_frames);
+  a.Field("contact_force_N", o.contact_force_N);
+  a.Field("require_all", o.require_all);
+  a.Skip(o.keep_going);
+}
+template <typename A>
+void Visit(A& a, SegmentLength& o) {
+  a.Field("name", o.name);
+  a.Field("length_m", o.length_m);
+  a.Field("sd_m", o.sd_m);
+  a.Field("template_m", o.template_m);
+  a.Field("source", o.source);
+}
+template <typename A>
+void Visit(A& a, SkeletonFitSummary& o) {
+  a.Field("frames", o.frames);
+  a.Field("contact_frames", o.contact_frames);
+  a.Field("marker_rms_m", o.marker_rms_m);
+  a.Field("marker_sd_m", o.marker_sd_m);
+  a.Field("take_sd_m", o.take_sd_m);
+  a.Field("marker_rms_by_name_m", o.marker_rms_by_name_m);
+  a.Field("held_by_range", o.held_by_range);
+  a.Field("contact_distance_rms_m", o.contact_distance_rms_m);
+  a.Field("contact_axis_rms_m", o.contact_axis_rms_m);
+  a.Field("parameter_names", o.parameter_names);
+  a.Field("parameter_change", o.parameter_change);
+  a.Field("covariance", o.covariance);
+  a.Field("lengths", o.lengths);
+  a.Field("gauges", o.gauges);
+  a.Field("undetermined", o.undetermined);
+  a.Field("issues", o.issues);
+}
 
 }  // namespace handhold::fitting

@@ -140,4 +140,13 @@ class ContactProblem {
   std::vector<Remembered> now_;
 };
 
+template <typename A>
+void Visit(A& a, SolveOptions& o) {
+  a.Choice("solver", o.solver, {"lemke, then gauss-seidel", "gauss-seidel"});
+  a.Field("sides", o.sides);
+  a.Field("lcp", o.lcp);
+  a.Field("max_sweeps", o.max_sweeps);
+  a.Field("tolerance_N", o.tolerance_N);
+}
+
 }  // namespace handhold::synthesis

@@ -52,4 +52,10 @@ struct LcpWorkspace {
 LcpSummary SolveLcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const LcpOptions& options,
                     LcpWorkspace* workspace, Eigen::VectorXd* z);
 
+template <typename A>
+void Visit(A& a, LcpOptions& o) {
+  a.Field("max_pivots", o.max_pivots);
+  a.Field("tie_tolerance", o.tie_tolerance);
+}
+
 }  // namespace handhold::synthesis

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "database/base/asked_range.h"
+#include "database/model/site.h"
 
 namespace handhold::synthesis {
 namespace {
@@ -98,21 +100,47 @@ Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTra
   return {};
 }
 
-void Record(const ContactSet& contacts, const StepResult& step, int frame,
-            artefact::Motion* motion) {
+void Record(const model::Skeleton& skeleton, std::span<const geometry::RigidTransform> X_WB,
+            const ContactSet& contacts, const StepResult& step, int frame,
+            const ReplayScene& scene, artefact::Motion* motion) {
+  const auto thing = [&](const ContactSide& side) -> artefact::Side {
+    const size_t at = (side.fixed() ? 0 : scene.fixed.size()) + static_cast<size_t>(side.index);
+    return {artefact::Side::Kind::kThing, motion->objects[at].name, "", 0};
+  };
   for (size_t i = 0; i < contacts.size(); ++i) {
-    if (contacts[i].a.kind != ContactSide::Kind::kLink) continue;
-    if (step.forces[i].f_onHand_W.norm() == 0.0) continue;
-    artefact::MotionContact c;
-    c.frame = frame;
-    c.body = contacts[i].a.index;
-    c.object = contacts[i].b.fixed() ? -1 : contacts[i].b.index;
-    c.p_W = contacts[i].p_W;
-    c.normal_W = contacts[i].normal_W;
-    c.f_onHand_W = step.forces[i].f_onHand_W;
-    c.slip_m_per_s = step.forces[i].slip_m_per_s;
-    motion->contacts.push_back(c);
+    const geometry::Vec3& f = step.forces[i].f_onHand_W;
+    if (f.norm() == 0.0) continue;
+    const Contact& contact = contacts[i];
+    artefact::Side a;
+    if (contact.a.kind == ContactSide::Kind::kLink) {
+      // The hand's skin faces against the touched surface's normal.
+      const geometry::Vec3 out_B =
+          -(X_WB[static_cast<size_t>(contact.a.index)].R.transpose() * contact.normal_W);
+      const int site = model::SiteAt(skeleton, contact.a.index, out_B);
+      a = {artefact::Side::Kind::kHand, motion->hands.front().name,
+           site < 0 ? "" : skeleton.sites()[static_cast<size_t>(site)].name, contact.a.index};
+    } else {
+      a = thing(contact.a);
+    }
+    artefact::ContactRow row;
+    row.frame = frame;
+    row.touch = motion->TouchBetween(a, thing(contact.b), motion->times[static_cast<size_t>(frame)]);
+    row.f_onA_W = f;
+    row.p_W = contact.p_W;
+    row.normal_W = contact.normal_W;
+    row.offset_m = contact.separation_m;
+    row.slip_m_per_s = step.forces[i].slip_m_per_s;
+    artefact::Touch& touch = motion->touches[static_cast<size_t>(row.touch)];
+    touch.peak_force_N = std::max(touch.peak_force_N, f.norm());
+    motion->rows.push_back(row);
   }
+}
+
+/// A name that no thing of the motion has: "mug", "mug.2".
+std::string FreeName(const artefact::Motion& motion, const std::string& prop) {
+  std::string name = prop;
+  for (int n = 2; motion.FindObject(name) != nullptr; ++n) name = prop + "." + std::to_string(n);
+  return name;
 }
 
 /// The hand begins at its reference: within a touch that lies inside what it touches.
@@ -152,6 +180,16 @@ Status AddColliders(const model::Skeleton& skeleton, const ReplayScene& scene,
 
 }  // namespace
 
+int UnsolvedSteps(const artefact::Motion& motion) {
+  const artefact::Series* unsolved = motion.FindSeries(kLcpUnsolved);
+  return unsolved == nullptr ? 0 : static_cast<int>(unsolved->values.sum());
+}
+
+double LargestResidual_rad(const artefact::Motion& motion) {
+  const artefact::Series* residual = motion.FindSeries(kEquilibriumResidual);
+  return residual == nullptr || residual->values.size() == 0 ? 0.0 : residual->values.maxCoeff();
+}
+
 Status CheckRange(const artefact::InteractionTrajectory& trajectory, const ReplayOptions& options) {
   if (trajectory.times.empty() || options.range.length() == Duration()) return {};
   const TimeRange there{trajectory.times.front(), trajectory.times.back()};
@@ -181,16 +219,21 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
   const int steps = static_cast<int>((end - begin).ns() / step.ns());
 
   artefact::Motion motion;
-  motion.skeleton_hash = trajectory.skeleton_hash;
-  motion.dof_names = skeleton.dof_names();
+  artefact::MotionHand& played = motion.hands.emplace_back();
+  if (!trajectory.hand.empty()) played.name = trajectory.hand;
+  played.skeleton_hash = trajectory.skeleton_hash;
+  played.dof_names = skeleton.dof_names();
   for (size_t d = 0; d < trajectory.assumed.size(); ++d) {
-    if (trajectory.assumed[d]) motion.assumed_dofs.push_back(skeleton.dof_names()[d]);
+    if (trajectory.assumed[d]) played.assumed_dofs.push_back(skeleton.dof_names()[d]);
   }
-  if (!scene.fixed.empty()) motion.surface = scene.fixed.front().prop.name;
+  for (const auto& fixed : scene.fixed)
+    motion.objects.push_back(
+        {FreeName(motion, fixed.prop.name), fixed.prop.name, "", {fixed.X_WP}});
   std::vector<MovingBody> bodies;
   for (const ReplayObject& object : scene.objects) {
     bodies.push_back({object.prop.mass, object.X_WP, object.V_P, geometry::Vec6::Zero()});
-    motion.objects.push_back({object.prop.name, {object.X_WP}});
+    motion.objects.push_back(
+        {FreeName(motion, object.prop.name), object.prop.name, "", {object.X_WP}});
   }
   ContactFinder finder;
   HANDHOLD_TRY(AddColliders(skeleton, scene, options, &finder));
@@ -204,11 +247,13 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
   HandStep hand;
   hand.q = hand.q_reference = hand.q_reference_next = sampler.Reference(begin);
   stepper.SetConfiguration(hand.q);
-  motion.q.resize(skeleton.nq(), steps + 1);
-  motion.equilibrium_residual_rad = Eigen::VectorXd::Zero(steps + 1);
-  motion.lcp_residual = Eigen::VectorXd::Zero(steps + 1);
+  Eigen::MatrixXd& q = motion.hands.front().q;
+  q.resize(skeleton.nq(), steps + 1);
+  for (const auto& [name, unit] : {std::pair{kEquilibriumResidual, "rad"},
+                                   std::pair{kLcpResidual, "N"}, std::pair{kLcpUnsolved, "1"}})
+    motion.series.push_back({name, unit, Eigen::VectorXd::Zero(steps + 1)});
   motion.times.push_back(begin);
-  motion.q.col(0) = hand.q;
+  q.col(0) = hand.q;
   for (int k = 1; k <= steps; ++k) {
     const Timestamp t = begin + step * k;
     hand.q_reference = hand.q_reference_next;
@@ -227,12 +272,13 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                        "assumed compliance within reason?"};
     }
     motion.times.push_back(t);
-    motion.q.col(k) = hand.q;
-    motion.equilibrium_residual_rad[k] = result.equilibrium_residual_rad;
-    motion.lcp_residual[k] = result.solve.residual_N;
-    motion.lcp_failures += !result.solve.solved();
-    for (size_t o = 0; o < bodies.size(); ++o) motion.objects[o].X_WP.push_back(bodies[o].X_WB);
-    Record(contacts, result, k, &motion);
+    q.col(k) = hand.q;
+    motion.series[0].values[k] = result.equilibrium_residual_rad;
+    motion.series[1].values[k] = result.solve.residual_N;
+    motion.series[2].values[k] = result.solve.solved() ? 0.0 : 1.0;
+    for (size_t o = 0; o < bodies.size(); ++o)
+      motion.objects[scene.fixed.size() + o].X_WP.push_back(bodies[o].X_WB);
+    Record(skeleton, stepper.X_WB(), contacts, result, k, scene, &motion);
     if (options.progress && k % 256 == 0 && !options.progress(static_cast<double>(k) / steps)) {
       return Error{ErrorCode::kCancelled, "replay cancelled"};
     }

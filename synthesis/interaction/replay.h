@@ -26,6 +26,16 @@ namespace handhold::synthesis {
 /// Raised with each [numbers] line of the CHANGELOG that concerns this step.
 inline constexpr int kReplayVersion = 4;
 
+/// Series of the motions made here: |theta_err| of Kry & Pai eq. 7, the scaled complementarity
+/// residual, and 1 where a step's problem was not solved.
+inline constexpr const char* kEquilibriumResidual = "equilibrium_residual";
+inline constexpr const char* kLcpResidual = "lcp_residual";
+inline constexpr const char* kLcpUnsolved = "lcp_unsolved";
+
+/// Steps of a motion made here whose problem was not solved, and its largest eq.-7 residual, rad.
+int UnsolvedSteps(const artefact::Motion& motion);
+double LargestResidual_rad(const artefact::Motion& motion);
+
 enum class ReplayForm {
   kQuasiStatic,  ///< q_reference, T = 0
   kDamped,       ///< q_reference_dynamic with the trajectory's time constant

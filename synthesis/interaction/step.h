@@ -96,4 +96,13 @@ class InteractionStepper {
   Eigen::VectorXd bend_before_;  ///< theta^{k-1} - theta_r^{k-1}; empty before the first step
 };
 
+template <typename A>
+void Visit(A& a, StepOptions& o) {
+  a.Field("step_s", o.step_s);
+  a.Field("root_compliance_m_per_N", o.root_compliance_m_per_N);
+  a.Field("gravity_W", o.gravity_W);
+  a.Field("limits", o.limits);
+  a.Field("solve", o.solve);
+}
+
 }  // namespace handhold::synthesis

@@ -63,9 +63,8 @@ int main(int argc, char** argv) {
                motion = synthesis::ReplayInteraction(hand, trajectory, scene, options).value();
              });
     });
-    if (motion.lcp_failures != 0) throw std::runtime_error("an LCP was not solved");
-    if (static_cast<double>(motion.contacts.size()) <
-        0.5 * static_cast<double>(motion.times.size()))
+    if (synthesis::UnsolvedSteps(motion) != 0) throw std::runtime_error("an LCP was not solved");
+    if (static_cast<double>(motion.rows.size()) < 0.5 * static_cast<double>(motion.times.size()))
       throw std::runtime_error("the finger touches for less than half of the time");
     reporter.Report("chain.replay", {.value = speed,
                                      .unit = "x real time",

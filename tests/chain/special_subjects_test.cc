@@ -154,7 +154,7 @@ TEST(SpecialSubjects, ThePaperDiscardsStraightFingersWithTheReason) {
   const artefact::ComplianceFit& fit = fitted.paper.front();
   int end_joints = 0;
   for (const auto& discarded : fit.discarded) {
-    std::printf("  phase %d %s: %s\n", discarded.phase, discarded.dof.c_str(),
+    std::printf("  touch %d %s: %s\n", discarded.touch, discarded.dof.c_str(),
                 discarded.reason.c_str());
     EXPECT_FALSE(discarded.reason.empty());
     end_joints += discarded.dof.find("pip") != std::string::npos ||
@@ -175,7 +175,7 @@ TEST(SpecialSubjects, DriftAndKnocksMakeNoContact) {
   std::printf("  touches %d of %d, false %d; onset p90 %.2f ms\n", c.matched, c.planted,
               c.false_touches, 1e3 * c.onset_p90_s);
   EXPECT_EQ(c.matched, c.planted);
-  EXPECT_EQ(c.phases, c.planted);
+  EXPECT_EQ(c.touches, c.planted);
   EXPECT_EQ(c.false_touches, 0);
   EXPECT_LE(c.onset_p90_s, 0.002);
 }

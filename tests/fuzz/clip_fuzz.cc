@@ -164,7 +164,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (void)store::LoadJsonArtefact(path).has_value();
       break;
     case 2:
-      (void)store::LoadPoseTrack(path).has_value();
+      (void)store::Load<artefact::PoseTrack>(path).has_value();
       break;
     default:
       break;

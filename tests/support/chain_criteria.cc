@@ -68,10 +68,10 @@ const lab::TruthSeries* StrokeAt(const lab::TruthRun& run, double t) {
 }
 
 void GatherTouches(const lab::TruthRun& run, const artefact::ContactTrack& contact, Evidence* out) {
-  for (const artefact::ContactPhase& phase : contact.phases) {
+  for (const artefact::Touch& touch : contact.touches) {
     double nearest = 1e9;
     for (const lab::TruthContact& c : run.contacts)
-      nearest = std::min(nearest, std::abs(phase.onset.seconds() - c.onset_s));
+      nearest = std::min(nearest, std::abs(touch.onset.seconds() - c.onset_s));
     if (nearest > 0.05) {
       ++out->false_touches;
     } else {
@@ -81,8 +81,8 @@ void GatherTouches(const lab::TruthRun& run, const artefact::ContactTrack& conta
   for (const lab::TruthContact& c : run.contacts) {
     if (c.peak_normal_force_N < criteria::kCountedForce_N) continue;
     ++out->touches_planted;
-    out->touches_found += std::any_of(
-        contact.phases.begin(), contact.phases.end(), [&](const artefact::ContactPhase& p) {
+    out->touches_found +=
+        std::any_of(contact.touches.begin(), contact.touches.end(), [&](const artefact::Touch& p) {
           return p.onset.seconds() < c.release_s && p.release.seconds() > c.onset_s;
         });
   }
@@ -91,6 +91,7 @@ void GatherTouches(const lab::TruthRun& run, const artefact::ContactTrack& conta
 void GatherTorques(const lab::Truth& truth, const lab::TruthRun& run,
                    const artefact::ContactTrack& contact, Evidence* out) {
   const model::Skeleton& hand = *truth.skeleton;
+  const artefact::ContactFrames laid_out = artefact::LaidOut(contact).value();
   model::KinematicsData data(hand);
   Eigen::VectorXd error2 = Eigen::VectorXd::Zero(hand.nv()), peak = error2;
   double n = 0;
@@ -105,11 +106,11 @@ void GatherTorques(const lab::Truth& truth, const lab::TruthRun& run,
     Eigen::VectorXd tau = Eigen::VectorXd::Zero(hand.nv());
     model::AddForceTorques(hand, data, hand.body_count() - 1, c, f, tau);
     const auto i = static_cast<Eigen::Index>(k);
-    error2 += (contact.tau_Nm.col(i) - tau).cwiseAbs2();  // 0 where no phase was found
+    error2 += (contact.tau_Nm.col(i) - tau).cwiseAbs2();  // 0 where no touch was found
     peak = peak.cwiseMax(tau.cwiseAbs());
     n += 1;
-    const Eigen::Vector3d w = contact.p_WC.col(i);
-    if (contact.phase[k] >= 0 && w.allFinite() && f.z() > criteria::kCountedForce_N)
+    const Eigen::Vector3d w = laid_out.p_WC.col(i);
+    if (laid_out.touch[k] >= 0 && w.allFinite() && f.z() > criteria::kCountedForce_N)
       out->point_error_m.push_back((w - c).norm());
   }
   std::vector<double> share;
@@ -147,14 +148,15 @@ std::vector<double> ReferenceErrors(const lab::Truth& truth, const ChainResults&
   if (reference.cols() == 0) return strokes;
   const lab::TruthSeries &free = truth.FindRun("reference")->session,
                          &captured = truth.FindRun("captured")->session;
-  for (size_t p = 0; p < r.contact.phases.size(); ++p) {
+  const std::vector<int> touch_of_frame = artefact::TouchOfFrame(r.contact).value();
+  for (size_t p = 0; p < r.contact.touches.size(); ++p) {
     double sum = 0, n = 0, before = 0;
     Eigen::Vector2d zero = Eigen::Vector2d::Zero();
-    const Timestamp onset = r.contact.phases[p].onset;
+    const Timestamp onset = r.contact.touches[p].onset;
     const auto first = std::lower_bound(r.contact.times.begin(), r.contact.times.end(),
                                         onset - Duration::Milliseconds(40));
     for (auto it = first; it != r.contact.times.end(); ++it) {
-      if (*it > r.contact.phases[p].release) break;
+      if (*it > r.contact.touches[p].release) break;
       const auto k = static_cast<size_t>(it - r.contact.times.begin());
       const auto i = static_cast<Eigen::Index>(k);
       const double t = it->seconds();
@@ -163,7 +165,7 @@ std::vector<double> ReferenceErrors(const lab::Truth& truth, const ChainResults&
         before += 1;
         continue;
       }
-      if (r.contact.phase[k] != static_cast<int>(p) || *it < onset + Duration::Milliseconds(50))
+      if (touch_of_frame[k] != static_cast<int>(p) || *it < onset + Duration::Milliseconds(50))
         continue;
       const Eigen::Vector2d e = reference.col(i).head<2>() - zero / std::max(1.0, before) -
                                 lab::Interpolate(free, free.theta, t).head<2>();
@@ -261,18 +263,19 @@ Result<ChainResults> LoadChain(const store::Library& library, const ChainArtefac
     r.skeleton = std::move(hand.skeleton);
   }
   if (!made.pose.empty()) {
-    HANDHOLD_ASSIGN(r.pose, store::LoadPoseTrack(library.ArtefactPath(made.pose)));
+    HANDHOLD_ASSIGN(r.pose, store::Load<artefact::PoseTrack>(library.ArtefactPath(made.pose)));
   }
   if (!made.contact.empty()) {
-    HANDHOLD_ASSIGN(r.contact, store::LoadContactTrack(library.ArtefactPath(made.contact)));
+    HANDHOLD_ASSIGN(r.contact,
+                    store::Load<artefact::ContactTrack>(library.ArtefactPath(made.contact)));
   }
   if (!made.trajectory.empty()) {
-    HANDHOLD_ASSIGN(r.trajectory,
-                    store::LoadInteractionTrajectory(library.ArtefactPath(made.trajectory)));
+    HANDHOLD_ASSIGN(r.trajectory, store::Load<artefact::InteractionTrajectory>(
+                                      library.ArtefactPath(made.trajectory)));
   }
   if (!made.assumed.empty()) {
-    HANDHOLD_ASSIGN(r.assumed,
-                    store::LoadInteractionTrajectory(library.ArtefactPath(made.assumed)));
+    HANDHOLD_ASSIGN(r.assumed, store::Load<artefact::InteractionTrajectory>(
+                                   library.ArtefactPath(made.assumed)));
   }
   return r;
 }

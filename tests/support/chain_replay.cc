@@ -61,17 +61,16 @@ ReplaySample Compare(const model::Skeleton& hand, const lab::TruthRun& run, int 
   // Of the fastest contact; negative: none.
   Eigen::VectorXd slip =
       Eigen::VectorXd::Constant(static_cast<Eigen::Index>(motion.times.size()), -1.0);
-  for (const artefact::MotionContact& c : motion.contacts) {
-    force[static_cast<size_t>(c.frame)] += c.f_onHand_W;
+  for (const artefact::ContactRow& c : motion.rows) {
+    force[static_cast<size_t>(c.frame)] += c.f_onA_W;
     slip[c.frame] = std::max(slip[c.frame], c.slip_m_per_s);
   }
   model::KinematicsData data(hand);
   const int tip = TipFrame(hand);
   ReplaySample e;
   e.peak_N = Peak(contacts);
-  e.lcp_failures = motion.lcp_failures;
-  e.equilibrium_residual_rad =
-      motion.equilibrium_residual_rad.size() > 0 ? motion.equilibrium_residual_rad.maxCoeff() : 0.0;
+  e.lcp_failures = synthesis::UnsolvedSteps(motion);
+  e.equilibrium_residual_rad = synthesis::LargestResidual_rad(motion);
   double late = 0, early = 0, touching = 0;
   for (size_t k = 0; k < motion.times.size(); ++k) {
     const double t = motion.times[k].seconds();
@@ -81,7 +80,8 @@ ReplaySample Compare(const model::Skeleton& hand, const lab::TruthRun& run, int 
     (first ? e.early_whole : e.late_whole) += df.squaredNorm();
     (first ? e.early_in_plane : e.late_in_plane) += df.squaredNorm() - df.y() * df.y();
     (first ? early : late) += 1;
-    model::ComputePoses<double>(hand, motion.q.col(static_cast<Eigen::Index>(k)), &data);
+    model::ComputePoses<double>(hand, motion.hands.front().q.col(static_cast<Eigen::Index>(k)),
+                                &data);
     const Vec3 p_tip = model::FramePose<double>(hand, data, tip).p;
     e.tip_m += (p_tip - Vec3(lab::Interpolate(series, series.p_W_tip, t))).squaredNorm();
     touching += 1;

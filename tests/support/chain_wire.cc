@@ -34,9 +34,9 @@ void ToSessionTime(double start_s, ChainResults* results) {
   shift(&results->contact.times);
   shift(&results->trajectory.times);
   shift(&results->assumed.times);
-  for (artefact::ContactPhase& phase : results->contact.phases) {
-    phase.onset = phase.onset - start;
-    phase.release = phase.release - start;
+  for (artefact::Touch& touch : results->contact.touches) {
+    touch.onset = touch.onset - start;
+    touch.release = touch.release - start;
   }
 }
 

@@ -65,6 +65,13 @@ model::Skeleton PlanarHand(const PlanarFinger& finger) {
   tip.body = 4;
   tip.X_BF.p.x() = finger.length_m[3];
   draft.frames.push_back(tip);
+  model::ContactSite pad;
+  pad.name = "index.pad";
+  pad.body = 4;
+  pad.shapes = {draft.bodies[3].shapes.front().name};
+  pad.p_BS = tip.X_BF.p - geometry::Vec3(0, 0, 0.006);
+  pad.normal_B = -geometry::Vec3::UnitZ();
+  draft.sites.push_back(pad);
   auto built = model::Skeleton::Build(draft);
   if (!built) {
     std::cerr << built.error().message << "\n";

@@ -84,26 +84,27 @@ ContactErrors MeasureContact(const lab::Truth& truth, const artefact::ContactTra
   const model::Skeleton& hand = *truth.skeleton;
   ContactErrors errors;
   errors.planted = static_cast<int>(run.contacts.size());
-  errors.phases = static_cast<int>(contact.phases.size());
+  errors.touches = static_cast<int>(contact.touches.size());
   std::vector<double> onset, point;
-  for (const artefact::ContactPhase& phase : contact.phases) {
+  for (const artefact::Touch& touch : contact.touches) {
     double nearest = std::numeric_limits<double>::infinity();
     for (const lab::TruthContact& c : run.contacts)
-      nearest = std::min(nearest, std::abs(phase.onset.seconds() - c.onset_s));
+      nearest = std::min(nearest, std::abs(touch.onset.seconds() - c.onset_s));
     onset.push_back(nearest);
     errors.false_touches += nearest >= kSameTouch_s;
   }
   for (const lab::TruthContact& c : run.contacts) {
-    errors.matched += std::any_of(contact.phases.begin(), contact.phases.end(),
-                                  [&](const artefact::ContactPhase& p) {
-                                    return std::abs(p.onset.seconds() - c.onset_s) < kSameTouch_s;
-                                  });
+    errors.matched +=
+        std::any_of(contact.touches.begin(), contact.touches.end(), [&](const artefact::Touch& p) {
+          return std::abs(p.onset.seconds() - c.onset_s) < kSameTouch_s;
+        });
   }
+  const artefact::ContactFrames laid_out = artefact::LaidOut(contact).value();
   Eigen::VectorXd error2 = Eigen::VectorXd::Zero(hand.nv()), peak = error2;
   double n = 0;
   model::KinematicsData data(hand);
   for (size_t k = 0; k < contact.times.size(); ++k) {
-    if (contact.phase[k] < 0) continue;
+    if (laid_out.touch[k] < 0) continue;
     const double t = contact.times[k].seconds();
     for (const lab::TruthSeries& s : run.strokes) {
       if (s.rows() < 2 || t < s.begin_s || t > s.end_s() - 1e-3 || !s.has_contact_columns())
@@ -117,7 +118,7 @@ ContactErrors MeasureContact(const lab::Truth& truth, const artefact::ContactTra
       error2 += (contact.tau_Nm.col(static_cast<Eigen::Index>(k)) - tau).cwiseAbs2();
       peak = peak.cwiseMax(tau.cwiseAbs());
       n += 1;
-      const Vec3 fitted = contact.p_WC.col(static_cast<Eigen::Index>(k));
+      const Vec3 fitted = laid_out.p_WC.col(static_cast<Eigen::Index>(k));
       if (fitted.allFinite() && f.z() > 0.3) point.push_back((fitted - c).norm());
     }
   }
@@ -158,10 +159,11 @@ double ReferenceError_deg(const lab::Truth& truth, const artefact::PoseTrack& po
   const Eigen::MatrixXd& meant = truth.FindRun("reference")->session.theta;
   const Eigen::MatrixXd& captured = truth.FindRun("captured")->session.theta;
   std::vector<double> strokes;
-  for (size_t p = 0; p < contact.phases.size(); ++p) {
+  const artefact::ContactFrames laid_out = artefact::LaidOut(contact).value();
+  for (size_t p = 0; p < contact.touches.size(); ++p) {
     double sum = 0, n = 0, before = 0;
     Eigen::Vector2d zero = Eigen::Vector2d::Zero();
-    const Timestamp onset = contact.phases[p].onset;
+    const Timestamp onset = contact.touches[p].onset;
     for (size_t k = 0; k < contact.times.size(); ++k) {
       const Timestamp t = contact.times[k];
       const auto row = static_cast<Eigen::Index>(std::lround(t.seconds() * 500)),
@@ -171,7 +173,7 @@ double ReferenceError_deg(const lab::Truth& truth, const artefact::PoseTrack& po
         for (int j = 0; j < 2; ++j) zero[j] += pose.q(j, i) - captured(row, j);
         before += 1;
       }
-      if (contact.phase[k] != static_cast<int>(p) || t < onset + Duration::Milliseconds(50))
+      if (laid_out.touch[k] != static_cast<int>(p) || t < onset + Duration::Milliseconds(50))
         continue;
       for (int j = 0; j < 2; ++j)
         sum += std::pow(reference(j, i) - zero[j] / std::max(1.0, before) - meant(row, j), 2);
@@ -254,8 +256,8 @@ StrokeReplay CompareReplay(const lab::Truth& truth, const lab::TruthRun& run,
   const double onset = contacts.front().onset_s, release = contacts.back().release_s;
   std::vector<Vec3> force(motion.times.size(), Vec3::Zero());
   std::vector<double> slip(motion.times.size(), std::numeric_limits<double>::quiet_NaN());
-  for (const artefact::MotionContact& c : motion.contacts) {
-    force[static_cast<size_t>(c.frame)] += c.f_onHand_W;
+  for (const artefact::ContactRow& c : motion.rows) {
+    force[static_cast<size_t>(c.frame)] += c.f_onA_W;
     slip[static_cast<size_t>(c.frame)] = c.slip_m_per_s;
   }
   StrokeReplay error;
@@ -271,7 +273,8 @@ StrokeReplay CompareReplay(const lab::Truth& truth, const lab::TruthRun& run,
     const double t = motion.times[k].seconds();
     if (t < onset || t > release || t < series.begin_s || t > series.end_s() - 0.002) continue;
     const Vec3 df = force[k] - Vec3(lab::Interpolate(series, series.f_onHand_W, t));
-    model::ComputePoses<double>(hand, motion.q.col(static_cast<Eigen::Index>(k)), &data);
+    model::ComputePoses<double>(hand, motion.hands.front().q.col(static_cast<Eigen::Index>(k)),
+                                &data);
     const Vec3 p_tip = model::FramePose<double>(hand, data, tip).p;
     error.tip_m += (p_tip - Vec3(lab::Interpolate(series, series.p_W_tip, t))).squaredNorm();
     ++touching;
@@ -315,7 +318,7 @@ RunReplay ReplayStrokes(const lab::Truth& truth, const std::string& name,
       ++result.lcp_failures;
       continue;
     }
-    result.lcp_failures += motion->lcp_failures;
+    result.lcp_failures += synthesis::UnsolvedSteps(*motion);
     const StrokeReplay e = CompareReplay(truth, run, stroke, hand, *motion);
     if (e.jam) {
       ++result.jams;

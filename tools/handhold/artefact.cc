@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "database/artefact/describe.h"
 #include "database/store/artefact_file.h"
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
@@ -20,40 +21,35 @@ Positional ArtefactPositional() {
 /// The summary that the artefact keeps; null when its kind has none.
 Result<text::Json> SummaryOf(const store::Library& library, const store::ArtefactInfo& info) {
   const std::string path = library.ArtefactPath(info.hash);
-  std::string json = "null";
-  if (info.kind == "pose_track") {
-    HANDHOLD_ASSIGN(const artefact::PoseTrack value, store::LoadPoseTrack(path));
-    json = value.summary_json;
-  } else if (info.kind == "contact_track") {
-    HANDHOLD_ASSIGN(const artefact::ContactTrack value, store::LoadContactTrack(path));
-    json = value.summary_json;
-  } else if (info.kind == "interaction_trajectory") {
-    HANDHOLD_ASSIGN(const artefact::InteractionTrajectory value,
-                    store::LoadInteractionTrajectory(path));
-    json = value.summary_json;
-  } else if (info.kind == "motion") {
-    HANDHOLD_ASSIGN(const artefact::Motion value, store::LoadMotion(path));
-    json = value.summary_json;
-  } else if (info.kind == "skeleton") {
-    HANDHOLD_ASSIGN(const store::JsonArtefact value, store::LoadJsonArtefact(path));
-    HANDHOLD_ASSIGN(const text::Json root, text::ParseJson(value.json, {.source = path}));
-    const text::Json* summary = root.Find("summary");
-    return summary != nullptr ? *summary : text::Json();
-  }
-  return text::ParseJson(json, {.source = path});
+  std::optional<Result<text::Json>> found;
+  artefact::ForEachKind([&]<typename T>(const T&) {
+    if constexpr (requires(const T& t) { t.summary; }) {
+      if (info.kind != artefact::KindOf<T>::name) return;
+      const Result<T> value = store::Load<T>(path);
+      if (!value) {
+        found = value.error();
+        return;
+      }
+      text::Json json = text::Json::Object();
+      if constexpr (requires(const T& t) { t.summary.Brief(); })
+        json.Set("brief", value->summary.Brief());
+      const text::Json summary = artefact::Writable(artefact::ToJson(value->summary));
+      for (const text::JsonMember& member : summary.members()) json.Set(member.key, member.value);
+      found = std::move(json);
+    }
+  });
+  if (found) return *found;
+  if (info.kind != artefact::kSkeletonKind) return text::Json();
+  HANDHOLD_ASSIGN(const store::JsonArtefact value, store::LoadJsonArtefact(path));
+  HANDHOLD_ASSIGN(const text::Json root, text::ParseJson(value.json, {.source = path}));
+  const text::Json* summary = root.Find("summary");
+  return summary != nullptr ? *summary : text::Json();
 }
 
-/// What people read of a summary: the line in words, wherever it stands.
+/// What people read of a summary: the line in words.
 std::string BriefOf(const text::Json& summary) {
-  std::string text;
-  if (const text::Json* brief = summary.Find("brief"); brief && brief->string())
-    text = *brief->string();
-  for (const text::JsonMember& member : summary.members()) {
-    if (!member.value.is_object()) continue;
-    const std::string inner = BriefOf(member.value);
-    if (!inner.empty()) text += (text.empty() ? "" : "; ") + inner;
-  }
-  return text;
+  const text::Json* brief = summary.Find("brief");
+  return brief != nullptr && brief->string() != nullptr ? *brief->string() : "";
 }
 
 /// The library's trajectories.
@@ -252,7 +248,7 @@ Verb ArtefactExportVerb() {
             HANDHOLD_ASSIGN(const store::ArtefactInfo info,
                             pipeline::FindArtefact(*library, given.Text("ARTEFACT"), "motion"));
             HANDHOLD_ASSIGN(const artefact::Motion motion,
-                            store::LoadMotion(library->ArtefactPath(info.hash)));
+                            store::Load<artefact::Motion>(library->ArtefactPath(info.hash)));
             if (!context.dry_run) HANDHOLD_TRY(pipeline::ExportMotion(motion, file));
             context.printer.PrintRecord(
                 {{{.name = "file"}, file},

@@ -33,9 +33,9 @@ void PrintDiscardedByReason(Printer& out, const artefact::InteractionTrajectory&
   }
 }
 
-Result<std::string> Print(Printer& out, const std::string& path) {
+Result<Issues> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
-                  store::LoadInteractionTrajectory(path));
+                  store::Load<artefact::InteractionTrajectory>(path));
   {
     Table table = out.BeginTable(
         "joints", {{.name = "estimator"},
@@ -79,7 +79,7 @@ Result<std::string> Print(Printer& out, const std::string& path) {
   }
   if (IsBrief(out)) {
     PrintDiscardedByReason(out, trajectory);
-    return trajectory.summary_json;
+    return trajectory.summary.issues;
   }
   Table table = out.BeginTable("discarded", {{.name = "estimator"},
                                              {.name = "task"},
@@ -88,9 +88,9 @@ Result<std::string> Print(Printer& out, const std::string& path) {
                                              {.name = "reason"}});
   for (const artefact::ComplianceFit& fit : trajectory.fits) {
     for (const auto& d : fit.discarded)
-      table.Row({fit.estimator, fit.task, d.phase, d.dof, d.reason});
+      table.Row({fit.estimator, fit.task, d.touch, d.dof, d.reason});
   }
-  return trajectory.summary_json;
+  return trajectory.summary.issues;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "database/store/artefact_file.h"
-#include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
 
@@ -19,14 +18,14 @@ void PrintTouchesByTask(Printer& out, const artefact::ContactTrack& track) {
     Timestamp first, last;
   };
   std::map<std::pair<std::string, std::string>, Group> groups;
-  for (const artefact::ContactPhase& phase : track.phases) {
-    Group& group = groups[{phase.task, phase.surface}];
-    if (group.touches++ == 0) group.first = phase.onset;
-    group.peak_N = std::max(group.peak_N, phase.peak_force_N);
-    group.last = phase.release;
+  for (const artefact::Touch& touch : track.touches) {
+    Group& group = groups[{touch.task, touch.b.name}];
+    if (group.touches++ == 0) group.first = touch.onset;
+    group.peak_N = std::max(group.peak_N, touch.peak_force_N);
+    group.last = touch.release;
   }
   Table table = out.BeginTable("touches", {{.name = "task"},
-                                           {.name = "surface"},
+                                           {.name = "thing"},
                                            {.name = "touches"},
                                            {.name = "peak_N", .decimals = 2},
                                            {.name = "first_ns", .heading = "first"},
@@ -35,8 +34,8 @@ void PrintTouchesByTask(Printer& out, const artefact::ContactTrack& track) {
     table.Row({key.first, key.second, group.touches, group.peak_N, group.first, group.last});
 }
 
-Result<std::string> Print(Printer& out, const std::string& path) {
-  HANDHOLD_ASSIGN(const artefact::ContactTrack track, store::LoadContactTrack(path));
+Result<Issues> Print(Printer& out, const std::string& path) {
+  HANDHOLD_ASSIGN(const artefact::ContactTrack track, store::Load<artefact::ContactTrack>(path));
   if (IsBrief(out)) {
     PrintTouchesByTask(out, track);
   } else {
@@ -47,26 +46,24 @@ Result<std::string> Print(Printer& out, const std::string& path) {
                                    {.name = "onset_sd_ns", .heading = "sd", .decimals = 5},
                                    {.name = "release_ns", .heading = "release"},
                                    {.name = "peak_N", .decimals = 2},
-                                   {.name = "surface"}});
-    for (size_t p = 0; p < track.phases.size(); ++p) {
-      const artefact::ContactPhase& phase = track.phases[p];
-      table.Row({static_cast<int64_t>(p), phase.task, phase.onset, phase.onset_sd, phase.release,
-                 phase.peak_force_N, phase.surface});
+                                   {.name = "site"},
+                                   {.name = "thing"},
+                                   {.name = "sensor"}});
+    for (size_t p = 0; p < track.touches.size(); ++p) {
+      const artefact::Touch& touch = track.touches[p];
+      table.Row({static_cast<int64_t>(p), touch.task, touch.onset, touch.onset_sd, touch.release,
+                 touch.peak_force_N, touch.a.site, touch.b.name, touch.sensor});
     }
   }
-  HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(track.summary_json, {.source = path}));
-  const text::JsonView summary(json);
-  if (const text::Json* offset = json.Find("point_offset_p95_m"))
-    out.PrintRecord("check",
-                    {{{.name = "point_to_fingertip_p95_m", .decimals = 5}, Cell(*offset)}});
+  out.PrintRecord("check", {{{.name = "point_to_fingertip_p95_m", .decimals = 5},
+                             track.summary.point_offset_p95_m}});
   if (track.inertia_share.size() > 0) {
-    HANDHOLD_ASSIGN(const auto names, summary.Get<std::vector<std::string>>("dof_names"));
     Table shares = out.BeginTable("inertia_and_gravity",
                                   {{.name = "joint"}, {.name = "share_of_torque", .decimals = 3}});
-    for (size_t d = 0; d < names.size(); ++d)
-      shares.Row({names[d], track.inertia_share[static_cast<Eigen::Index>(d)]});
+    for (size_t d = 0; d < track.dof_names.size(); ++d)
+      shares.Row({track.dof_names[d], track.inertia_share[static_cast<Eigen::Index>(d)]});
   }
-  return track.summary_json;
+  return track.summary.issues;
 }
 
 }  // namespace
@@ -86,7 +83,10 @@ Verb FitContactVerb() {
                    .help = "pose track; default: the clip's newest"},
                   {.name = "--sensor",
                    .value_name = "NAME",
-                   .help = "force sensor; default: the clip's first"},
+                   .help = "force sensor; default: the clip's only one"},
+                  {.name = "--site",
+                   .value_name = "NAME",
+                   .help = "part of the hand that touched: R.index.pad; default: its only one"},
                   {.name = "--inertia",
                    .help = "take inertia and gravity out of the torques (their share is told)",
                    .kind = ValueKind::kFlag}},
@@ -103,6 +103,7 @@ Verb FitContactVerb() {
         if (!pose) return Outcome::Usage(pose.error().message);
         step.X_WSurface = *pose;
         step.options.force_sensor = given.Text("--sensor");
+        step.options.site = given.Text("--site");
         step.options.correct_inertia_and_gravity = given.Flag("--inertia");
         return RunAndPrint(context, {"finding contacts", "contact",
                                      [&](const auto& where) { return step.Run(where); }, Print});

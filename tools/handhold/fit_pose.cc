@@ -10,8 +10,8 @@
 namespace handhold::cli {
 namespace {
 
-Result<std::string> Print(Printer& out, const std::string& path) {
-  HANDHOLD_ASSIGN(const artefact::PoseTrack track, store::LoadPoseTrack(path));
+Result<Issues> Print(Printer& out, const std::string& path) {
+  HANDHOLD_ASSIGN(const artefact::PoseTrack track, store::Load<artefact::PoseTrack>(path));
   double sum = 0, count = 0;
   for (const double r : track.marker_residual_m.reshaped()) {
     if (std::isfinite(r)) sum += r * r, count += 1;
@@ -32,7 +32,7 @@ Result<std::string> Print(Printer& out, const std::string& path) {
     table.Row(
         {track.dof_names[d], RadiansToDegrees(row.minCoeff()), RadiansToDegrees(row.maxCoeff())});
   }
-  return track.summary_json;
+  return track.summary.issues;
 }
 
 }  // namespace

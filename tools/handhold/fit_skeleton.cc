@@ -1,5 +1,6 @@
 #include "tools/pipeline/fit_skeleton.h"
 
+#include "database/artefact/describe.h"
 #include "database/store/artefact_file.h"
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
@@ -8,21 +9,20 @@
 namespace handhold::cli {
 namespace {
 
-Result<std::string> Print(Printer& out, const std::string& path) {
+Result<Issues> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const store::JsonArtefact file, store::LoadJsonArtefact(path));
   HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(file.json, {.source = path}));
-  HANDHOLD_ASSIGN(const text::JsonView summary, text::JsonView(json).At("summary"));
+  HANDHOLD_ASSIGN(const text::JsonView view, text::JsonView(json, path).At("summary"));
+  HANDHOLD_ASSIGN(const auto summary, artefact::FromJson<fitting::SkeletonFitSummary>(view));
   {
     Table table = out.BeginTable(
         "agreement", {{.name = "of"}, {.name = "frames"}, {.name = "rms_m", .decimals = 5}});
-    const auto row = [&](const char* of, const char* frames, const char* rms_m) {
-      table.Row({of, Cell(*summary.value().Find(frames)), Cell(*summary.value().Find(rms_m))});
-    };
-    HANDHOLD_ASSIGN(const int touching, summary.Get<int>("contact_frames"));
-    row("markers to the hand", "frames", "marker_rms_m");
-    if (touching > 0) {
-      row("fingertip to the surface", "contact_frames", "contact_distance_rms_m");
-      row("touched point to the wrench's axis", "contact_frames", "contact_axis_rms_m");
+    table.Row({"markers to the hand", summary.frames, summary.marker_rms_m});
+    if (summary.contact_frames > 0) {
+      table.Row(
+          {"fingertip to the surface", summary.contact_frames, summary.contact_distance_rms_m});
+      table.Row({"touched point to the wrench's axis", summary.contact_frames,
+                 summary.contact_axis_rms_m});
     }
   }
   {
@@ -31,19 +31,15 @@ Result<std::string> Print(Printer& out, const std::string& path) {
                                              {.name = "sd_m", .decimals = 5},
                                              {.name = "template_m", .decimals = 5},
                                              {.name = "source"}});
-    HANDHOLD_ASSIGN(const auto lengths, summary.GetItems("lengths"));
-    for (const text::JsonView& l : lengths) {
-      const auto cell = [&l](const char* key) { return Cell(*l.value().Find(key)); };
-      HANDHOLD_ASSIGN(const std::string source, l.Get<std::string>("source"));
+    for (const fitting::SegmentLength& l : summary.lengths) {
       // The template's own length has no sd that anybody knows.
-      const Cell sd_m = source == "template" ? Cell(text::Json()) : cell("sd_m");
-      table.Row({cell("name"), cell("length_m"), sd_m, cell("template_m"), source});
+      table.Row({l.name, l.length_m, l.source == "template" ? Cell(std::nullopt) : Cell(l.sd_m),
+                 l.template_m, l.source});
     }
   }
   Table table = out.BeginTable("not_determined", {{.name = "direction"}});
-  HANDHOLD_ASSIGN(const auto open, summary.Get<std::vector<std::string>>("undetermined"));
-  for (const std::string& direction : open) table.Row({direction});
-  return text::WriteJson(summary.value());
+  for (const std::string& direction : summary.undetermined) table.Row({direction});
+  return summary.issues;
 }
 
 }  // namespace

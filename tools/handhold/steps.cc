@@ -96,33 +96,11 @@ Outcome RunAndPrint(Context& context, const StepRun& step) {
   Printer& out = context.printer;
   out.BeginDocument();
   out.PrintRecord(step.record, ResultFields(context, result));
-  std::string summary = "{}";
+  Issues issues;
   if (!context.dry_run || result.reused) {
-    HANDHOLD_ASSIGN(summary, step.print(out, library->ArtefactPath(result.hash)));
+    HANDHOLD_ASSIGN(issues, step.print(out, library->ArtefactPath(result.hash)));
   }
   out.EndDocument();
-  return OutcomeOf(summary);
-}
-
-Outcome OutcomeOf(const std::string& summary_json) {
-  const Result<text::Json> summary = text::ParseJson(summary_json, {.source = "summary"});
-  if (!summary) return summary;
-  Issues issues;
-  const text::Json* list = summary->Find("issues");
-  if (list == nullptr) return Outcome::Done();
-  for (const text::Json& item : list->elements()) {
-    const auto word = [&item](const char* key) {
-      const text::Json* member = item.Find(key);
-      const std::string* text = member != nullptr ? member->string() : nullptr;
-      return text != nullptr ? *text : std::string();
-    };
-    const std::string severity = word("severity");
-    issues.push_back({word("where"),
-                      severity == SeverityName(Severity::kLoss)      ? Severity::kLoss
-                      : severity == SeverityName(Severity::kWarning) ? Severity::kWarning
-                                                                     : Severity::kNote,
-                      word("what")});
-  }
   return Outcome::FromIssues(issues);
 }
 

@@ -46,16 +46,13 @@ struct StepRun {
   const char* record;  ///< name of the result's first record: "pose"
   /// Runs the step.
   std::function<Result<pipeline::StepResult>(const pipeline::StepContext&)> run;
-  /// Prints the artefact at a path, beyond the first record; answers its summary. Not called where
+  /// Prints the artefact at a path, beyond the first record; answers its issues. Not called where
   /// a dry run leaves nothing to print.
-  std::function<Result<std::string>(Printer&, const std::string& path)> print;
+  std::function<Result<Issues>(Printer&, const std::string& path)> print;
 };
 /// Opens the library of --library, runs, tells what was chosen and prints; the summary's issues
 /// decide the outcome.
 Outcome RunAndPrint(Context& context, const StepRun& step);
-
-/// The issues of a summary (stderr), and Loss when one is.
-Outcome OutcomeOf(const std::string& summary_json);
 
 /// Text for people without -v: the answer first, in 10 to 20 lines; rows in other formats and with
 /// -v are all there.

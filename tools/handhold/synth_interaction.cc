@@ -66,28 +66,23 @@ Outcome Print(Context& context, const store::Library& library,
   out.PrintRecord("motion", ResultFields(context, result));
   if (!context.dry_run || result.reused) {
     HANDHOLD_ASSIGN(const artefact::Motion motion,
-                    store::LoadMotion(library.ArtefactPath(result.hash)));
-    HANDHOLD_ASSIGN(const text::Json json,
-                    text::ParseJson(motion.summary_json, {.source = "summary of the motion"}));
-    const text::JsonView summary(json, "summary of the motion");
-    HANDHOLD_ASSIGN(const double peak_N, summary.Get<double>("peak_force_N"));
-    HANDHOLD_ASSIGN(const double contact, summary.Get<double>("contact_share"));
-    HANDHOLD_ASSIGN(const double slip, summary.Get<double>("slip_share"));
-    HANDHOLD_ASSIGN(const double residual, summary.Get<double>("equilibrium_residual_max_rad"));
+                    store::Load<artefact::Motion>(library.ArtefactPath(result.hash)));
+    const pipeline::ReplayFigures figures = pipeline::FiguresOf(motion);
+    const double contact = figures.contact_share;
     std::vector<Field> replay = {
-        {{.name = "prop"}, motion.surface},
+        {{.name = "prop"}, motion.objects.front().prop},
         {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
-        {{.name = "peak_force_N", .decimals = 2}, peak_N},
+        {{.name = "peak_force_N", .decimals = 2}, figures.peak_force_N},
         {{.name = "contact_share", .decimals = 3}, contact},
         {{.name = "slip_share", .heading = "slip share of contact", .decimals = 3},
-         contact > 0 ? Cell(slip) : Cell(std::nullopt)},
-        {{.name = "equilibrium_residual_max_rad", .decimals = 4}, residual},
-        {{.name = "lcp_failures"}, motion.lcp_failures}};
-    // Motions of before do not say.
-    if (const text::Json* nearest = json.Find("nearest_approach_m"); nearest && nearest->number()) {
+         contact > 0 ? Cell(figures.slip_share) : Cell(std::nullopt)},
+        {{.name = "equilibrium_residual_max_rad", .decimals = 4},
+         figures.equilibrium_residual_max_rad},
+        {{.name = "lcp_failures"}, static_cast<int64_t>(figures.lcp_failures)}};
+    if (figures.nearest_approach_m) {
       replay.push_back(
           {{.name = "nearest_approach_m", .heading = "never touched; nearest, m", .decimals = 5},
-           *nearest->number()});
+           *figures.nearest_approach_m});
     }
     out.PrintRecord("replay", replay);
     {
@@ -100,20 +95,20 @@ Outcome Print(Context& context, const store::Library& library,
         table.Row({a.dof, a.task, a.compliance_rad_per_Nm, a.asked_rad_per_Nm});
     }
     const bool touched = contact > 0 || std::any_of(result.replays.begin(), result.replays.end(),
-                                                    [](const pipeline::AssumptionReplay& r) {
+                                                    [](const artefact::MotionVariant& r) {
                                                       return r.peak_force_N > 0;
                                                     });
     Table table = out.BeginTable("if_assumed_otherwise", {{.name = "factor"},
                                                           {.name = "force_rms_N", .decimals = 3},
-                                                          {.name = "tip_rms_m", .decimals = 5},
+                                                          {.name = "site_rms_m", .decimals = 5},
                                                           {.name = "peak_force_N", .decimals = 2},
                                                           {.name = "motion"}});
     // Where nothing was touched nothing hangs on what was assumed: the warning says so.
-    for (const pipeline::AssumptionReplay& r : result.replays)
-      if (touched) table.Row({r.factor, r.force_rms_N, r.tip_rms_m, r.peak_force_N, r.motion});
+    for (const artefact::MotionVariant& r : result.replays)
+      if (touched) table.Row({r.factor, r.force_rms_N, r.site_rms_m, r.peak_force_N, r.motion});
     table.End();
     out.EndDocument();
-    return OutcomeOf(motion.summary_json);
+    return Outcome::FromIssues(motion.summary.issues);
   }
   out.EndDocument();
   return Outcome::Done();

@@ -38,41 +38,46 @@ class Line {
 
 std::string MotionToCsv(const artefact::Motion& motion) {
   const size_t frames = motion.times.size();
-  std::vector<geometry::Vec3> force(frames, geometry::Vec3::Zero());
+  const Eigen::Matrix3Xd force = artefact::ForceOnHand(motion.touches, motion.rows, frames);
   std::vector<int> count(frames, 0);
   Eigen::VectorXd slip = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(frames));
-  for (const artefact::MotionContact& c : motion.contacts) {
-    const auto k = static_cast<size_t>(c.frame);
-    force[k] += c.f_onHand_W;
-    ++count[k];
-    slip[c.frame] = std::max(slip[c.frame], c.slip_m_per_s);
+  for (const artefact::ContactRow& row : motion.rows) {
+    ++count[static_cast<size_t>(row.frame)];
+    if (row.slip_m_per_s > slip[row.frame]) slip[row.frame] = row.slip_m_per_s;
   }
-  const bool hinges = motion.q.rows() == static_cast<Eigen::Index>(motion.dof_names.size());
   Line head;
   head.Word("time_s");
-  for (Eigen::Index i = 0; i < motion.q.rows(); ++i) {
-    head.Word(hinges ? motion.dof_names[static_cast<size_t>(i)] + "_rad" : "q" + std::to_string(i));
+  for (const artefact::MotionHand& hand : motion.hands) {
+    const std::string of = motion.hands.size() > 1 ? hand.name + ":" : "";
+    const bool hinges = hand.q.rows() == static_cast<Eigen::Index>(hand.dof_names.size());
+    for (Eigen::Index i = 0; i < hand.q.rows(); ++i) {
+      head.Word(of + (hinges ? hand.dof_names[static_cast<size_t>(i)] + "_rad"
+                             : "q" + std::to_string(i)));
+    }
   }
-  for (const char* word : {"f_onHand_x_N", "f_onHand_y_N", "f_onHand_z_N", "contacts",
-                           "slip_m_per_s", "equilibrium_residual_rad"})
+  for (const char* word :
+       {"f_onHand_x_N", "f_onHand_y_N", "f_onHand_z_N", "contacts", "slip_m_per_s"})
     head.Word(word);
+  for (const artefact::Series& series : motion.series)
+    head.Word(series.name + (series.unit == "1" ? "" : "_" + series.unit));
   for (const artefact::MotionObject& object : motion.objects) {
     for (const char* part : {"x_m", "y_m", "z_m", "qw", "qx", "qy", "qz"})
-      head.Word(object.prop + "." + part);
+      head.Word(object.name + "." + part);
   }
   std::string out = head.Take();
   for (size_t k = 0; k < frames; ++k) {
     const auto i = static_cast<Eigen::Index>(k);
     Line line;
     line.Number(motion.times[k].seconds());
-    for (Eigen::Index r = 0; r < motion.q.rows(); ++r) line.Number(motion.q(r, i));
-    for (const double f : force[k]) line.Number(f);
+    for (const artefact::MotionHand& hand : motion.hands) {
+      for (Eigen::Index r = 0; r < hand.q.rows(); ++r) line.Number(hand.q(r, i));
+    }
+    for (Eigen::Index axis = 0; axis < 3; ++axis) line.Number(force(axis, i));
     line.Number(count[k]);
     line.Number(slip[i]);
-    line.Number(motion.equilibrium_residual_rad.size() > i ? motion.equilibrium_residual_rad[i]
-                                                           : 0.0);
+    for (const artefact::Series& series : motion.series) line.Number(series.values[i]);
     for (const artefact::MotionObject& object : motion.objects) {
-      const geometry::RigidTransform& X = object.X_WP[k];
+      const geometry::RigidTransform& X = object.pose(k);
       const Eigen::Quaterniond q(X.R);
       for (const double value : {X.p.x(), X.p.y(), X.p.z(), q.w(), q.x(), q.y(), q.z()})
         line.Number(value);

@@ -26,22 +26,22 @@ Result<Tracks> LoadTracks(const StepContext& context, const std::string& skeleto
                           const std::string& pose, const std::string& contact) {
   HANDHOLD_ASSIGN(FoundSkeleton hand, LoadSkeletonArtefact(context.library, skeleton));
   HANDHOLD_ASSIGN(artefact::PoseTrack poses,
-                  store::LoadPoseTrack(context.library.ArtefactPath(pose)));
+                  store::Load<artefact::PoseTrack>(context.library.ArtefactPath(pose)));
   HANDHOLD_ASSIGN(artefact::ContactTrack contacts,
-                  store::LoadContactTrack(context.library.ArtefactPath(contact)));
+                  store::Load<artefact::ContactTrack>(context.library.ArtefactPath(contact)));
   return Tracks{std::move(hand), std::move(poses), std::move(contacts)};
 }
 
 /// The dynamic estimator's answer when the data determine nothing: every joint refused, per task.
 std::vector<ComplianceFit> RefuseAll(const Tracks& tracks, const std::string& reason) {
   std::vector<ComplianceFit> fits;
-  for (const artefact::ContactPhase& phase : tracks.contact.phases) {
+  for (const artefact::Touch& touch : tracks.contact.touches) {
     const bool there = std::any_of(fits.begin(), fits.end(),
-                                   [&](const ComplianceFit& f) { return f.task == phase.task; });
+                                   [&](const ComplianceFit& f) { return f.task == touch.task; });
     if (there) continue;
     ComplianceFit& fit = fits.emplace_back();
     fit.estimator = "dynamic";
-    fit.task = phase.task;
+    fit.task = touch.task;
     for (const std::string& dof : tracks.skeleton.skeleton.dof_names()) {
       artefact::JointCompliance& joint = fit.joints.emplace_back();
       joint.dof = dof;
@@ -54,15 +54,14 @@ std::vector<ComplianceFit> RefuseAll(const Tracks& tracks, const std::string& re
 Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianceStep& step,
                                   const recording::ClipSource& clip, const Tracks& tracks,
                                   const std::string& clip_name) {
-  if (tracks.contact.phases.empty()) {
+  if (tracks.contact.touches.empty()) {
     return Error{ErrorCode::kUnidentifiable,
                  "clip '" + clip_name +
                      "' has no touch: compliance shows only where a hand meets something"};
   }
   const model::Skeleton& hand = tracks.skeleton.skeleton;
   HANDHOLD_TRY(Report(context, 0.1, "fit.compliance: dynamic estimator"));
-  Json summary = Json::Object();
-  Issues issues;
+  artefact::ComplianceSummary summary;
   std::vector<ComplianceFit> fits;
   fitting::DynamicEstimatorOptions options = step.dynamic;
   options.keep_going = [&] {
@@ -72,11 +71,11 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
       fitting::FitDynamicCompliance(clip, hand, tracks.pose, tracks.contact, options);
   if (dynamic) {
     fits = dynamic->fits;
-    summary.Set("dynamic", ToJson(dynamic->summary));
-    issues = dynamic->summary.issues;
+    summary.dynamic = dynamic->summary;
+    summary.issues = dynamic->summary.issues;
   } else if (dynamic.error().code == ErrorCode::kUnidentifiable) {
     fits = RefuseAll(tracks, dynamic.error().message);
-    summary.Set("dynamic", Json::Object({{"refused", dynamic.error().message}}));
+    summary.dynamic_refusal = dynamic.error().message;
   } else {
     return dynamic.error();
   }
@@ -88,10 +87,10 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
   HANDHOLD_ASSIGN(
       fitting::ReferenceTrajectoryFit reference,
       fitting::MakeInteractionTrajectory(hand, tracks.pose, tracks.contact, fits, step.reference));
-  summary.Set("reference", ToJson(reference.summary));
-  issues.insert(issues.end(), reference.summary.issues.begin(), reference.summary.issues.end());
-  summary.Set("issues", ToJson(issues));
-  HANDHOLD_ASSIGN(reference.trajectory.summary_json, Parameters(summary));
+  summary.reference = reference.summary;
+  summary.issues.insert(summary.issues.end(), reference.summary.issues.begin(),
+                        reference.summary.issues.end());
+  reference.trajectory.summary = std::move(summary);
   return std::move(reference.trajectory);
 }
 
@@ -103,23 +102,7 @@ Result<fitting::ReferenceTrajectoryOptions> ReferenceOptionsOf(
   HANDHOLD_ASSIGN(const Json json,
                   text::ParseJson(trajectory.provenance.parameters_json, {.source = source}));
   HANDHOLD_ASSIGN(const text::JsonView view, text::JsonView(json, source).At("reference"));
-  fitting::ReferenceTrajectoryOptions o;
-  if (const Json* named = view.value().Find("assume_compliance_rad_per_Nm")) {
-    for (const text::JsonMember& member : named->members()) {
-      if (member.value.number()) o.assume_compliance[member.key] = *member.value.number();
-    }
-  }
-  HANDHOLD_ASSIGN(o.assumed_factor, view.Get<double>("assumed_factor"));
-  HANDHOLD_ASSIGN(o.estimator, view.Get<std::string>("estimator"));
-  HANDHOLD_ASSIGN(o.compliance_factor, view.Get<double>("compliance_factor"));
-  HANDHOLD_ASSIGN(const int64_t extrapolation, view.Get<int64_t>("extrapolation_ns"));
-  HANDHOLD_ASSIGN(const int64_t from, view.Get<int64_t>("extrapolation_from_ns"));
-  HANDHOLD_ASSIGN(const int64_t settle, view.Get<int64_t>("settle_ns"));
-  HANDHOLD_ASSIGN(o.cutoff_Hz, view.GetOr<double>("cutoff_Hz", 0.0));  // older ones: none
-  o.extrapolation = Duration::Nanoseconds(extrapolation);
-  o.extrapolation_from = Duration::Nanoseconds(from);
-  o.settle = Duration::Nanoseconds(settle);
-  return o;
+  return artefact::FromJson<fitting::ReferenceTrajectoryOptions>(view);
 }
 
 Result<StepResult> FitComplianceStep::Run(const StepContext& context) const {
@@ -139,9 +122,11 @@ Result<StepResult> FitComplianceStep::Run(const StepContext& context) const {
       ProvenanceOf("fit.compliance", fitting::kReferenceTrajectoryVersion);
   provenance.inputs = {found.input(), hand, pose, {"contact", touched.hash, ""}, surface};
   HANDHOLD_ASSIGN(provenance.parameters_json,
-                  Parameters(Json::Object({{"paper", ToJson(paper)},
-                                           {"dynamic", ToJson(dynamic)},
-                                           {"reference", ToJson(reference)}})));
+                  Parameters(Json::Object({{"paper_version", fitting::kPaperEstimatorVersion},
+                                           {"paper", artefact::ToJson(paper)},
+                                           {"dynamic_version", fitting::kDynamicEstimatorVersion},
+                                           {"dynamic", artefact::ToJson(dynamic)},
+                                           {"reference", artefact::ToJson(reference)}})));
   return RunStep(context, std::move(provenance), std::move(chosen),
                  [&]() -> Result<InteractionTrajectory> {
                    HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
@@ -166,16 +151,17 @@ Result<StepResult> AssumeComplianceStep::Run(const StepContext& context) const {
       ProvenanceOf("fit.assume", fitting::kReferenceTrajectoryVersion);
   provenance.inputs = {{"trajectory", fitted.hash, ""}, hand, pose, contact, surface};
   HANDHOLD_ASSIGN(provenance.parameters_json,
-                  Parameters(Json::Object({{"reference", ToJson(options)}})));
+                  Parameters(Json::Object({{"reference", artefact::ToJson(options)}})));
   return RunStep(context, std::move(provenance), {}, [&]() -> Result<InteractionTrajectory> {
-    HANDHOLD_ASSIGN(const InteractionTrajectory before,
-                    store::LoadInteractionTrajectory(context.library.ArtefactPath(fitted.hash)));
+    HANDHOLD_ASSIGN(
+        const InteractionTrajectory before,
+        store::Load<artefact::InteractionTrajectory>(context.library.ArtefactPath(fitted.hash)));
     HANDHOLD_ASSIGN(const Tracks tracks, LoadTracks(context, hand.hash, pose.hash, contact.hash));
     HANDHOLD_ASSIGN(fitting::ReferenceTrajectoryFit made,
                     fitting::MakeInteractionTrajectory(tracks.skeleton.skeleton, tracks.pose,
                                                        tracks.contact, before.fits, options));
-    HANDHOLD_ASSIGN(made.trajectory.summary_json,
-                    Parameters(Json::Object({{"reference", ToJson(made.summary)}})));
+    made.trajectory.summary.reference = made.summary;
+    made.trajectory.summary.issues = made.summary.issues;
     return std::move(made.trajectory);
   });
 }

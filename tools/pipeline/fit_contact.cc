@@ -1,5 +1,6 @@
 #include "tools/pipeline/fit_contact.h"
 
+#include "fitting/signal/find_site.h"
 #include "fitting/signal/find_stream.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/inputs.h"
@@ -18,25 +19,38 @@ Result<StepResult> FitContactStep::Run(const StepContext& context) const {
                   FindSurface(context, surface, metres_per_unit, X_WSurface, found, &chosen));
   HANDHOLD_ASSIGN(const artefact::ProvenanceInput hand, RequireInput(track, "skeleton"));
   HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
-  if (const auto sensor = fitting::FindForceSensor(*reader, options.force_sensor); !sensor)
-    return sensor.error().Within("clip '" + found.row.name + "'");
   artefact::Provenance provenance = ProvenanceOf("fit.contact", fitting::kContactFitVersion);
   provenance.inputs = {found.input(), hand, {"pose", track.hash, ""}, placed.prop.input()};
-  text::Json parameters = ToJson(options);
-  parameters.Set("X_WSurface", PoseToJson(placed.X_WP));
+  fitting::ContactFitOptions used = options;
+  {
+    const auto sensor = fitting::FindForceSensor(*reader, options.force_sensor);
+    if (!sensor) return sensor.error().Within("clip '" + found.row.name + "'");
+    HANDHOLD_ASSIGN(const FoundSkeleton skeleton, LoadSkeletonArtefact(context.library, hand.hash));
+    HANDHOLD_ASSIGN(const model::ContactSite* site,
+                    fitting::FindSite(skeleton.skeleton, options.site));
+    if (options.force_sensor.empty())
+      chosen.push_back("force sensor '" + (*sensor)->name + "' (the clip's only one)");
+    if (options.site.empty())
+      chosen.push_back("contact site '" + site->name + "' (the hand's only one)");
+    used.force_sensor = (*sensor)->name;
+    used.site = site->name;
+  }
+  text::Json parameters = artefact::ToJson(used);
+  parameters.Set("X_WSurface", artefact::ToJson(placed.X_WP));
   HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
-  return RunStep(context, std::move(provenance), std::move(chosen),
-                 [&]() -> Result<artefact::ContactTrack> {
-                   HANDHOLD_ASSIGN(const artefact::PoseTrack poses,
-                                   store::LoadPoseTrack(context.library.ArtefactPath(track.hash)));
-                   HANDHOLD_ASSIGN(const FoundSkeleton skeleton,
-                                   LoadSkeletonArtefact(context.library, hand.hash));
-                   HANDHOLD_ASSIGN(fitting::ContactFit fit,
-                                   fitting::FitContact(*reader, skeleton.skeleton, poses,
-                                                       placed.prop.prop, placed.X_WP, options));
-                   HANDHOLD_ASSIGN(fit.track.summary_json, Parameters(ToJson(fit.summary)));
-                   return std::move(fit.track);
-                 });
+  return RunStep(
+      context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::ContactTrack> {
+        HANDHOLD_ASSIGN(const artefact::PoseTrack poses,
+                        store::Load<artefact::PoseTrack>(context.library.ArtefactPath(track.hash)));
+        HANDHOLD_ASSIGN(const FoundSkeleton skeleton,
+                        LoadSkeletonArtefact(context.library, hand.hash));
+        HANDHOLD_ASSIGN(fitting::ContactFit fit,
+                        fitting::FitContact(*reader, skeleton.skeleton, poses, placed.prop.prop,
+                                            placed.X_WP, used));
+        fit.track.summary = fit.summary;
+        fit.track.things.front().prop_hash = placed.prop.hash;
+        return std::move(fit.track);
+      });
 }
 
 }  // namespace handhold::pipeline

@@ -14,7 +14,7 @@ Result<StepResult> FitPoseStep::Run(const StepContext& context) const {
   HANDHOLD_TRY(CheckMarkers(*reader, found, options.marker_stream, hand.skeleton, options.range));
   artefact::Provenance provenance = ProvenanceOf("fit.pose", fitting::kPoseFitVersion);
   provenance.inputs = {found.input(), hand.input()};
-  HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(ToJson(options)));
+  HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(artefact::ToJson(options)));
   return RunStep(
       context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::PoseTrack> {
         fitting::PoseFitOptions used = options;
@@ -23,7 +23,7 @@ Result<StepResult> FitPoseStep::Run(const StepContext& context) const {
         };
         HANDHOLD_ASSIGN(fitting::PoseFit fit, fitting::FitPose(*reader, hand.skeleton, used));
         fit.track.skeleton_hash = hand.hash;
-        HANDHOLD_ASSIGN(fit.track.summary_json, Parameters(ToJson(fit.summary)));
+        fit.track.summary = fit.summary;
         return std::move(fit.track);
       });
 }

@@ -1,5 +1,6 @@
 #include "tools/pipeline/fit_skeleton.h"
 
+#include "database/artefact/kind.h"
 #include "database/model/skeleton_json.h"
 #include "fitting/signal/find_stream.h"
 #include "tools/pipeline/forms.h"
@@ -37,7 +38,7 @@ Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
   HANDHOLD_TRY(CheckMarkers(*reader, found, used.marker_stream, hand.skeleton, used.range));
   artefact::Provenance provenance = ProvenanceOf("fit.skeleton", fitting::kSkeletonFitVersion);
   provenance.inputs = {found.input(), hand.input("template")};
-  Json parameters = ToJson(used);
+  Json parameters = artefact::ToJson(used);
   parameters.Set("template_scale", template_scale);
 
   FoundClip touched = found;
@@ -65,7 +66,7 @@ Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
     HANDHOLD_ASSIGN(placed,
                     FindSurface(context, surface, metres_per_unit, X_WSurface, touched, &chosen));
     provenance.inputs.push_back(placed->prop.input());
-    parameters.Set("X_WSurface", PoseToJson(placed->X_WP));
+    parameters.Set("X_WSurface", artefact::ToJson(placed->X_WP));
     used.surface =
         fitting::TouchedSurface{&placed->prop.prop, placed->X_WP, sensor, touched_reader.get()};
     parameters.Set("force_sensor", used.surface->force_sensor);
@@ -77,11 +78,13 @@ Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
         HANDHOLD_ASSIGN(const fitting::SkeletonFit fit,
                         fitting::FitSkeleton(*reader, hand.skeleton, used));
         store::JsonArtefact value;
-        value.kind = "skeleton";
+        value.kind = artefact::kSkeletonKind;
+        Json summary = artefact::Writable(artefact::ToJson(fit.summary));
+        summary.Set("brief", fit.summary.Brief());
         HANDHOLD_ASSIGN(
             value.json,
             text::WriteJson(Json::Object({{"skeleton", model::SkeletonToJson(fit.skeleton)},
-                                          {"summary", ToJson(fit.summary)}})));
+                                          {"summary", std::move(summary)}})));
         return value;
       });
 }

@@ -36,33 +36,26 @@ struct Scene {
   bool as_captured = false;  ///< the captured surface, where it stood, as rough and soft as it was
 };
 
+/// Where the captured surface stood.
 Result<RigidTransform> CapturedPose(const StepContext& context, const std::string& contact) {
-  HANDHOLD_ASSIGN(const store::ArtefactInfo info,
-                  store::ReadArtefactInfo(context.library.ArtefactPath(contact)));
-  const std::string source = "parameters of " + contact;
-  HANDHOLD_ASSIGN(const Json json,
-                  text::ParseJson(info.provenance.parameters_json, {.source = source}));
-  HANDHOLD_ASSIGN(const text::JsonView pose, text::JsonView(json, source).At("X_WSurface"));
-  HANDHOLD_ASSIGN(const auto p, pose.GetFixed<3>("p_m"));
-  HANDHOLD_ASSIGN(const auto R, pose.GetFixed<9>("R"));
-  RigidTransform X;
-  X.p = Vec3(p[0], p[1], p[2]);
-  for (size_t i = 0; i < 9; ++i)
-    X.R(static_cast<Eigen::Index>(i / 3), static_cast<Eigen::Index>(i % 3)) = R[i];
-  return X;
+  HANDHOLD_ASSIGN(const artefact::ContactTrack track,
+                  store::Load<artefact::ContactTrack>(context.library.ArtefactPath(contact)));
+  if (!track.things.empty()) return track.things.front().X_WT;
+  return Error{ErrorCode::kCorrupt, "contact track " + ShortHash(contact) +
+                                        " does not say where the touched surface stood"};
 }
 
 /// The top middle of the prop's bounding box at the middle of the captured contacts.
 Result<RigidTransform> UnderTheHand(const StepContext& context, const std::string& contact,
                                     const model::Prop& prop) {
   HANDHOLD_ASSIGN(const artefact::ContactTrack track,
-                  store::LoadContactTrack(context.library.ArtefactPath(contact)));
+                  store::Load<artefact::ContactTrack>(context.library.ArtefactPath(contact)));
   Vec3 middle = Vec3::Zero(), normal = Vec3::Zero();
   double count = 0;
-  for (Eigen::Index k = 0; k < track.p_WC.cols(); ++k) {
-    if (!track.p_WC.col(k).allFinite() || !track.normal_W.col(k).allFinite()) continue;
-    middle += track.p_WC.col(k);
-    normal += track.normal_W.col(k);
+  for (const artefact::ContactRow& row : track.rows) {
+    if (!row.p_W.allFinite() || !row.normal_W.allFinite()) continue;
+    middle += row.p_W;
+    normal += row.normal_W;
     count += 1;
   }
   if (count == 0 || normal.norm() < 1e-6 * count) {
@@ -117,47 +110,53 @@ Result<double> SurfaceCompliance(const StepContext& context, const SynthInteract
   return compliance_m_per_N;
 }
 
-std::vector<Vec3> Forces(const Motion& motion) {
-  std::vector<Vec3> force(motion.times.size(), Vec3::Zero());
-  for (const artefact::MotionContact& c : motion.contacts)
-    force[static_cast<size_t>(c.frame)] += c.f_onHand_W;
-  return force;
+Eigen::Matrix3Xd Forces(const Motion& motion) {
+  return artefact::ForceOnHand(motion.touches, motion.rows, motion.times.size());
 }
 
-double Peak(const std::vector<Vec3>& force) {
-  double peak = 0;
-  for (const Vec3& f : force) peak = std::max(peak, f.norm());
-  return peak;
+double Peak(const Eigen::Matrix3Xd& force) {
+  return force.cols() == 0 ? 0.0 : force.colwise().norm().maxCoeff();
 }
 
-int TipFrame(const model::Skeleton& hand) {
-  for (size_t f = 0; f < hand.frames().size(); ++f) {
-    if (hand.frames()[f].name.ends_with("tip")) return static_cast<int>(f);
+/// The sites that touch in either motion.
+std::vector<int> TouchingSites(const model::Skeleton& hand, const Motion& a, const Motion& b) {
+  std::vector<int> sites;
+  for (const Motion* motion : {&a, &b}) {
+    for (const artefact::Touch& touch : motion->touches) {
+      const int site = hand.FindSite(touch.a.site);
+      if (site >= 0 && std::find(sites.begin(), sites.end(), site) == sites.end())
+        sites.push_back(site);
+    }
   }
-  return -1;
+  return sites;
 }
 
-AssumptionReplay Difference(const model::Skeleton& hand, const Motion& a, const Motion& b,
-                            double factor, std::string hash) {
-  AssumptionReplay out{.factor = factor, .motion = std::move(hash)};
-  const std::vector<Vec3> fa = Forces(a), fb = Forces(b);
+artefact::MotionVariant Difference(const model::Skeleton& hand, const Motion& a, const Motion& b,
+                                   double factor, std::string hash) {
+  artefact::MotionVariant out{.factor = factor, .motion = std::move(hash)};
+  const Eigen::Matrix3Xd fa = Forces(a), fb = Forces(b);
   out.peak_force_N = Peak(fb);
   model::KinematicsData data(hand);
-  const int tip = TipFrame(hand);
+  const std::vector<int> sites = TouchingSites(hand, a, b);
+  const auto places = [&](const Motion& motion, Eigen::Index k) {
+    model::ComputePoses<double>(hand, motion.hands.front().q.col(k), &data);
+    Eigen::Matrix3Xd p(3, static_cast<Eigen::Index>(sites.size()));
+    for (size_t i = 0; i < sites.size(); ++i) {
+      const model::ContactSite& site = hand.sites()[static_cast<size_t>(sites[i])];
+      p.col(static_cast<Eigen::Index>(i)) = data.X_WB[static_cast<size_t>(site.body)] * site.p_BS;
+    }
+    return p;
+  };
   double frames = 0;
-  for (size_t k = 0; k < std::min(fa.size(), fb.size()); ++k) {
-    if (fa[k].isZero() && fb[k].isZero()) continue;
+  for (Eigen::Index k = 0; k < std::min(fa.cols(), fb.cols()); ++k) {
+    if (fa.col(k).isZero() && fb.col(k).isZero()) continue;
     frames += 1;
-    out.force_rms_N += (fa[k] - fb[k]).squaredNorm();
-    if (tip < 0) continue;
-    const auto i = static_cast<Eigen::Index>(k);
-    model::ComputePoses<double>(hand, a.q.col(i), &data);
-    const Vec3 p = model::FramePose<double>(hand, data, tip).p;
-    model::ComputePoses<double>(hand, b.q.col(i), &data);
-    out.tip_rms_m += (model::FramePose<double>(hand, data, tip).p - p).squaredNorm();
+    out.force_rms_N += (fa.col(k) - fb.col(k)).squaredNorm();
+    if (!sites.empty())
+      out.site_rms_m += (places(a, k) - places(b, k)).colwise().squaredNorm().mean();
   }
   out.force_rms_N = std::sqrt(out.force_rms_N / std::max(1.0, frames));
-  out.tip_rms_m = std::sqrt(out.tip_rms_m / std::max(1.0, frames));
+  out.site_rms_m = std::sqrt(out.site_rms_m / std::max(1.0, frames));
   return out;
 }
 
@@ -177,42 +176,63 @@ Result<double> NearestApproach(const Scene& scene, const Motion& motion) {
   poses.trees.push_back(data.X_WB);
   poses.fixed.push_back(scene.X_WProp);
   double nearest_m = std::numeric_limits<double>::infinity();
-  const Eigen::Index frames = motion.q.cols(), step = std::max<Eigen::Index>(1, frames / 600);
+  const Eigen::MatrixXd& q = motion.hands.front().q;
+  const Eigen::Index frames = q.cols(), step = std::max<Eigen::Index>(1, frames / 600);
   for (Eigen::Index k = 0; k < frames; k += step) {
-    model::ComputePoses<double>(hand, motion.q.col(k), &data);
+    model::ComputePoses<double>(hand, q.col(k), &data);
     HANDHOLD_TRY(finder.Find(poses, std::min(nearest_m, 100.0), &contacts));
     for (const synthesis::Contact& c : contacts) nearest_m = std::min(nearest_m, c.separation_m);
   }
   return nearest_m;
 }
 
+/// From the motion itself, before it has a summary.
+ReplayFigures Measured(const Motion& motion) {
+  ReplayFigures figures;
+  const Eigen::Matrix3Xd force = Forces(motion);
+  double touching = 0, sliding = 0;
+  for (Eigen::Index k = 0; k < force.cols(); ++k) touching += !force.col(k).isZero();
+  for (const artefact::ContactRow& row : motion.rows) sliding += row.slip_m_per_s > 1e-3;
+  figures.peak_force_N = Peak(force);
+  figures.contact_share = touching / static_cast<double>(std::max<Eigen::Index>(1, force.cols()));
+  figures.slip_share = sliding / static_cast<double>(std::max<size_t>(1, motion.rows.size()));
+  figures.equilibrium_residual_max_rad = synthesis::LargestResidual_rad(motion);
+  if (const artefact::Series* residual = motion.FindSeries(synthesis::kLcpResidual))
+    figures.lcp_residual_max = residual->values.maxCoeff();
+  figures.lcp_failures = synthesis::UnsolvedSteps(motion);
+  return figures;
+}
+
 /// Touches that press more than kJamForce times as hard as when they were captured.
 std::optional<Issue> Jams(const artefact::ContactTrack& captured, const Motion& motion) {
-  const std::vector<Vec3> force = Forces(motion);
-  const size_t phases = captured.phases.size();
+  const Eigen::Matrix3Xd force = Forces(motion);
+  const Eigen::Matrix3Xd felt =
+      artefact::ForceOnHand(captured.touches, captured.rows, captured.times.size());
+  const size_t count = captured.touches.size();
   int jams = 0, touches = 0;
   double worst = 0, worst_N = 0;
   Timestamp at;
-  for (size_t p = 0; p < phases; ++p) {
-    const artefact::ContactPhase& phase = captured.phases[p];
+  for (size_t p = 0; p < count; ++p) {
+    const artefact::Touch& touch = captured.touches[p];
     // On another surface a touch begins and ends elsewhere: up to halfway to its neighbours.
     const auto halfway = [](Timestamp a, Timestamp b) {
       return a + Duration::Nanoseconds((b - a).ns() / 2);
     };
     const TimeRange around{
-        p == 0 ? motion.times.front() : halfway(captured.phases[p - 1].release, phase.onset),
-        p + 1 == phases ? motion.times.back() + Duration::Nanoseconds(1)
-                        : halfway(phase.release, captured.phases[p + 1].onset)};
+        p == 0 ? motion.times.front() : halfway(captured.touches[p - 1].release, touch.onset),
+        p + 1 == count ? motion.times.back() + Duration::Nanoseconds(1)
+                       : halfway(touch.release, captured.touches[p + 1].onset)};
     double captured_N = 0, peak_N = 0;
     for (size_t k = 0; k < captured.times.size(); ++k) {
       if (!around.Contains(captured.times[k])) continue;
-      const Vec3 f = captured.f_onHand_W.col(static_cast<Eigen::Index>(k));
+      const Vec3 f = felt.col(static_cast<Eigen::Index>(k));
       if (f.allFinite()) captured_N = std::max(captured_N, f.norm());
     }
     Timestamp peak_at;
-    for (size_t k = 0; k < force.size(); ++k) {
-      if (!around.Contains(motion.times[k]) || force[k].norm() <= peak_N) continue;
-      peak_N = force[k].norm(), peak_at = motion.times[k];
+    for (size_t k = 0; k < motion.times.size(); ++k) {
+      const double f_N = force.col(static_cast<Eigen::Index>(k)).norm();
+      if (!around.Contains(motion.times[k]) || f_N <= peak_N) continue;
+      peak_N = f_N, peak_at = motion.times[k];
     }
     touches += peak_N > 0;
     if (!(captured_N > 0) || peak_N <= synthesis::kJamForce * captured_N) continue;
@@ -227,9 +247,9 @@ std::optional<Issue> Jams(const artefact::ContactTrack& captured, const Motion& 
                 "force and path hang on every compliance",
                 jams, touches, synthesis::kJamForce, worst, worst_N, (at - Timestamp()).seconds());
   std::string what = text;
-  if (!motion.assumed_dofs.empty()) {
+  if (!motion.hands.front().assumed_dofs.empty()) {
     what += " (assumed for";
-    for (const std::string& dof : motion.assumed_dofs) what += " " + dof;
+    for (const std::string& dof : motion.hands.front().assumed_dofs) what += " " + dof;
     what += ")";
   }
   return Issue{"jam", Severity::kWarning, what};
@@ -243,10 +263,11 @@ Issues Findings(const InteractionTrajectory& played, const artefact::ContactTrac
   // Eq. 1 made the reference from the very motion and forces that this gives back.
   if (as_captured) {
     issues.push_back(
-        {"surface", motion.assumed_dofs.empty() ? Severity::kNote : Severity::kWarning,
+        {"surface",
+         motion.hands.front().assumed_dofs.empty() ? Severity::kNote : Severity::kWarning,
          "the captured surface as it was captured: the replay gives back what was recorded, "
          "whatever the compliances are" +
-             std::string(motion.assumed_dofs.empty() ? "" : ", assumed ones too") +
+             std::string(motion.hands.front().assumed_dofs.empty() ? "" : ", assumed ones too") +
              "; it shows that the fits agree with each other, not that they are right (--prop, "
              "--prop-pose or --friction choose what was not captured)"});
   }
@@ -272,63 +293,50 @@ Issues Findings(const InteractionTrajectory& played, const artefact::ContactTrac
                   sum.seconds(), gaps, longest.seconds(), (at - Timestamp()).seconds());
     issues.push_back({"reference", Severity::kWarning, text});
   }
-  if (motion.equilibrium_residual_rad.size() > 0 &&
-      motion.equilibrium_residual_rad.maxCoeff() > kTellResidual_rad) {
+  const ReplayFigures figures = Measured(motion);
+  if (figures.equilibrium_residual_max_rad > kTellResidual_rad) {
     std::snprintf(
         text, sizeof text,
         "out of balance by %.2f rad at the most, a sound replay by less than 0.05: is the "
         "surface closed, is an assumed compliance too large?",
-        motion.equilibrium_residual_rad.maxCoeff());
+        figures.equilibrium_residual_max_rad);
     issues.push_back({"balance", Severity::kWarning, text});
   }
-  if (motion.contacts.empty()) {
+  if (motion.rows.empty()) {
     std::string how;
     if (std::isfinite(nearest_m)) {
       std::snprintf(text, sizeof text, "; it comes no nearer than %.3g mm", 1e3 * nearest_m);
       how = text;
     }
     issues.push_back({"contact", Severity::kWarning,
-                      "the hand never touches '" + motion.surface + "'" + how +
+                      "the hand never touches '" + motion.objects.front().prop + "'" + how +
                           ": --prop-pose places it elsewhere, --from and --to choose when"});
   }
   if (const std::optional<Issue> jams = Jams(captured, motion)) issues.push_back(*jams);
-  if (motion.lcp_failures > 0) {
+  if (figures.lcp_failures > 0) {
     issues.push_back({"contact", Severity::kLoss,
-                      std::to_string(motion.lcp_failures) +
+                      std::to_string(figures.lcp_failures) +
                           " steps of contact were not solved; the forces before were held"});
   }
   return issues;
 }
 
-Json Summary(const InteractionTrajectory& played, const artefact::ContactTrack& captured,
-             const Motion& motion, double nearest_m, bool as_captured,
-             const std::vector<AssumptionReplay>& replays) {
-  const std::vector<Vec3> force = Forces(motion);
-  double touching = 0, sliding = 0;
-  for (const Vec3& f : force) touching += !f.isZero();
-  for (const artefact::MotionContact& c : motion.contacts) sliding += c.slip_m_per_s > 1e-3;
-  Json list = Json::Array();
-  for (const AssumptionReplay& r : replays) {
-    list.Push(Json::Object({{"assumed_factor", r.factor},
-                            {"motion", r.motion},
-                            {"force_rms_N", r.force_rms_N},
-                            {"tip_rms_m", r.tip_rms_m},
-                            {"peak_force_N", r.peak_force_N}}));
-  }
-  const auto frames = static_cast<double>(std::max<size_t>(1, force.size()));
-  return Json::Object(
-      {{"frames", static_cast<int64_t>(motion.times.size())},
-       {"peak_force_N", Peak(force)},
-       {"contact_share", touching / frames},
-       {"slip_share", sliding / static_cast<double>(std::max<size_t>(1, motion.contacts.size()))},
-       {"equilibrium_residual_max_rad", motion.equilibrium_residual_rad.size() == 0
-                                            ? 0.0
-                                            : motion.equilibrium_residual_rad.maxCoeff()},
-       {"lcp_residual_max", motion.lcp_residual.size() == 0 ? 0.0 : motion.lcp_residual.maxCoeff()},
-       {"lcp_failures", motion.lcp_failures},
-       {"issues", ToJson(Findings(played, captured, motion, nearest_m, as_captured))},
-       {"nearest_approach_m", std::isfinite(nearest_m) ? Json(nearest_m) : Json()},
-       {"assumed_replays", std::move(list)}});
+artefact::MotionSummary Summary(const InteractionTrajectory& played,
+                                const artefact::ContactTrack& captured, const Motion& motion,
+                                double nearest_m, bool as_captured,
+                                std::vector<artefact::MotionVariant> variants) {
+  const ReplayFigures f = Measured(motion);
+  artefact::MotionSummary summary;
+  summary.figures = {{"peak_force_N", f.peak_force_N},
+                     {"contact_share", f.contact_share},
+                     {"slip_share", f.slip_share},
+                     {"equilibrium_residual_max_rad", f.equilibrium_residual_max_rad},
+                     {"lcp_residual_max", f.lcp_residual_max},
+                     {"lcp_failures", f.lcp_failures}};
+  if (std::isfinite(nearest_m)) summary.figures["nearest_approach_m"] = nearest_m;
+  summary.variants = std::move(variants);
+  summary.issues = Findings(played, captured, motion, nearest_m, as_captured);
+  return summary;
 }
 
 class Maker {
@@ -339,25 +347,28 @@ class Maker {
   /// The motion of one trajectory; `replays` go into its summary.
   Result<StepResult> Make(
       const std::string& trajectory, std::vector<std::string> chosen,
-      const std::function<Result<std::vector<AssumptionReplay>>(const Motion&)>& replays) const {
+      const std::function<Result<std::vector<artefact::MotionVariant>>(const Motion&)>& replays)
+      const {
     artefact::Provenance provenance = ProvenanceOf("synth.interaction", synthesis::kReplayVersion);
     provenance.inputs = {
         {"trajectory", trajectory, ""}, scene_.skeleton.input(), scene_.prop.input()};
     HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(ParametersJson()));
     return RunStep(context_, std::move(provenance), std::move(chosen), [&]() -> Result<Motion> {
-      HANDHOLD_ASSIGN(const InteractionTrajectory played,
-                      store::LoadInteractionTrajectory(context_.library.ArtefactPath(trajectory)));
+      HANDHOLD_ASSIGN(
+          const InteractionTrajectory played,
+          store::Load<artefact::InteractionTrajectory>(context_.library.ArtefactPath(trajectory)));
       HANDHOLD_ASSIGN(Motion motion, Replay(played));
-      HANDHOLD_ASSIGN(const std::vector<AssumptionReplay> others, replays(motion));
+      HANDHOLD_ASSIGN(std::vector<artefact::MotionVariant> others, replays(motion));
       double nearest_m = std::numeric_limits<double>::infinity();  // not asked where it touches
-      if (motion.contacts.empty()) {
+      if (motion.rows.empty()) {
         HANDHOLD_ASSIGN(nearest_m, NearestApproach(scene_, motion));
       }
-      HANDHOLD_ASSIGN(
-          const artefact::ContactTrack captured,
-          store::LoadContactTrack(context_.library.ArtefactPath(scene_.captured_contact)));
-      HANDHOLD_ASSIGN(motion.summary_json, Parameters(Summary(played, captured, motion, nearest_m,
-                                                              scene_.as_captured, others)));
+      HANDHOLD_ASSIGN(const artefact::ContactTrack captured,
+                      store::Load<artefact::ContactTrack>(
+                          context_.library.ArtefactPath(scene_.captured_contact)));
+      motion.objects.front().prop_hash = scene_.prop.hash;
+      motion.summary =
+          Summary(played, captured, motion, nearest_m, scene_.as_captured, std::move(others));
       return motion;
     });
   }
@@ -368,13 +379,13 @@ class Maker {
   Json ParametersJson() const {
     return Json::Object(
         {{"form", scene_.form == synthesis::ReplayForm::kDamped ? "damped" : "quasi-static"},
-         {"X_WProp", PoseToJson(scene_.X_WProp)},
+         {"X_WProp", artefact::ToJson(scene_.X_WProp)},
          {"friction", step_.friction < 0 ? scene_.prop.prop.friction : step_.friction},
          {"surface_compliance_m_per_N", scene_.surface_compliance_m_per_N},
          {"compliance_scale", step_.compliance_scale},
-         {"range_ns", RangeToJson(step_.range)},
+         {"range_ns", artefact::ToJson(step_.range)},
          {"contact_margin_m", step_.margin_m},
-         {"step", ToJson(step_.step)}});
+         {"step", artefact::ToJson(step_.step)}});
   }
 
   Result<Motion> Replay(const InteractionTrajectory& played) const {
@@ -505,8 +516,8 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   HANDHOLD_ASSIGN(const ProvenanceInput hand, RequireInput(fitted, "skeleton"));
   HANDHOLD_ASSIGN(const ProvenanceInput contact, RequireInput(fitted, "contact"));
   HANDHOLD_ASSIGN(const ProvenanceInput surface, RequireInput(fitted, "surface"));
-  HANDHOLD_ASSIGN(const InteractionTrajectory base,
-                  store::LoadInteractionTrajectory(context.library.ArtefactPath(fitted.hash)));
+  HANDHOLD_ASSIGN(const InteractionTrajectory base, store::Load<artefact::InteractionTrajectory>(
+                                                        context.library.ArtefactPath(fitted.hash)));
   HANDHOLD_ASSIGN(FoundSkeleton skeleton, LoadSkeletonArtefact(context.library, hand.hash));
   if (range) {
     synthesis::ReplayOptions asked;
@@ -534,7 +545,8 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
                   SurfaceCompliance(context, *this, scene.prop, surface.hash, &chosen));
   HANDHOLD_ASSIGN(const RigidTransform stood, CapturedPose(context, contact.hash));
   scene.as_captured =
-      scene.prop.hash == surface.hash && PoseToJson(scene.X_WProp) == PoseToJson(stood) &&
+      scene.prop.hash == surface.hash &&
+      artefact::ToJson(scene.X_WProp) == artefact::ToJson(stood) &&
       (friction < 0 || friction == scene.prop.prop.friction) && compliance_scale == 1.0 &&
       (surface_compliance_m_per_N < 0 ||
        scene.surface_compliance_m_per_N == scene.prop.prop.surface_compliance_m_per_N);
@@ -570,17 +582,17 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
     for (const AssumedValue& value : result.assumed) chosen.push_back(Said(value));
   }
   const Maker maker(context, *this, std::move(scene));
-  const auto none = [](const Motion&) -> Result<std::vector<AssumptionReplay>> {
-    return std::vector<AssumptionReplay>();
+  const auto none = [](const Motion&) -> Result<std::vector<artefact::MotionVariant>> {
+    return std::vector<artefact::MotionVariant>();
   };
-  const auto others = [&](const Motion& motion) -> Result<std::vector<AssumptionReplay>> {
-    std::vector<AssumptionReplay> list;
+  const auto others = [&](const Motion& motion) -> Result<std::vector<artefact::MotionVariant>> {
+    std::vector<artefact::MotionVariant> list;
     if (!assumes || !replay_assumed) return list;
     for (const double factor : {0.5, 2.0}) {
       HANDHOLD_ASSIGN(const std::string other, assume(factor));
       HANDHOLD_ASSIGN(const StepResult made, maker.Make(other, {}, none));
       HANDHOLD_ASSIGN(const Motion changed,
-                      store::LoadMotion(context.library.ArtefactPath(made.hash)));
+                      store::Load<artefact::Motion>(context.library.ArtefactPath(made.hash)));
       list.push_back(
           Difference(maker.scene().skeleton.skeleton, motion, changed, factor, made.hash));
     }
@@ -589,26 +601,27 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   HANDHOLD_ASSIGN(static_cast<StepResult&>(result), maker.Make(played, std::move(chosen), others));
   if (context.dry_run && !result.reused) return result;
   HANDHOLD_ASSIGN(const Motion motion,
-                  store::LoadMotion(context.library.ArtefactPath(result.hash)));
-  HANDHOLD_ASSIGN(result.replays, ReadAssumptionReplays(motion));
+                  store::Load<artefact::Motion>(context.library.ArtefactPath(result.hash)));
+  result.replays = motion.summary.variants;
   return result;
 }
 
-Result<std::vector<AssumptionReplay>> ReadAssumptionReplays(const artefact::Motion& motion) {
-  HANDHOLD_ASSIGN(const Json json,
-                  text::ParseJson(motion.summary_json, {.source = "summary of a motion"}));
-  const text::JsonView view(json, "summary of a motion");
-  HANDHOLD_ASSIGN(const auto items, view.GetItems("assumed_replays"));
-  std::vector<AssumptionReplay> list;
-  for (const text::JsonView& item : items) {
-    AssumptionReplay& r = list.emplace_back();
-    HANDHOLD_ASSIGN(r.factor, item.Get<double>("assumed_factor"));
-    HANDHOLD_ASSIGN(r.motion, item.Get<std::string>("motion"));
-    HANDHOLD_ASSIGN(r.force_rms_N, item.Get<double>("force_rms_N"));
-    HANDHOLD_ASSIGN(r.tip_rms_m, item.Get<double>("tip_rms_m"));
-    HANDHOLD_ASSIGN(r.peak_force_N, item.Get<double>("peak_force_N"));
-  }
-  return list;
+ReplayFigures FiguresOf(const Motion& motion) {
+  const std::map<std::string, double>& said = motion.summary.figures;
+  const auto figure = [&](const char* name) {
+    const auto found = said.find(name);
+    return found == said.end() ? 0.0 : found->second;
+  };
+  ReplayFigures figures;
+  figures.peak_force_N = figure("peak_force_N");
+  figures.contact_share = figure("contact_share");
+  figures.slip_share = figure("slip_share");
+  figures.equilibrium_residual_max_rad = figure("equilibrium_residual_max_rad");
+  figures.lcp_residual_max = figure("lcp_residual_max");
+  figures.lcp_failures = static_cast<int>(figure("lcp_failures"));
+  if (said.contains("nearest_approach_m"))
+    figures.nearest_approach_m = figure("nearest_approach_m");
+  return figures;
 }
 
 }  // namespace handhold::pipeline

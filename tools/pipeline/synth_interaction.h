@@ -13,18 +13,17 @@
 
 namespace handhold::pipeline {
 
-/// How a motion would change if what was assumed were otherwise.
-struct AssumptionReplay {
-  double factor = 1.0;        ///< on the assumed compliances: 0.5, 2
-  std::string motion = {};    ///< artefact
-  double force_rms_N = 0.0;   ///< RMS difference of the whole contact force, over frames in contact
-                              ///< in either
-  double tip_rms_m = 0.0;     ///< of the fingertip's place, over the same frames
-  double peak_force_N = 0.0;  ///< of that replay
+/// What a replay's motion says in numbers, as they stand in its summary.
+struct ReplayFigures {
+  double peak_force_N = 0.0;
+  double contact_share = 0.0;  ///< of the frames
+  double slip_share = 0.0;     ///< of the contact rows: faster than 1 mm/s
+  double equilibrium_residual_max_rad = 0.0;
+  double lcp_residual_max = 0.0;
+  int lcp_failures = 0;
+  std::optional<double> nearest_approach_m;  ///< where nothing was touched, if it is known
 };
-
-/// As they stand in the motion's summary; empty when nothing was assumed.
-Result<std::vector<AssumptionReplay>> ReadAssumptionReplays(const artefact::Motion& motion);
+ReplayFigures FiguresOf(const artefact::Motion& motion);
 
 /// What a refused joint was given.
 struct AssumedValue {
@@ -37,10 +36,11 @@ struct AssumedValue {
 };
 
 struct SynthInteractionResult : StepResult {
-  std::vector<std::string> assumed_dofs = {};  ///< empty: every compliance was fitted
-  std::vector<AssumedValue> assumed = {};      ///< of those dofs, by task
-  std::vector<AssumptionReplay> replays = {};  ///< halved and doubled; empty when nothing was
-                                               ///< assumed, in a dry run, or when switched off
+  std::vector<std::string> assumed_dofs = {};         ///< empty: every compliance was fitted
+  std::vector<AssumedValue> assumed = {};             ///< of those dofs, by task
+  std::vector<artefact::MotionVariant> replays = {};  ///< halved and doubled; empty when nothing
+                                                      ///< was assumed, in a dry run, or when
+                                                      ///< switched off
 };
 
 /// The result is an artefact::Motion against one fixed surface. Where the fit refused a joint, a

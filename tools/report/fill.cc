@@ -49,16 +49,16 @@ Status CheckTruth(const Filling& f) {
                                             "': make it with handhold lab make"};
     }
   }
-  if (!f.from.contact || f.from.contact->phases.empty()) {
+  if (!f.from.contact || f.from.contact->touches.empty()) {
     return Error{ErrorCode::kInvalid,
                  "the clip has no contacts found yet, so that nothing shows whether this truth is "
                  "its own: first handhold fit contact, or leave out --truth"};
   }
   const ContactScore score = CompareContact(*f.from.contact, truth, f.start_s);
-  if (2 * score.invented > static_cast<int>(f.from.contact->phases.size())) {
+  if (2 * score.invented > static_cast<int>(f.from.contact->touches.size())) {
     return Error{ErrorCode::kInvalid,
                  "this truth is not that of this clip: " + std::to_string(score.invented) + " of " +
-                     std::to_string(f.from.contact->phases.size()) +
+                     std::to_string(f.from.contact->touches.size()) +
                      " contacts found lie where none was planted; give the --truth of the subject "
                      "that was recorded"};
   }
@@ -69,26 +69,26 @@ Status CheckTruth(const Filling& f) {
 // neither the best nor the worst.
 void ChooseShown(Filling* f) {
   const artefact::ContactTrack* contact = f->from.contact;
-  if (contact == nullptr || contact->phases.empty()) return;
+  if (contact == nullptr || contact->touches.empty()) return;
   std::vector<std::pair<double, int>> candidates;
   for (const bool exploring : {true, false}) {
-    for (size_t p = 0; p < contact->phases.size(); ++p) {
-      const artefact::ContactPhase& phase = contact->phases[p];
-      if (exploring && phase.task != "exploring") continue;
-      if (phase.onset - Duration::Milliseconds(150) < contact->times.front()) continue;
-      if (phase.release - phase.onset < Duration::Milliseconds(200)) continue;
-      candidates.emplace_back(phase.peak_force_N, static_cast<int>(p));
+    for (size_t p = 0; p < contact->touches.size(); ++p) {
+      const artefact::Touch& touch = contact->touches[p];
+      if (exploring && touch.task != "exploring") continue;
+      if (touch.onset - Duration::Milliseconds(150) < contact->times.front()) continue;
+      if (touch.release - touch.onset < Duration::Milliseconds(200)) continue;
+      candidates.emplace_back(touch.peak_force_N, static_cast<int>(p));
     }
     if (!candidates.empty()) break;
   }
   if (candidates.empty()) candidates.emplace_back(0.0, 0);
   std::sort(candidates.begin(), candidates.end());
-  f->shown_phase = candidates[candidates.size() / 2].second;
+  f->shown_touch = candidates[candidates.size() / 2].second;
   if (f->from.truth == nullptr) return;
-  const artefact::ContactPhase& phase = contact->phases[static_cast<size_t>(f->shown_phase)];
+  const artefact::Touch& touch = contact->touches[static_cast<size_t>(f->shown_touch)];
   for (const lab::TruthContact& c : f->from.truth->FindRun("captured")->contacts) {
-    if (phase.onset.seconds() - f->start_s < c.release_s &&
-        phase.release.seconds() - f->start_s > c.onset_s) {
+    if (touch.onset.seconds() - f->start_s < c.release_s &&
+        touch.release.seconds() - f->start_s > c.onset_s) {
       f->shown_stroke = c.stroke;
       break;
     }

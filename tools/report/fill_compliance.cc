@@ -48,9 +48,9 @@ double Assumed(const ReportSources& s, size_t dof, const std::string& task) {
   if (!s.trajectory || dof >= s.trajectory->assumed.size() || !s.trajectory->assumed[dof] ||
       !s.contact)
     return kNone;
-  for (size_t k = 0; k < s.contact->phase.size(); ++k) {
-    const int p = s.contact->phase[k];
-    if (p < 0 || s.contact->phases[static_cast<size_t>(p)].task != task) continue;
+  for (size_t k = 0; k < s.contact_frames.touch.size(); ++k) {
+    const int p = s.contact_frames.touch[k];
+    if (p < 0 || s.contact->touches[static_cast<size_t>(p)].task != task) continue;
     return s.trajectory->compliance_rad_per_Nm(static_cast<Eigen::Index>(dof),
                                                static_cast<Eigen::Index>(k));
   }
@@ -103,9 +103,9 @@ Panel DeviationPanel(const Filling& f, size_t dof, const std::string& task) {
                true};
   const lab::TruthSeries* free = s.truth ? &s.truth->FindRun("reference")->session : nullptr;
   double zero = 0, count = 0;
-  int phase = -1;
+  int last = -1;
   for (size_t k = 0; k < s.contact->times.size(); ++k) {
-    const int p = s.contact->phase[k];
+    const int p = s.contact_frames.touch[k];
     const auto i = static_cast<Eigen::Index>(k);
     const double t = s.contact->times[k].seconds() - f.start_s;
     if (free && (t < free->begin_s || t > free->time_s(free->rows() - 1))) continue;
@@ -114,17 +114,17 @@ Panel DeviationPanel(const Filling& f, size_t dof, const std::string& task) {
                                  ? s.trajectory->q_reference_dynamic(row, i)
                              : s.trajectory ? s.trajectory->q_reference(row, i)
                                             : NAN;
-    if (p != phase) {  // joint zeros are a gauge: taken from the frames before each contact
+    if (p != last) {  // joint zeros are a gauge: taken from the frames before each contact
       if (p >= 0 && free) zero = count > 0 ? zero / count : 0.0;
       if (p < 0) zero = count = 0;
-      phase = p;
+      last = p;
     }
     if (p < 0) {
-      if (s.contact->times.size() > k + 20 && s.contact->phase[k + 20] >= 0 && free)
+      if (s.contact->times.size() > k + 20 && s.contact_frames.touch[k + 20] >= 0 && free)
         zero += s.pose->q(row, i) - reference, count += 1;
       continue;
     }
-    const artefact::ContactPhase& contact = s.contact->phases[static_cast<size_t>(p)];
+    const artefact::Touch& contact = s.contact->touches[static_cast<size_t>(p)];
     if (contact.task != task || s.contact->times[k] < contact.onset + Duration::Milliseconds(50) ||
         k % 5 != 0)
       continue;

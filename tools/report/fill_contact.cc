@@ -75,10 +75,10 @@ Curve TrueReference(const Filling& f, Eigen::Index dof, const Window& window,
   return curve;
 }
 
-void SayInWords(const ReportSources& s, const artefact::ContactPhase& phase,
-                Eigen::Index peak_frame, Figure* figure) {
-  figure->alternative = "The onset is found at " + Fixed(phase.onset.seconds(), 4) +
-                        " s, known to ± " + Significant(1e3 * phase.onset_sd.seconds(), 2) +
+void SayInWords(const ReportSources& s, const artefact::Touch& touch, Eigen::Index peak_frame,
+                Figure* figure) {
+  figure->alternative = "The onset is found at " + Fixed(touch.onset.seconds(), 4) +
+                        " s, known to ± " + Significant(1e3 * touch.onset_sd.seconds(), 2) +
                         " ms (68 %). ";
   for (size_t d = 0; d < s.pose->dof_names.size(); ++d) {
     const auto row = static_cast<Eigen::Index>(d);
@@ -93,7 +93,7 @@ void SayInWords(const ReportSources& s, const artefact::ContactPhase& phase,
   }
   figure->alternative +=
       "These at " +
-      Fixed(1e3 * (s.contact->times[static_cast<size_t>(peak_frame)] - phase.onset).seconds(), 0) +
+      Fixed(1e3 * (s.contact->times[static_cast<size_t>(peak_frame)] - touch.onset).seconds(), 0) +
       " ms after the onset, where the torque on the knuckle is largest.";
 }
 
@@ -101,21 +101,21 @@ void SayInWords(const ReportSources& s, const artefact::ContactPhase& phase,
 
 void FillContactFigures(Filling* f) {
   const ReportSources& s = f->from;
-  if (!s.pose || !s.contact || f->shown_phase < 0) return;
-  const artefact::ContactPhase& phase = s.contact->phases[static_cast<size_t>(f->shown_phase)];
+  if (!s.pose || !s.contact || f->shown_touch < 0) return;
+  const artefact::Touch& touch = s.contact->touches[static_cast<size_t>(f->shown_touch)];
   Window window;
   Eigen::Index peak_frame = 0;
   double peak = -1;
   for (int k = 0; k < s.pose->frame_count(); ++k) {
-    const double x = (s.pose->times[static_cast<size_t>(k)] - phase.onset).seconds();
+    const double x = (s.pose->times[static_cast<size_t>(k)] - touch.onset).seconds();
     if (x < -kBefore_s || x > kAfter_s) continue;
     window.frames.push_back(k), window.x_ms.push_back(1e3 * x);
     const double torque = s.contact->tau_Nm.col(k).cwiseAbs().maxCoeff();
-    if (s.contact->phase[static_cast<size_t>(k)] == f->shown_phase && torque > peak)
+    if (s.contact_frames.touch[static_cast<size_t>(k)] == f->shown_touch && torque > peak)
       peak = torque, peak_frame = k;
   }
   if (window.frames.size() < 10) return;
-  const Duration contact = phase.release - phase.onset;
+  const Duration contact = touch.release - touch.onset;
   const Band band{0, 1e3 * contact.seconds(), "contact"};
   Figure figure;
   figure.id = "figure-onset", figure.title = "One onset";
@@ -142,7 +142,7 @@ void FillContactFigures(Filling* f) {
     }
     Curve extrapolated = Extrapolated(window.x_ms, measured);
     if (!extrapolated.x.empty()) panel.curves.push_back(std::move(extrapolated));
-    if (s.truth) panel.curves.push_back(TrueReference(*f, d, window, measured, phase.onset));
+    if (s.truth) panel.curves.push_back(TrueReference(*f, d, window, measured, touch.onset));
     figure.panels.push_back(std::move(panel));
   }
   Panel torque{"Joint torques Jᵀf", "time after onset, ms", "torque, mN m", {}, {band}, true};
@@ -153,9 +153,9 @@ void FillContactFigures(Filling* f) {
   }
   Panel force{"Force on the finger", "time after onset, ms", "force, N", {}, {band}, true};
   force.curves.push_back({"force upwards", Role::kTruth, window.x_ms,
-                          Row(s.contact->f_onHand_W, 2, window, 1), false});
+                          Row(s.contact_frames.f_onHand_W, 2, window, 1), false});
   force.curves.push_back({"force along the stroke (x)", Role::kPaper, window.x_ms,
-                          Row(s.contact->f_onHand_W, 0, window, 1), false});
+                          Row(s.contact_frames.f_onHand_W, 0, window, 1), false});
   Figure load;
   load.id = "figure-load", load.title = "What the surface did at that onset";
   load.caption =
@@ -169,8 +169,8 @@ void FillContactFigures(Filling* f) {
       "yields: in contact it departs from where it was going. The reference trajectory takes the "
       "yielding "
       "away again, and should run on from the extrapolation for the first tens of milliseconds.";
-  SayInWords(s, phase, peak_frame, &figure);
-  load.alternative = "Normal force reaches " + Fixed(phase.peak_force_N, 2) +
+  SayInWords(s, touch, peak_frame, &figure);
+  load.alternative = "Normal force reaches " + Fixed(touch.peak_force_N, 2) +
                      " N in this contact of " + Fixed(1e3 * contact.seconds(), 0) + " ms.";
   f->data->contact_figures = {std::move(figure), std::move(load)};
 }

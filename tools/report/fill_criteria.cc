@@ -92,13 +92,13 @@ void Contact(Filling* f) {
   const ReportSources& s = f->from;
   if (!s.contact) return;
   double peak = 0;
-  for (const auto& phase : s.contact->phases) peak = std::max(peak, phase.peak_force_N);
+  for (const auto& touch : s.contact->touches) peak = std::max(peak, touch.peak_force_N);
   f->data->contact_line =
-      Grouped(static_cast<long long>(s.contact->phases.size())) +
-      (s.contact->phases.size() == 1 ? " contact of " : " contacts, the hardest of ") +
+      Grouped(static_cast<long long>(s.contact->touches.size())) +
+      (s.contact->touches.size() == 1 ? " contact of " : " contacts, the hardest of ") +
       Fixed(peak, 2) + " N.";
   std::vector<double> offset_m;
-  for (const double d : s.contact->point_offset_m) {
+  for (const double d : s.contact_frames.offset_m) {
     if (std::isfinite(d)) offset_m.push_back(std::abs(d));
   }
   if (!offset_m.empty()) {

@@ -11,7 +11,7 @@ struct Filling {
   const ReportSources& from;
   const ReportOptions& options;
   double start_s = 0.0;   ///< clip time of session time 0; 0 without truth
-  int shown_phase = -1;   ///< the contact that pictures and Fig. 3 show
+  int shown_touch = -1;   ///< the contact that pictures and Fig. 3 show
   int shown_stroke = -1;  ///< the truth's stroke of that contact
   ReportData* data;
 };

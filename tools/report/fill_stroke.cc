@@ -23,15 +23,15 @@ std::string Milliseconds(Duration d) { return Fixed(1e3 * d.seconds(), 0) + " ms
 Status FillStroke(Filling* f) {
   const ReportSources& s = f->from;
   if (!f->options.pictures || !s.skeleton || !s.pose || !s.contact || !s.surface ||
-      f->shown_phase < 0)
+      f->shown_touch < 0)
     return {};
-  const artefact::ContactPhase& phase = s.contact->phases[static_cast<size_t>(f->shown_phase)];
-  const int first = FrameAt(s.contact->times, phase.onset),
-            last = FrameAt(s.contact->times, phase.release);
+  const artefact::Touch& touch = s.contact->touches[static_cast<size_t>(f->shown_touch)];
+  const int first = FrameAt(s.contact->times, touch.onset),
+            last = FrameAt(s.contact->times, touch.release);
   Vec3 focus = Vec3::Zero();
   int points = 0;
   for (int k = first; k <= last; ++k) {
-    const Vec3 p = s.contact->p_WC.col(k);
+    const Vec3 p = s.contact_frames.p_WC.col(k);
     if (p.allFinite()) focus += p, ++points;
   }
   if (points == 0) return {};
@@ -39,19 +39,19 @@ Status FillStroke(Filling* f) {
 
   Camera camera = SideView(focus + Vec3(-0.045, 0, 0.032), 0.235);
   camera.width = f->options.picture_width, camera.height = f->options.picture_height;
-  const double m_per_N = 0.05 / std::max(0.1, phase.peak_force_N);
-  const Duration contact = phase.release - phase.onset;
+  const double m_per_N = 0.05 / std::max(0.1, touch.peak_force_N);
+  const Duration contact = touch.release - touch.onset;
   const struct {
     Timestamp time;
     std::string what;
   } instants[] = {
-      {phase.onset - Duration::Milliseconds(60),
+      {touch.onset - Duration::Milliseconds(60),
        Milliseconds(Duration::Milliseconds(60)) + " before contact"},
-      {phase.onset + Duration::Milliseconds(25),
+      {touch.onset + Duration::Milliseconds(25),
        Milliseconds(Duration::Milliseconds(25)) + " after the onset"},
-      {phase.onset + Duration::Nanoseconds(contact.ns() / 2),
+      {touch.onset + Duration::Nanoseconds(contact.ns() / 2),
        "mid-stroke, " + Milliseconds(Duration::Nanoseconds(contact.ns() / 2))},
-      {phase.release - Duration::Milliseconds(30),
+      {touch.release - Duration::Milliseconds(30),
        Milliseconds(contact - Duration::Milliseconds(30)) + ", about to lift"},
   };
   for (const auto& instant : instants) {
@@ -64,7 +64,7 @@ Status FillStroke(Filling* f) {
     Picture picture;
     picture.image = DrawScene(scene, camera);
     picture.title = instant.what;
-    const Vec3 p = s.contact->p_WC.col(k), force = s.contact->f_onHand_W.col(k);
+    const Vec3 p = s.contact_frames.p_WC.col(k), force = s.contact_frames.f_onHand_W.col(k);
     if (p.allFinite()) {
       picture.marks = ForceMarks(camera, p, force, m_per_N);
       picture.alternative = "The finger touches the surface; the force on it is " +
@@ -76,8 +76,8 @@ Status FillStroke(Filling* f) {
     f->data->stroke.push_back(std::move(picture));
   }
   f->data->stroke_caption =
-      "One " + (phase.task.empty() ? std::string("stroke") : phase.task + " stroke") + ", " +
-      Fixed(phase.onset.seconds(), 2) +
+      "One " + (touch.task.empty() ? std::string("stroke") : touch.task + " stroke") + ", " +
+      Fixed(touch.onset.seconds(), 2) +
       " s into the take, as fitted: the hand's collision shapes at the fitted joint "
       "angles (small grey spheres: the markers it was fitted to), the surface (one line per "
       "centimetre), and the "

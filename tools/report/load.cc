@@ -61,7 +61,7 @@ class Loader {
                     Newest("interaction_trajectory", trajectory, "fit compliance"));
     std::string contact, pose, skeleton, surface;
     if (newest) {
-      HANDHOLD_ASSIGN(auto value, store::LoadInteractionTrajectory(Path(newest->hash)));
+      HANDHOLD_ASSIGN(auto value, store::Load<artefact::InteractionTrajectory>(Path(newest->hash)));
       out_.trajectory = std::make_unique<artefact::InteractionTrajectory>(std::move(value));
       Follow(*newest, &contact, &pose, &skeleton, &surface);
       HANDHOLD_TRY(Step(newest->hash));
@@ -72,11 +72,13 @@ class Loader {
       }
     }
     if (contact.empty()) {
-      HANDHOLD_ASSIGN(const auto info, Newest("contact_track", "", "fit contact"));
+      HANDHOLD_ASSIGN(const auto info,
+                      Newest(artefact::KindOf<artefact::ContactTrack>::name, "", "fit contact"));
       if (info) contact = info->hash, Follow(*info, nullptr, &pose, &skeleton, &surface);
     }
     if (!contact.empty()) {
-      HANDHOLD_ASSIGN(auto value, store::LoadContactTrack(Path(contact)));
+      HANDHOLD_ASSIGN(auto value, store::Load<artefact::ContactTrack>(Path(contact)));
+      HANDHOLD_ASSIGN(out_.contact_frames, artefact::LaidOut(value));
       out_.contact = std::make_unique<artefact::ContactTrack>(std::move(value));
       HANDHOLD_TRY(Step(contact));
     }
@@ -85,7 +87,7 @@ class Loader {
       if (info) pose = info->hash, Follow(*info, nullptr, nullptr, &skeleton, nullptr);
     }
     if (!pose.empty()) {
-      HANDHOLD_ASSIGN(auto value, store::LoadPoseTrack(Path(pose)));
+      HANDHOLD_ASSIGN(auto value, store::Load<artefact::PoseTrack>(Path(pose)));
       out_.pose = std::make_unique<artefact::PoseTrack>(std::move(value));
       HANDHOLD_TRY(Step(pose));
     }
@@ -207,6 +209,7 @@ Result<std::vector<ReportSources::Answer>> AskForHardStrokes(const store::Librar
 ReportSources LoadedReport::sources() const {
   ReportSources s;
   s.clip = clip.get(), s.skeleton = skeleton.get(), s.pose = pose.get(), s.contact = contact.get();
+  s.contact_frames = contact_frames;
   s.trajectory = trajectory.get(), s.surface = surface.get(), s.X_WSurface = X_WSurface;
   s.truth = truth.get(), s.truth_name = truth_directory;
   s.answers = answers;

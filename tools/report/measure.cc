@@ -161,9 +161,9 @@ ContactScore CompareContact(const artefact::ContactTrack& contact, const lab::Tr
   const lab::TruthRun& run = *truth.FindRun("captured");
   const double first = contact.times.empty() ? 0 : contact.times.front().seconds() - start_s;
   const double last = contact.times.empty() ? -1 : contact.times.back().seconds() - start_s;
-  for (const artefact::ContactPhase& phase : contact.phases) {
-    const double onset = phase.onset.seconds() - start_s,
-                 release = phase.release.seconds() - start_s;
+  for (const artefact::Touch& touch : contact.touches) {
+    const double onset = touch.onset.seconds() - start_s,
+                 release = touch.release.seconds() - start_s;
     const lab::TruthContact* nearest = nullptr;
     for (const lab::TruthContact& c : run.contacts) {
       if (onset >= c.release_s || release <= c.onset_s) continue;
@@ -180,9 +180,11 @@ ContactScore CompareContact(const artefact::ContactTrack& contact, const lab::Tr
     if (c.peak_normal_force_N < kCountedForce_N || c.onset_s < first || c.release_s > last)
       continue;
     ++score.planted;
-    score.missed += std::none_of(contact.phases.begin(), contact.phases.end(), [&](const auto& p) {
-      return p.onset.seconds() - start_s < c.release_s && p.release.seconds() - start_s > c.onset_s;
-    });
+    score.missed +=
+        std::none_of(contact.touches.begin(), contact.touches.end(), [&](const auto& p) {
+          return p.onset.seconds() - start_s < c.release_s &&
+                 p.release.seconds() - start_s > c.onset_s;
+        });
   }
   const model::Skeleton& hand = *truth.skeleton;
   const int tip = TipFrame(hand);
@@ -190,9 +192,9 @@ ContactScore CompareContact(const artefact::ContactTrack& contact, const lab::Tr
   model::KinematicsData data(hand);
   Eigen::VectorXd square = Eigen::VectorXd::Zero(hand.nv()), peak = square;
   double count = 0;
-  for (size_t k = 0; k < contact.times.size(); ++k) {
-    const double t = contact.times[k].seconds() - start_s;
-    const lab::TruthSeries* s = contact.phase[k] < 0 ? nullptr : StrokeAt(run, t);
+  for (const artefact::ContactRow& row : contact.rows) {
+    const double t = contact.times[static_cast<size_t>(row.frame)].seconds() - start_s;
+    const lab::TruthSeries* s = StrokeAt(run, t);
     if (s == nullptr) continue;
     const Vec3 f = lab::Interpolate(*s, s->f_onHand_W, t),
                p = lab::Interpolate(*s, s->p_W_contact, t);
@@ -200,11 +202,10 @@ ContactScore CompareContact(const artefact::ContactTrack& contact, const lab::Tr
     model::ComputeJacobian<double>(hand, lab::Interpolate(*s, s->theta, t), &data);
     Eigen::VectorXd tau = Eigen::VectorXd::Zero(hand.nv());
     model::AddForceTorques<double>(hand, data, body, p, f, tau);
-    const auto column = static_cast<Eigen::Index>(k);
-    square += (contact.tau_Nm.col(column) - tau).cwiseAbs2();
+    square += (contact.tau_Nm.col(row.frame) - tau).cwiseAbs2();
     peak = peak.cwiseMax(tau.cwiseAbs());
     count += 1;
-    const Vec3 found = contact.p_WC.col(column);
+    const Vec3 found = row.p_W;
     const Vec3 normal = lab::Interpolate(*s, s->normal_W, t);
     if (found.allFinite() && f.dot(normal) > kCountedForce_N)
       score.point_errors_m.push_back((found - p).norm());
@@ -222,8 +223,10 @@ std::vector<double> ReferenceErrors(const artefact::PoseTrack& pose,
   const lab::TruthSeries& free = truth.FindRun("reference")->session;
   const lab::TruthSeries& captured = truth.FindRun("captured")->session;
   std::vector<double> strokes;
-  for (size_t p = 0; p < contact.phases.size(); ++p) {
-    const Timestamp onset = contact.phases[p].onset;
+  const Result<std::vector<int>> touch_of_frame = artefact::TouchOfFrame(contact);
+  if (!touch_of_frame) return strokes;
+  for (size_t p = 0; p < contact.touches.size(); ++p) {
+    const Timestamp onset = contact.touches[p].onset;
     Eigen::VectorXd zero = Eigen::VectorXd::Zero(dofs);
     double before = 0, sum = 0, count = 0;
     for (size_t k = 0; k < contact.times.size(); ++k) {
@@ -235,7 +238,7 @@ std::vector<double> ReferenceErrors(const artefact::PoseTrack& pose,
         zero += pose.q.col(i).head(dofs) - lab::Interpolate(captured, captured.theta, t).head(dofs);
         before += 1;
       }
-      if (contact.phase[k] != static_cast<int>(p) ||
+      if ((*touch_of_frame)[k] != static_cast<int>(p) ||
           time < onset + Duration::FromSeconds(criteria::kEarly_s))
         continue;
       const Eigen::VectorXd e = reference.col(i).head(dofs) - zero / std::max(1.0, before) -
@@ -308,10 +311,11 @@ class StrokeComparison {
     const size_t frames = motion.times.size();
     std::vector<Vec3> force(frames, Vec3::Zero()), point(frames, Vec3::Constant(kNaN));
     std::vector<double> slip(frames, kNaN);
-    for (const artefact::MotionContact& c : motion.contacts) {
+    const Eigen::MatrixXd& q = motion.hands.front().q;
+    for (const artefact::ContactRow& c : motion.rows) {
       const auto k = static_cast<size_t>(c.frame);
-      force[k] += c.f_onHand_W;
-      if (c.f_onHand_W.norm() > 1e-3 && !(c.slip_m_per_s <= slip[k]))
+      force[k] += c.f_onA_W;
+      if (c.f_onA_W.norm() > 1e-3 && !(c.slip_m_per_s <= slip[k]))
         slip[k] = c.slip_m_per_s, point[k] = c.p_W;
     }
     model::KinematicsData data(hand_);
@@ -322,11 +326,11 @@ class StrokeComparison {
       if (!Covers(series_, t)) continue;
       const Vec3 f = lab::Interpolate(series_, series_.f_onHand_W, t);
       const Vec3 p_engine = lab::Interpolate(series_, series_.p_W_tip, t);
-      model::ComputePoses<double>(hand_, motion.q.col(static_cast<Eigen::Index>(k)), &data);
+      model::ComputePoses<double>(hand_, q.col(static_cast<Eigen::Index>(k)), &data);
       const Vec3 p_tip = model::FramePose<double>(hand_, data, tip).p;
       if (example != nullptr)
-        Append(t, f, force[k], point[k], p_engine, p_tip,
-               motion.q.col(static_cast<Eigen::Index>(k)), example);
+        Append(t, f, force[k], point[k], p_engine, p_tip, q.col(static_cast<Eigen::Index>(k)),
+               example);
       if (t < onset_s_ || t > release_s_) continue;
       const Vec3 off = force[k] - f;
       (t < onset_s_ + criteria::kEarly_s ? early : late) += off.squaredNorm();
@@ -406,9 +410,8 @@ Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& 
     HANDHOLD_ASSIGN(const artefact::Motion motion,
                     synthesis::ReplayInteraction(hand, trajectory, scene, options));
     ++done;
-    score.lcp_failures += motion.lcp_failures;
-    score.equilibrium_rad =
-        std::max(score.equilibrium_rad, motion.equilibrium_residual_rad.maxCoeff());
+    score.lcp_failures += synthesis::UnsolvedSteps(motion);
+    score.equilibrium_rad = std::max(score.equilibrium_rad, synthesis::LargestResidual_rad(motion));
     static_assert(criteria::kJam == synthesis::kJamForce, "a verb and the page mean the same");
     if (PeakOf(contacts) > criteria::kJam * PeakOf(flat->ContactsOf(stroke.index))) {
       score.jams.push_back(stroke.index);

@@ -70,7 +70,7 @@ TEST(ArtefactFile, PoseTrackComesBackToTheBit) {
   const std::string hash = SaveArtefact(dir.path(), pose).value();
   EXPECT_EQ(hash, ArtefactHash(pose.provenance).value());
   const std::string path = dir / (hash + ".art");
-  const auto back = LoadPoseTrack(path);
+  const auto back = Load<artefact::PoseTrack>(path);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->provenance, pose.provenance);
   EXPECT_EQ(back->skeleton_hash, pose.skeleton_hash);
@@ -86,7 +86,8 @@ TEST(ArtefactFile, PoseTrackComesBackToTheBit) {
   ExpectSame(back->at_limit, pose.at_limit);
   EXPECT_EQ(ReadArtefactInfo(path).value().kind, "pose_track");
   EXPECT_EQ(ReadArtefactInfo(path).value().hash, hash);
-  EXPECT_THAT(LoadMotion(path).error().message, HasSubstr("holds a pose_track, not a motion"));
+  EXPECT_THAT(Load<artefact::Motion>(path).error().message,
+              HasSubstr("holds a pose_track, not a motion"));
   EXPECT_TRUE(ClipReader::Open(path).value()->Check().value().empty());
 }
 
@@ -95,27 +96,49 @@ TEST(ArtefactFile, ContactTrackComesBack) {
   artefact::ContactTrack track;
   track.provenance = SomeProvenance("fit.contact");
   track.times = Times(50);
-  track.f_onHand_W = Random(3, 50);
-  track.p_WC = Random(3, 50);
-  track.normal_W = Random(3, 50);
-  track.point_offset_m = Random(50, 1);
+  for (int frame = 1; frame < 50; frame += 7) {
+    artefact::ContactRow& row = track.rows.emplace_back();
+    row.frame = frame;
+    row.f_onA_W = Random(3, 1);
+    row.m_onA_W = Random(3, 1);
+    if (frame > 10) row.p_W = Random(3, 1), row.normal_W = Random(3, 1), row.offset_m = 0.1;
+  }
+  track.things.push_back({"table", "plate", "ab", {}});
+  track.things[0].X_WT.p = {1, 2, 3};
   track.tau_Nm = Random(4, 50);
-  track.phase = {-1, 0, 0, 1};
-  track.phases.push_back({3, "plate", Timestamp::FromNanoseconds(5), Duration::Nanoseconds(6),
-                          Timestamp::FromNanoseconds(7), Duration::Nanoseconds(8), 4.25,
-                          "scratching"});
-  const auto back = LoadContactTrack(dir / (SaveArtefact(dir.path(), track).value() + ".art"));
+  artefact::Touch touch;
+  touch.a = {artefact::Side::Kind::kHand, "R", "R.index.pad", 3};
+  touch.b = {artefact::Side::Kind::kThing, "table", "", 0};
+  touch.sensor = "plate";
+  touch.release_sd = Duration::Nanoseconds(8);
+  touch.peak_force_N = 4.25;
+  touch.task = "scratching";
+  track.touches = {touch};
+  track.summary.point_offset_p95_m = std::numeric_limits<double>::quiet_NaN();
+  track.summary.issues = {{"contact", Severity::kWarning, "odd"}};
+  const auto back =
+      Load<artefact::ContactTrack>(dir / (SaveArtefact(dir.path(), track).value() + ".art"));
   ASSERT_TRUE(back) << back.error().message;
-  ExpectSame(back->f_onHand_W, track.f_onHand_W);
-  ExpectSame(back->p_WC, track.p_WC);
-  ExpectSame(back->normal_W, track.normal_W);
-  ExpectSame(back->point_offset_m, track.point_offset_m);
+  ASSERT_EQ(back->rows.size(), track.rows.size());
+  for (size_t i = 0; i < track.rows.size(); ++i) {
+    const artefact::ContactRow &a = back->rows[i], &b = track.rows[i];
+    EXPECT_EQ(a.frame, b.frame);
+    EXPECT_EQ(a.f_onA_W, b.f_onA_W);
+    EXPECT_EQ(a.m_onA_W, b.m_onA_W);
+    EXPECT_EQ(a.p_W.allFinite(), b.p_W.allFinite());
+    if (b.p_W.allFinite()) {
+      EXPECT_EQ(a.p_W, b.p_W);
+      EXPECT_EQ(a.offset_m, 0.1);
+    }
+    EXPECT_TRUE(std::isnan(a.slip_m_per_s));
+  }
+  EXPECT_EQ(back->touches, track.touches);
+  ASSERT_EQ(back->things.size(), 1u);
+  EXPECT_EQ(back->things[0].X_WT.p, geometry::Vec3(1, 2, 3));
+  EXPECT_TRUE(std::isnan(back->summary.point_offset_p95_m));
+  ASSERT_EQ(back->summary.issues.size(), 1u);
+  EXPECT_EQ(back->summary.issues[0].severity, Severity::kWarning);
   ExpectSame(back->tau_Nm, track.tau_Nm);
-  EXPECT_EQ(back->phase, track.phase);
-  ASSERT_EQ(back->phases.size(), 1u);
-  EXPECT_EQ(back->phases[0].surface, "plate");
-  EXPECT_EQ(back->phases[0].release_sd.ns(), 8);
-  EXPECT_EQ(back->phases[0].peak_force_N, 4.25);
   EXPECT_EQ(back->inertia_share.size(), 0);
 }
 
@@ -142,7 +165,8 @@ TEST(ArtefactFile, InteractionTrajectoryKeepsItsRefusals) {
   fit.discarded = {{2, "mp.abd", std::numeric_limits<double>::quiet_NaN(), "negative (Fig. 8)"}};
   fit.events = {{0, Random(2, 1), 1.25}, {1, Random(2, 1), 0.5}};
   t.fits = {fit, fit};
-  const auto back = LoadInteractionTrajectory(dir / (SaveArtefact(dir.path(), t).value() + ".art"));
+  const auto back =
+      Load<artefact::InteractionTrajectory>(dir / (SaveArtefact(dir.path(), t).value() + ".art"));
   ASSERT_TRUE(back) << back.error().message;
   ExpectSame(back->compliance_rad_per_Nm, t.compliance_rad_per_Nm);
   EXPECT_EQ(back->assumed, t.assumed);
@@ -166,28 +190,45 @@ TEST(ArtefactFile, MotionAndJsonAndStreamsComeBack) {
   const TempDir dir;
   artefact::Motion m;
   m.provenance = SomeProvenance("synthesise.interaction");
-  m.surface = "table";
-  m.dof_names = {"a"};
-  m.assumed_dofs = {"a"};
   m.times = Times(30);
-  m.q = Random(1, 30);
-  m.objects.push_back({"ball", std::vector<geometry::RigidTransform>(30)});
+  m.hands.push_back({"R", "hash", {"a"}, {"a"}, Random(1, 30)});
+  m.objects.push_back({"ball", "ball", "", std::vector<geometry::RigidTransform>(30)});
+  m.objects.push_back({"table", "flat_plate", "ab", std::vector<geometry::RigidTransform>(1)});
   m.objects[0].X_WP[7].p = {1, 2, 3};
-  m.contacts.push_back({7, 3, -1, {1, 2, 3}, {0, 0, 1}, {0, 0, -4}, 0.125});
-  m.equilibrium_residual_rad = Random(30, 1);
-  m.lcp_residual = Random(30, 1);
-  m.lcp_failures = 2;
-  const auto back = LoadMotion(dir / (SaveArtefact(dir.path(), m).value() + ".art"));
+  artefact::ContactRow row;
+  row.frame = 7;
+  row.touch = m.TouchBetween({artefact::Side::Kind::kHand, "R", "R.palm", 3},
+                             {artefact::Side::Kind::kThing, "table", "", 0}, m.times[7]);
+  row.f_onA_W = {0, 0, 4};
+  row.slip_m_per_s = 0.125;
+  m.rows = {row};
+  m.series.push_back({"equilibrium_residual", "rad", Random(30, 1)});
+  m.summary.figures["peak_force_N"] = 4;
+  m.summary.variants = {{0.5, "ab", 1, 2, 3}};
+  m.verdict = {artefact::Verdict::Kind::kSlipped, m.times[9], "the ball turned"};
+  const auto back = Load<artefact::Motion>(dir / (SaveArtefact(dir.path(), m).value() + ".art"));
   ASSERT_TRUE(back) << back.error().message;
-  ASSERT_EQ(back->objects.size(), 1u);
+  ASSERT_EQ(back->objects.size(), 2u);
+  EXPECT_TRUE(back->objects[1].stands_still());
+  ExpectSame(back->hands[0].q, m.hands[0].q);
+  ExpectSame(back->series[0].values, m.series[0].values);
   ASSERT_EQ(back->objects[0].X_WP.size(), 30u);
   EXPECT_EQ(back->objects[0].X_WP[7].p, m.objects[0].X_WP[7].p);
   EXPECT_EQ(back->objects[0].X_WP[8].R, geometry::Mat3::Identity());
-  ASSERT_EQ(back->contacts.size(), 1u);
-  EXPECT_EQ(back->contacts[0].object, -1);
-  EXPECT_EQ(back->contacts[0].f_onHand_W, m.contacts[0].f_onHand_W);
-  EXPECT_EQ(back->contacts[0].slip_m_per_s, 0.125);
-  EXPECT_EQ(back->lcp_failures, 2);
+  ASSERT_EQ(back->rows.size(), 1u);
+  EXPECT_EQ(back->touches, m.touches);
+  EXPECT_EQ(back->rows[0].f_onA_W, row.f_onA_W);
+  EXPECT_EQ(back->rows[0].slip_m_per_s, 0.125);
+  EXPECT_EQ(back->summary.figures, m.summary.figures);
+  EXPECT_EQ(back->summary.variants[0].peak_force_N, 3);
+  EXPECT_EQ(back->verdict.kind, artefact::Verdict::Kind::kSlipped);
+  EXPECT_EQ(back->verdict.when, m.times[9]);
+  // A row of a touch that there is not is no motion.
+  m.rows[0].touch = 5;
+  m.provenance.version += 1;
+  const auto broken = Load<artefact::Motion>(dir / (SaveArtefact(dir.path(), m).value() + ".art"));
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, ErrorCode::kCorrupt);
 
   const JsonArtefact skeleton{SomeProvenance("fit.skeleton"), "skeleton", R"({"name": "finger4"})"};
   const auto json = LoadJsonArtefact(dir / (SaveArtefact(dir.path(), skeleton).value() + ".art"));
@@ -218,19 +259,19 @@ TEST(ArtefactFile, OneThatIsDamagedOrGoneSaysWhatMakesItAgain) {
       file.write("damage", 6);
     }
   }
-  const auto damaged = LoadPoseTrack(path);
+  const auto damaged = Load<artefact::PoseTrack>(path);
   ASSERT_FALSE(damaged);
   EXPECT_THAT(damaged.error().message, HasSubstr(rid + again));
   std::ofstream(path, std::ios::trunc) << "rubbish";
-  EXPECT_EQ(LoadPoseTrack(path).error().code, ErrorCode::kCorrupt);
-  EXPECT_THAT(LoadPoseTrack(path).error().message, HasSubstr(rid + again));
+  EXPECT_EQ(Load<artefact::PoseTrack>(path).error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(Load<artefact::PoseTrack>(path).error().message, HasSubstr(rid + again));
   EXPECT_THAT(ReadArtefactInfo(path).error().message, HasSubstr(rid + "the 'handhold fit' or"));
   EXPECT_THAT(ReadArtefactInfo(path, pose.provenance).error().message,
               HasSubstr("; `handhold fit pose stroke_007` makes it again"));
   std::filesystem::remove(path);
-  EXPECT_THAT(LoadPoseTrack(path).error().message,
+  EXPECT_THAT(Load<artefact::PoseTrack>(path).error().message,
               ::testing::AllOf(HasSubstr(again), ::testing::Not(HasSubstr("`rm "))));
-  EXPECT_THAT(LoadMotion(path).error().message, HasSubstr("`handhold synth interaction CLIP`"));
+  EXPECT_THAT(Load<artefact::Motion>(path).error().message, HasSubstr("the 'handhold fit' or"));
   EXPECT_EQ(MadeAgainBy("fit.contact", "Ana's take"), "`handhold fit contact 'Ana'\\''s take'`");
 }
 

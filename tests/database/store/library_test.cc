@@ -396,12 +396,16 @@ artefact::ContactTrack TrackOf(const std::string& clip_sha256) {
   track.provenance.step = "fit.contact";
   track.provenance.inputs = {{"clip", clip_sha256, "a_001"}};
   track.times = {Timestamp()};
-  track.f_onHand_W = track.p_WC = track.normal_W = Eigen::Matrix3Xd::Zero(3, 1);
-  track.point_offset_m = Eigen::VectorXd::Zero(1);
   track.tau_Nm = Eigen::MatrixXd::Zero(4, 1);
-  track.phase = {-1};
-  track.phases.push_back({3, "plate", Timestamp::FromNanoseconds(499'000'000), Duration(),
-                          Timestamp::FromNanoseconds(799'000'000), Duration(), 2.0, "a"});
+  artefact::Touch touch;
+  touch.a = {artefact::Side::Kind::kHand, "R", "R.index.pad", 3};
+  touch.b = {artefact::Side::Kind::kThing, "plate", "", 0};
+  touch.sensor = "plate";
+  touch.onset = Timestamp::FromNanoseconds(499'000'000);
+  touch.release = Timestamp::FromNanoseconds(799'000'000);
+  touch.peak_force_N = 2.0;
+  touch.task = "a";
+  track.touches = {touch};
   return track;
 }
 

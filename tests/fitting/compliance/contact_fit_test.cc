@@ -37,31 +37,32 @@ TEST(ContactFitTest, OnsetPointAndTorqueAreThoseOfTheSimulation) {
   auto fit = FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate);
   ASSERT_TRUE(fit) << fit.error().message;
   const artefact::ContactTrack& track = fit->track;
-  ASSERT_EQ(track.phases.size(), take.onset_s.size());
+  ASSERT_EQ(track.touches.size(), take.onset_s.size());
   const test_support::PlanarFinger finger;
-  for (size_t p = 0; p < track.phases.size(); ++p) {
-    EXPECT_NEAR(track.phases[p].onset.seconds(), take.onset_s[p], 0.002) << p;
-    EXPECT_EQ(track.phases[p].task, "exploring");
-    EXPECT_EQ(track.phases[p].body, 4);
+  const artefact::ContactFrames frames = artefact::LaidOut(track).value();
+  for (size_t p = 0; p < track.touches.size(); ++p) {
+    EXPECT_NEAR(track.touches[p].onset.seconds(), take.onset_s[p], 0.002) << p;
+    EXPECT_EQ(track.touches[p].task, "exploring");
+    EXPECT_EQ(track.touches[p].a.body, 4);
   }
   std::vector<double> point_errors;
   Joints error2 = Joints::Zero(), peak = Joints::Zero();
   int count = 0;
   for (size_t k = 0; k < track.times.size(); ++k) {
     const auto i = static_cast<Eigen::Index>(k);
-    if (track.phase[k] < 0) {
-      EXPECT_EQ(track.f_onHand_W.col(i).norm(), 0.0);
+    if (frames.touch[k] < 0) {
+      EXPECT_EQ(frames.f_onHand_W.col(i).norm(), 0.0);
       continue;
     }
     const Joints tau = finger.ContactJacobian(take.theta[k]).transpose() * take.force[k];
     error2 += (track.tau_Nm.col(i) - tau).cwiseAbs2();
     peak = peak.cwiseMax(tau.cwiseAbs());
     ++count;
-    if (!std::isfinite(track.p_WC(0, i))) continue;
+    if (!std::isfinite(frames.p_WC(0, i))) continue;
     point_errors.push_back(
-        std::hypot(track.p_WC(0, i) - finger.Tip(take.theta[k]).x(), track.p_WC(1, i)));
-    EXPECT_NEAR(track.normal_W(2, i), 1.0, 1e-9);
-    EXPECT_NEAR(track.p_WC(2, i), -0.075, 1e-6);
+        std::hypot(frames.p_WC(0, i) - finger.Tip(take.theta[k]).x(), frames.p_WC(1, i)));
+    EXPECT_NEAR(frames.normal_W(2, i), 1.0, 1e-9);
+    EXPECT_NEAR(frames.p_WC(2, i), -0.075, 1e-6);
   }
   ASSERT_GT(point_errors.size(), 300u);
   std::sort(point_errors.begin(), point_errors.end());
@@ -76,11 +77,12 @@ TEST(ContactFitTest, PressingDownExtendsTheKnuckle) {
   const FingerTake take = MakeTake(Small(1));
   auto fit = FitContact(take.clip, take.skeleton, PoseOf(take), take.plate, take.X_WPlate);
   ASSERT_TRUE(fit) << fit.error().message;
-  ASSERT_EQ(fit->track.phases.size(), 1u);
+  ASSERT_EQ(fit->track.touches.size(), 1u);
   // Axis (0, -1, 0): positive lifts, so extension is positive here.
   EXPECT_GT(fit->track.tau_Nm.row(1).maxCoeff(), 0.02);
-  EXPECT_GT(fit->track.f_onHand_W.row(2).maxCoeff(), 0.5);
-  EXPECT_GT(fit->track.f_onHand_W.row(2).minCoeff(), -0.1);
+  const artefact::ContactFrames frames = artefact::LaidOut(fit->track).value();
+  EXPECT_GT(frames.f_onHand_W.row(2).maxCoeff(), 0.5);
+  EXPECT_GT(frames.f_onHand_W.row(2).minCoeff(), -0.1);
 }
 
 TEST(ContactFitTest, AWrongSignOfTheSensorFindsNoOnset) {
@@ -91,9 +93,9 @@ TEST(ContactFitTest, AWrongSignOfTheSensorFindsNoOnset) {
   // A plate that seems to pull: what then looks like pressing is the time between touches, and no
   // onset is where one was.
   if (!fit) return;
-  for (const artefact::ContactPhase& phase : fit->track.phases) {
+  for (const artefact::Touch& touch : fit->track.touches) {
     for (const double onset : take.onset_s)
-      EXPECT_GT(std::abs(phase.onset.seconds() - onset), 0.002);
+      EXPECT_GT(std::abs(touch.onset.seconds() - onset), 0.002);
   }
 }
 
@@ -115,7 +117,7 @@ TEST(ContactFitTest, WrongInputsAreNamed) {
   const FingerTake take = MakeTake(Small(1));
   const artefact::PoseTrack pose = PoseOf(take);
   ContactFitOptions options;
-  options.body = "thumb";
+  options.site = "thumb";
   EXPECT_EQ(
       FitContact(take.clip, take.skeleton, pose, take.plate, take.X_WPlate, options).error().code,
       ErrorCode::kNotFound);

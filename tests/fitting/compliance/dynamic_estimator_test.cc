@@ -120,16 +120,17 @@ TEST(DynamicEstimatorTest, ATakeWithoutContactIsUnidentifiable) {
 
 double Degrees(double rad) { return rad * 57.29577951308232; }
 
-/// Median over phases of the RMS error of theta_r, wrist and MP, from 50 ms after onset to release,
-/// degrees.
+/// Median over touches of the RMS error of theta_r, wrist and MP, from 50 ms after onset to
+/// release, degrees.
 double ReferenceError(const Chain& chain, const Eigen::MatrixXd& reference) {
   std::vector<double> errors;
-  for (size_t p = 0; p < chain.contact.phases.size(); ++p) {
+  const std::vector<int> touch_of_frame = artefact::TouchOfFrame(chain.contact).value();
+  for (size_t p = 0; p < chain.contact.touches.size(); ++p) {
     double sum = 0;
     int n = 0;
     for (size_t k = 0; k < chain.contact.times.size(); ++k) {
-      if (chain.contact.phase[k] != static_cast<int>(p) ||
-          chain.contact.times[k] < chain.contact.phases[p].onset + Duration::Milliseconds(50))
+      if (touch_of_frame[k] != static_cast<int>(p) ||
+          chain.contact.times[k] < chain.contact.touches[p].onset + Duration::Milliseconds(50))
         continue;
       for (int j = 0; j < 2; ++j)
         sum +=

@@ -43,7 +43,7 @@ std::vector<ComplianceEvent> MakeEvents(const World& world, int count) {
         test_support::Simulate(world.finger, world.impedance, stroke.program, &plate, 0.5);
     if (run.onset_s < 0.12 || run.onset_s > 0.38) continue;
     ComplianceEvent event;
-    event.phase = e;
+    event.touch = e;
     const auto onset = static_cast<int>(run.onset_s / run.step_s);
     // Torque every 0.5 ms from 20 ms before the onset; the recorded force may carry a late clock.
     event.tau_begin_s = -0.02;

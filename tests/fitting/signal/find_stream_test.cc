@@ -1,5 +1,8 @@
 #include "fitting/signal/find_stream.h"
 
+#include "database/model/hand_library.h"
+#include "fitting/signal/find_site.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,6 +41,41 @@ TEST(FindStreamTest, WhatIsMissingIsSaidWithWhatThereIs) {
   EXPECT_THAT(FindMarkerStreams(bare, "vicon/marker").error().message,
               HasSubstr("did you mean 'vicon/markers'?"));
   EXPECT_THAT(FindMarkerStreams(bare, "daq/raw").error().message, HasSubstr("holds no markers"));
+}
+
+// Nothing is taken because it happens to be the first.
+TEST(FindStreamTest, OfSeveralNoneIsChosen) {
+  recording::Clip clip{recording::ClipInfo{}};
+  for (const char* name : {"A", "B"}) {
+    recording::ForceSensor sensor;
+    sensor.name = name;
+    sensor.stream_id =
+        Add(&clip, std::string(name) + "/wrench", recording::StreamKind::kForceTorque);
+    clip.AddForceSensor(sensor);
+    Add(&clip, std::string(name) + "/markers", recording::StreamKind::kMarkers);
+  }
+  const auto sensor = FindForceSensor(clip, "");
+  ASSERT_FALSE(sensor);
+  EXPECT_EQ(sensor.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(sensor.error().message, AllOf(HasSubstr("'A'"), HasSubstr("'B'")));
+  EXPECT_EQ((*FindForceSensor(clip, "B"))->name, "B");
+  const auto markers = FindMarkerStreams(clip, "");
+  ASSERT_FALSE(markers);
+  EXPECT_EQ(markers.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ((*FindMarkerStreams(clip, "B/markers"))[0]->name, "B/markers");
+}
+
+TEST(FindStreamTest, OfSeveralSitesNoneIsChosen) {
+  const model::Skeleton hand = model::LoadHand("hand57").value();
+  const auto none = FindSite(hand, "");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(none.error().message, HasSubstr("'R.index.pad'"));
+  const auto index = FindSite(hand, "R.index.pad");
+  ASSERT_TRUE(index);
+  EXPECT_EQ(hand.body((*index)->body).name, "index.dst");
+  EXPECT_EQ(FindSite(hand, "R.index.pads").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ((*FindSite(model::LoadHand("finger4").value(), ""))->name, "R.index.pad");
 }
 
 TEST(FindStreamTest, AForceSensorIsNamedAndItsOptionToo) {

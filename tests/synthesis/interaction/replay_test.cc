@@ -62,14 +62,14 @@ TEST(ReplayTest, OnAFrictionlessPlateTheFingerStandsWhereTheSpringsBalance) {
   const auto motion =
       ReplayInteraction(hand, t, OnPlate(testing::Plate(0.0, 1.0 / 5000), top), options);
   ASSERT_TRUE(motion) << motion.error().message;
-  EXPECT_EQ(motion->lcp_failures, 0);
-  ASSERT_FALSE(motion->contacts.empty());
+  EXPECT_EQ(UnsolvedSteps(*motion), 0);
+  ASSERT_FALSE(motion->rows.empty());
   int checked = 0;
-  for (const artefact::MotionContact& c : motion->contacts) {
-    if (c.frame % 20 != 0 || c.f_onHand_W.z() < 0.2) continue;
+  for (const artefact::ContactRow& c : motion->rows) {
+    if (c.frame % 20 != 0 || c.f_onA_W.z() < 0.2) continue;
     const Eigen::Vector2d q = PlanarBalance(t.q_reference.col(c.frame), Eigen::Vector2d(0.4, 0.4),
                                             0.08, 0.06, 0.006, top, 5000);
-    EXPECT_LE((motion->q.col(c.frame) - q).norm(), 1.5e-3) << c.frame;
+    EXPECT_LE((motion->hands[0].q.col(c.frame) - q).norm(), 1.5e-3) << c.frame;
     ++checked;
   }
   EXPECT_GE(checked, 3);
@@ -84,8 +84,8 @@ TEST(ReplayTest, SlipsOnIceAndHoldsOnRubber) {
                                           OnPlate(testing::Plate(0.5, 2e-4), -0.075), options)
                             .value();
     int slipping = 0;
-    for (const auto& c : motion.contacts) slipping += c.slip_m_per_s > 1e-3;
-    return static_cast<double>(slipping) / static_cast<double>(motion.contacts.size());
+    for (const auto& c : motion.rows) slipping += c.slip_m_per_s > 1e-3;
+    return static_cast<double>(slipping) / static_cast<double>(motion.rows.size());
   };
   EXPECT_GT(slip_share(0.02), 0.75);  // the finger also stands still for a moment at the deepest
                                       // point
@@ -109,13 +109,13 @@ TEST(ReplayTest, AFreeBallIsPushedAwayAndNeverEntered) {
   options.step.gravity_W.setZero();
   const auto motion = ReplayInteraction(hand, Dip(hand, 0.0), scene, options);
   ASSERT_TRUE(motion) << motion.error().message;
-  ASSERT_FALSE(motion->contacts.empty());
-  EXPECT_EQ(motion->contacts[0].object, 0);
+  ASSERT_FALSE(motion->rows.empty());
+  EXPECT_EQ(motion->touches.at(0).b.name, "ball");
   const Vec3 p_end = motion->objects[0].X_WP.back().p;
   EXPECT_LT(p_end.z(), -0.095);  // down and away, and it keeps going without gravity
   model::KinematicsData data(hand);
   for (size_t k = 0; k < motion->times.size(); ++k) {
-    model::ComputePoses<double>(hand, motion->q.col(static_cast<Eigen::Index>(k)), &data);
+    model::ComputePoses<double>(hand, motion->hands[0].q.col(static_cast<Eigen::Index>(k)), &data);
     const Vec3 tip = data.X_WB[2] * Vec3(0.06, 0, 0);
     EXPECT_GT((tip - motion->objects[0].X_WP[k].p).norm(), 0.026 - 2e-4) << k;
   }
@@ -129,7 +129,7 @@ TEST(ReplayTest, AHandThatBeginsInsideASurfaceIsRefusedByNameAndDepth) {
   const ReplayScene scene = OnPlate(testing::Plate(0.5, 2e-4), -0.075);
   const auto whole = ReplayInteraction(hand, t, scene, {});
   ASSERT_TRUE(whole) << whole.error().message;
-  ASSERT_FALSE(whole->contacts.empty());
+  ASSERT_FALSE(whole->rows.empty());
   ReplayOptions within;
   within.range = TimeRange{t.times[200], t.times.back()};  // the deepest moment
   const auto motion = ReplayInteraction(hand, t, scene, within);
@@ -139,12 +139,12 @@ TEST(ReplayTest, AHandThatBeginsInsideASurfaceIsRefusedByNameAndDepth) {
               ::testing::AllOf(::testing::HasSubstr("0.400000000 s"),
                                ::testing::HasSubstr(" mm inside"), ::testing::HasSubstr("--from")));
   // A moment before the touch is free, and presses as the whole does.
-  within.range.begin = t.times[static_cast<size_t>(whole->contacts.front().frame - 2)];
+  within.range.begin = t.times[static_cast<size_t>(whole->rows.front().frame - 2)];
   const auto later = ReplayInteraction(hand, t, scene, within);
   ASSERT_TRUE(later) << later.error().message;
   const auto peak = [](const artefact::Motion& m) {
     double most_N = 0;
-    for (const auto& c : m.contacts) most_N = std::max(most_N, c.f_onHand_W.norm());
+    for (const auto& c : m.rows) most_N = std::max(most_N, c.f_onA_W.norm());
     return most_N;
   };
   EXPECT_NEAR(peak(*later), peak(*whole), 0.02 * peak(*whole));

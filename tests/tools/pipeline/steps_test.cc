@@ -332,7 +332,7 @@ TEST_F(Steps, WhatIsMissingIsNamedWithTheCommandThatMakesIt) {
 // synthesis says what it assumed and what hangs on it.
 TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   const auto fitted =
-      store::LoadInteractionTrajectory(library_->ArtefactPath(made_->compliance.hash));
+      store::Load<artefact::InteractionTrajectory>(library_->ArtefactPath(made_->compliance.hash));
   ASSERT_TRUE(fitted) << fitted.error().message;
   const auto has = [&](const std::string& estimator) {
     return std::any_of(fitted->fits.begin(), fitted->fits.end(),
@@ -372,14 +372,19 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   ASSERT_EQ(made->replays.size(), 2u);
   EXPECT_EQ(made->replays[0].factor, 0.5);
   EXPECT_EQ(made->replays[1].factor, 2.0);
-  EXPECT_GT(made->replays[1].tip_rms_m, 0.0);
-  const auto motion = store::LoadMotion(library_->ArtefactPath(made->hash));
+  EXPECT_GT(made->replays[1].site_rms_m, 0.0);
+  const auto motion = store::Load<artefact::Motion>(library_->ArtefactPath(made->hash));
   ASSERT_TRUE(motion);
-  EXPECT_EQ(motion->assumed_dofs, made->assumed_dofs);
-  EXPECT_EQ(motion->surface, "bumped_plate");
-  EXPECT_FALSE(motion->contacts.empty());
+  ASSERT_EQ(motion->hands.size(), 1u);
+  EXPECT_EQ(motion->hands[0].assumed_dofs, made->assumed_dofs);
+  ASSERT_EQ(motion->objects.size(), 1u);
+  EXPECT_EQ(motion->objects[0].prop, "bumped_plate");
+  EXPECT_TRUE(motion->objects[0].stands_still());
+  EXPECT_FALSE(motion->rows.empty());
+  ASSERT_FALSE(motion->touches.empty());
+  EXPECT_EQ(motion->touches[0].a.site, "R.index.pad");
   const auto after =
-      store::LoadInteractionTrajectory(library_->ArtefactPath(made_->compliance.hash));
+      store::Load<artefact::InteractionTrajectory>(library_->ArtefactPath(made_->compliance.hash));
   ASSERT_TRUE(after);
   EXPECT_FALSE(after->compliance_rad_per_Nm.row(dip).array().isFinite().any());
   // Recognised, with the replays.
@@ -406,20 +411,23 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
 // A motion made by hand: every column where it belongs, numbers to the bit.
 TEST(ExportMotion, IsATableWithUnits) {
   artefact::Motion motion;
-  motion.dof_names = {"a.flex", "b,x"};
   motion.times = {Timestamp(), Timestamp() + Duration::Milliseconds(2)};
-  motion.q = Eigen::MatrixXd::Zero(2, 2);
-  motion.q(1, 1) = 0.1 + 0.2;
-  motion.equilibrium_residual_rad = Eigen::VectorXd::Zero(2);
+  motion.hands.push_back({"R", "", {"a.flex", "b,x"}, {}, Eigen::MatrixXd::Zero(2, 2)});
+  motion.hands[0].q(1, 1) = 0.1 + 0.2;
+  motion.series.push_back({"equilibrium_residual", "rad", Eigen::VectorXd::Zero(2)});
   motion.objects = {
       {"ball",
+       "ball",
+       "",
        {geometry::RigidTransform::Identity(), geometry::RigidTransform::Translation({0, 0, 1})}}};
   for (const double f : {1.0, 2.5}) {
-    artefact::MotionContact c;
+    artefact::ContactRow c;
     c.frame = 1;
-    c.f_onHand_W = {0, 0, f};
+    c.touch = motion.TouchBetween({artefact::Side::Kind::kHand, "R", "", 1},
+                                  {artefact::Side::Kind::kThing, "ball", "", 0}, motion.times[1]);
+    c.f_onA_W = {0, 0, f};
     c.slip_m_per_s = f;
-    motion.contacts.push_back(c);
+    motion.rows.push_back(c);
   }
   EXPECT_EQ(MotionToCsv(motion),
             "time_s,a.flex_rad,\"b,x_rad\",f_onHand_x_N,f_onHand_y_N,f_onHand_z_N,contacts,"
@@ -456,15 +464,11 @@ TEST_F(Steps, AJamAndAMissAreTold) {
     const auto made = step.Run(Context());
     EXPECT_TRUE(made) << made.error().message;
     if (!made) return std::string();
-    const auto motion = store::LoadMotion(library_->ArtefactPath(made->hash));
+    const auto motion = store::Load<artefact::Motion>(library_->ArtefactPath(made->hash));
     EXPECT_TRUE(motion);
-    const auto summary = text::ParseJson(motion->summary_json);
-    EXPECT_TRUE(summary);
-    const text::Json* nearest = summary->Find("nearest_approach_m");
-    *nearest_m = nearest && nearest->number() ? *nearest->number() : -1.0;
+    *nearest_m = FiguresOf(*motion).nearest_approach_m.value_or(-1.0);
     std::string all;
-    for (const text::Json& issue : summary->Find("issues")->elements())
-      all += *issue.Find("where")->string() + ": " + *issue.Find("what")->string() + "\n";
+    for (const Issue& issue : motion->summary.issues) all += issue.where + ": " + issue.what + "\n";
     return all;
   };
   double nearest_m = 0;

@@ -5,10 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "database/artefact/describe.h"
 #include "database/model/hand_library.h"
 #include "database/model/skeleton_json.h"
 #include "database/recording/prop_pose.h"
 #include "database/store/clip_writer.h"
+#include "fitting/compliance/reference_trajectory.h"
 
 namespace handhold::report {
 namespace {
@@ -96,10 +98,7 @@ TEST_F(LoadReportTest, TheNewestResultDecidesAndItsLineageIsFollowed) {
   // A contact track made from the older pose: the page must show that pose, not the newest.
   artefact::ContactTrack contact;
   contact.times = old_pose.times;
-  contact.f_onHand_W = contact.p_WC = contact.normal_W = Eigen::Matrix3Xd::Zero(3, 2);
-  contact.point_offset_m = Eigen::VectorXd::Zero(2);
   contact.tau_Nm = Eigen::MatrixXd::Zero(1, 2);
-  contact.phase = {-1, -1};
   contact.provenance = Made("fit.contact", {ClipInput(), {"pose", first, ""}});
   const std::string touched = library_->Save(contact).value();
   const auto loaded = Load();
@@ -125,11 +124,11 @@ TEST_F(LoadReportTest, OfAssumedTrajectoriesTheOneWithTheFactorOneIsTaken) {
   const auto assume = [&](const std::string& factor, const std::string& by_name = "\"a\":1") {
     artefact::InteractionTrajectory t = fitted;
     t.assumed = {1};
+    text::Json options = artefact::ToJson(fitting::ReferenceTrajectoryOptions{});
+    options.Set("assume_compliance_rad_per_Nm", text::ParseJson("{" + by_name + "}").value());
+    options.Set("assumed_factor", text::ParseJson(factor).value());
     t.provenance = Made("fit.assume", {{"trajectory", fit, ""}},
-                        R"({"reference":{"assume_compliance_rad_per_Nm":{)" + by_name +
-                            R"(},"assumed_factor":)" + factor +
-                            R"(,"compliance_factor":1,"estimator":"dynamic","extrapolation_ns":1,)"
-                            R"("extrapolation_from_ns":1,"settle_ns":1}})");
+                        text::CanonicalJson(text::Json::Object({{"reference", options}})).value());
     return library_->Save(t).value();
   };
   assume("0.5"), assume("12");
