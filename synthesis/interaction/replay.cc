@@ -101,8 +101,8 @@ Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTra
 }
 
 void Record(const model::Skeleton& skeleton, std::span<const geometry::RigidTransform> X_WB,
-            const ContactSet& contacts, const StepResult& step, int frame,
-            const ReplayScene& scene, artefact::Motion* motion) {
+            const ContactSet& contacts, const StepResult& step, int frame, const ReplayScene& scene,
+            artefact::Motion* motion) {
   const auto thing = [&](const ContactSide& side) -> artefact::Side {
     const size_t at = (side.fixed() ? 0 : scene.fixed.size()) + static_cast<size_t>(side.index);
     return {artefact::Side::Kind::kThing, motion->objects[at].name, "", 0};
@@ -124,7 +124,8 @@ void Record(const model::Skeleton& skeleton, std::span<const geometry::RigidTran
     }
     artefact::ContactRow row;
     row.frame = frame;
-    row.touch = motion->TouchBetween(a, thing(contact.b), motion->times[static_cast<size_t>(frame)]);
+    row.touch =
+        motion->TouchBetween(a, thing(contact.b), motion->times[static_cast<size_t>(frame)]);
     row.f_onA_W = f;
     row.p_W = contact.p_W;
     row.normal_W = contact.normal_W;
