@@ -40,6 +40,60 @@ Chain RunChain(const TakePlan& plan) {
   return chain;
 }
 
+/// The same recording with another sensor before its own: one that reads a third of the force.
+class WithAnotherSensorFirst : public recording::Clip {
+ public:
+  explicit WithAnotherSensorFirst(const recording::Clip& clip)
+      : Clip(clip), sensors_(clip.force_sensors()) {
+    recording::ForceSensor other = sensors_.front();
+    other.name = "another";
+    other.calibration /= 3.0;
+    sensors_.insert(sensors_.begin(), other);
+  }
+  const std::vector<recording::ForceSensor>& force_sensors() const override { return sensors_; }
+
+ private:
+  std::vector<recording::ForceSensor> sensors_;
+};
+
+// The compliance is that of the force which the touches were measured with, whatever sensor stands
+// first in the clip.
+TEST(DynamicEstimatorTest, ReadsTheSensorOfTheTouches) {
+  TakePlan plan;
+  plan.free_strokes = 8;
+  plan.contact_strokes = 6;
+  const Chain chain = RunChain(plan);
+  const FingerTake& take = chain.take;
+  const WithAnotherSensorFirst both(take.clip);
+  const auto of_which = FitContact(both, take.skeleton, chain.pose, take.plate, take.X_WPlate);
+  ASSERT_FALSE(of_which);
+  EXPECT_EQ(of_which.error().code, ErrorCode::kInvalid);
+  ContactFitOptions options;
+  options.force_sensor = "plate";
+  const auto contact =
+      FitContact(both, take.skeleton, chain.pose, take.plate, take.X_WPlate, options);
+  ASSERT_TRUE(contact) << contact.error().message;
+  for (const artefact::Touch& touch : contact->track.touches) EXPECT_EQ(touch.sensor, "plate");
+  const auto alone = FitDynamicCompliance(take.clip, take.skeleton, chain.pose, chain.contact);
+  const auto beside = FitDynamicCompliance(both, take.skeleton, chain.pose, contact->track);
+  ASSERT_TRUE(alone && beside);
+  for (size_t j = 0; j < 4; ++j) {
+    EXPECT_EQ(beside->fits[0].joints[j].compliance_rad_per_Nm,
+              alone->fits[0].joints[j].compliance_rad_per_Nm);
+  }
+  // The other sensor's force would have given thrice the compliance.
+  options.force_sensor = "another";
+  const auto third =
+      FitContact(both, take.skeleton, chain.pose, take.plate, take.X_WPlate, options);
+  ASSERT_TRUE(third) << third.error().message;
+  const auto soft = FitDynamicCompliance(both, take.skeleton, chain.pose, third->track);
+  ASSERT_TRUE(soft) << soft.error().message;
+  const auto& stiff_joint = alone->fits[0].joints[1].compliance_rad_per_Nm;
+  const auto& soft_joint = soft->fits[0].joints[1].compliance_rad_per_Nm;
+  ASSERT_TRUE(stiff_joint);
+  EXPECT_TRUE(!soft_joint || *soft_joint > 1.5 * *stiff_joint);
+}
+
 TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
   TakePlan plan;
   plan.free_strokes = 8;
