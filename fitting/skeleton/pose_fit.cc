@@ -278,7 +278,9 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
   artefact::PoseTrack& track = out_.track;
   const auto frames = static_cast<Eigen::Index>(poses_.size());
   summary.fitted = static_cast<int>(frames);
-  if (frames == 0 || summary.frames_underdetermined == summary.fitted) {
+  // Without a marker some coordinates are open in every frame: what is asked then is a prediction.
+  if (frames == 0 ||
+      (summary.frames_underdetermined == summary.fitted && options_.leave_out.empty())) {
     std::string why = summary.frames == 0      ? "the range holds no frame of the clip"
                       : summary.issues.empty() ? "no frame has a marker of this skeleton"
                                                : summary.issues.front().what;

@@ -108,13 +108,14 @@ Status SkeletonAdjustment::Solve(int most) {
       return {};
     }
   }
-  return Error{ErrorCode::kNotConverged,
-               "the skeleton fit did not settle in " + std::to_string(most) +
-                   std::string(" iterations: is the template this "
-                               "hand's (--template, --scale)") +
-                   (HasTip() ? ", and does the touched surface stand there (--surface-pose, "
-                               "metres; --surface none leaves it out)?"
-                             : "?")};
+  return Error{
+      ErrorCode::kNotConverged,
+      "the skeleton fit did not settle in " + std::to_string(most) +
+          std::string(" iterations: is the template this "
+                      "hand's (--template, --scale), does skin carry its markers (--skin)") +
+          (HasTip() ? ", and does the touched surface stand there (--surface-pose, "
+                      "metres; --surface none leaves it out)?"
+                    : "?")};
 }
 
 const Eigen::MatrixXd& SkeletonAdjustment::InformationHere() {

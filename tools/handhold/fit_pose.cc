@@ -10,6 +10,19 @@
 namespace handhold::cli {
 namespace {
 
+/// How far markers lie from the hand; nothing where there are none.
+void PrintMarkers(Printer& out, const char* title,
+                  const std::vector<artefact::MarkerAgreement>& markers) {
+  if (markers.empty()) return;
+  Table table = out.BeginTable(title, {{.name = "marker"},
+                                       {.name = "frames"},
+                                       {.name = "rms_m", .decimals = 5},
+                                       {.name = "median_m", .decimals = 5},
+                                       {.name = "p95_m", .decimals = 5}});
+  for (const artefact::MarkerAgreement& m : WorstMarkers(out, markers))
+    table.Row({m.marker, m.frames, m.rms_m, m.median_m, m.p95_m});
+}
+
 Result<Issues> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const artefact::PoseTrack track, store::Load<artefact::PoseTrack>(path));
   double sum = 0, count = 0;
@@ -22,15 +35,27 @@ Result<Issues> Print(Printer& out, const std::string& path) {
        {{.name = "marker_rms_m", .decimals = 6}, count > 0 ? std::sqrt(sum / count) : 0.0},
        {{.name = "coordinates_not_determined"},
         static_cast<int64_t>((track.information_diagonal.array() == 0).count())}});
-  Table table = out.BeginTable("angles", {{.name = "dof"},
-                                          {.name = "least_deg", .decimals = 1},
-                                          {.name = "greatest_deg", .decimals = 1}});
-  // Where every joint is a hinge q is an angle per dof; else the ranges are left out.
-  for (size_t d = 0; d < track.dof_names.size(); ++d) {
-    if (track.q.rows() != static_cast<Eigen::Index>(track.dof_names.size())) break;
-    const auto row = track.q.row(static_cast<Eigen::Index>(d));
-    table.Row(
-        {track.dof_names[d], RadiansToDegrees(row.minCoeff()), RadiansToDegrees(row.maxCoeff())});
+  {
+    Table table = out.BeginTable("angles", {{.name = "dof"},
+                                            {.name = "least_deg", .decimals = 1},
+                                            {.name = "greatest_deg", .decimals = 1}});
+    // Where every joint is a hinge or a universal q is an angle per dof, but for a free base before
+    // them; else the ranges are left out.
+    const auto dofs = static_cast<Eigen::Index>(track.dof_names.size());
+    const bool free_base = dofs >= 6 && track.dof_names[5].ends_with(".lin_z");
+    const Eigen::Index base_q = free_base ? 7 : 0, base_v = free_base ? 6 : 0;
+    for (Eigen::Index d = base_v; d < dofs; ++d) {
+      if (track.q.rows() - base_q != dofs - base_v) break;
+      const auto row = track.q.row(d - base_v + base_q);
+      table.Row({track.dof_names[static_cast<size_t>(d)], RadiansToDegrees(row.minCoeff()),
+                 RadiansToDegrees(row.maxCoeff())});
+    }
+  }
+  PrintMarkers(out, "markers", track.summary.markers);
+  PrintMarkers(out, "left_out_markers", track.summary.left_out);
+  if (!track.summary.held_by_range.empty()) {
+    Table table = out.BeginTable("rests_on_its_range_alone", {{.name = "coordinate"}});
+    for (const std::string& coordinate : track.summary.held_by_range) table.Row({coordinate});
   }
   return track.summary.issues;
 }
@@ -51,6 +76,10 @@ Verb FitPoseVerb() {
                    .value_name = "HAND",
                    .help = "artefact, hand of ours or .json file; default: the newest fitted to "
                            "this clip, else for its subject"},
+                  {.name = "--leave-out",
+                   .value_name = "MARKER",
+                   .help = "fit without it and say how far off it is predicted",
+                   .repeated = true},
                   {.name = "--fast",
                    .help = "Gauss-Newton instead of ceres::Solve (the same to 1e-6 rad)",
                    .kind = ValueKind::kFlag}},
@@ -61,6 +90,9 @@ Verb FitPoseVerb() {
         pipeline::FitPoseStep step;
         step.clip = given.Text("CLIP");
         step.skeleton = given.Text("--skeleton");
+        step.scale = given.Number("--scale");
+        step.variant = HandVariantOf(given);
+        step.options.leave_out = given.All("--leave-out");
         if (given.Flag("--fast")) step.options.method = fitting::PoseMethod::kFast;
         const auto range = RangeOf(given);
         if (!range) return Outcome::Usage(range.error().message);
@@ -68,6 +100,7 @@ Verb FitPoseVerb() {
         return RunAndPrint(context, {"fitting poses", "pose",
                                      [&](const auto& where) { return step.Run(where); }, Print});
       }};
+  for (Option& option : HandOptions()) verb.options.push_back(std::move(option));
   for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));
   return verb;
 }

@@ -37,6 +37,18 @@ Result<Issues> Print(Printer& out, const std::string& path) {
                  l.template_m, l.source});
     }
   }
+  {
+    Table table = out.BeginTable("markers", {{.name = "marker"}, {.name = "rms_m", .decimals = 5}});
+    std::vector<artefact::MarkerAgreement> markers;
+    for (const auto& [marker, rms_m] : summary.marker_rms_by_name_m)
+      markers.push_back({.marker = marker, .frames = summary.frames, .rms_m = rms_m});
+    for (const artefact::MarkerAgreement& m : WorstMarkers(out, std::move(markers)))
+      table.Row({m.marker, m.rms_m});
+  }
+  if (!summary.held_by_range.empty()) {
+    Table table = out.BeginTable("rests_on_its_range_alone", {{.name = "joint"}});
+    for (const std::string& joint : summary.held_by_range) table.Row({joint});
+  }
   Table table = out.BeginTable("not_determined", {{.name = "direction"}});
   for (const std::string& direction : summary.undetermined) table.Row({direction});
   return summary.issues;
@@ -51,6 +63,8 @@ Verb FitSkeletonVerb() {
       .summary = "fit the subject's hand to a range of motion",
       .examples = {"handhold fit skeleton session --library lab",
                    "handhold fit skeleton rom_001 --contact-clip stroke_001 --template hand57",
+                   "handhold fit skeleton dfki_recording --marker-map dfki",
+                   "handhold fit skeleton rom_004 --template hand29 --side left --marker-set 22",
                    "handhold fit skeleton session --surface none --from 0s --to 20s"},
       .positionals = {ClipPositional()},
       .options = {LibraryOption(),
@@ -58,12 +72,12 @@ Verb FitSkeletonVerb() {
                    .value_name = "HAND",
                    .help = "hand to begin from: one of ours, a .json file or an artefact; default: "
                            "by the clip's markers"},
-                  {.name = "--scale",
-                   .value_name = "FACTOR",
-                   .help = "the template made larger or smaller",
+                  {.name = "--skin",
+                   .value_name = "METRES",
+                   .help = "the farthest that skin carries a marker; default: none, all is noise",
                    .kind = ValueKind::kNumber,
-                   .fallback = "1",
-                   .range = {.least = 0.1, .most = 10}},
+                   .fallback = "0",
+                   .range = {.least = 0, .most = 0.05}},
                   {.name = "--contact-clip",
                    .value_name = "CLIP",
                    .help = "where the fingertip touches the surface, when it is another clip"}},
@@ -81,6 +95,8 @@ Verb FitSkeletonVerb() {
         step.clip = given.Text("CLIP");
         step.template_hand = given.Text("--template");
         step.template_scale = given.Number("--scale");
+        step.variant = HandVariantOf(given);
+        step.options.skin_m = given.Number("--skin");
         step.contact_clip = given.Text("--contact-clip");
         step.surface = given.Text("--surface");
         step.metres_per_unit = MetresPerUnit(given);
@@ -93,6 +109,7 @@ Verb FitSkeletonVerb() {
         return RunAndPrint(context, {"fitting the skeleton", "skeleton",
                                      [&](const auto& where) { return step.Run(where); }, Print});
       }};
+  for (Option& option : HandOptions()) verb.options.push_back(std::move(option));
   for (Option& option : SurfaceOptions()) verb.options.push_back(std::move(option));
   for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));
   return verb;

@@ -1,5 +1,6 @@
 #include "tools/handhold/steps.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "database/base/log.h"
@@ -35,6 +36,40 @@ Option MeshUnitOption() {
 double MetresPerUnit(const Arguments& given) {
   const std::string unit = given.Text("--mesh-unit");
   return unit == "m" ? 1.0 : unit == "cm" ? 0.01 : unit == "in" ? 0.0254 : 0.001;
+}
+
+std::vector<Option> HandOptions() {
+  return {{.name = "--scale",
+           .value_name = "FACTOR",
+           .help = "the named hand made larger or smaller",
+           .kind = ValueKind::kNumber,
+           .fallback = "1",
+           .range = {.least = 0.1, .most = 10}},
+          {.name = "--side",
+           .value_name = "SIDE",
+           .help = "the hand of that side; default: as it is, or by the clip's markers",
+           .kind = ValueKind::kChoice,
+           .choices = {"right", "left"}},
+          {.name = "--marker-set",
+           .value_name = "SET",
+           .help = "of the hand's markers those of this set: 22, 30"},
+          {.name = "--free-base",
+           .help = "let a hand go that is fixed in the world",
+           .kind = ValueKind::kFlag},
+          {.name = "--marker-map",
+           .value_name = "MAP",
+           .help = "a lab's own labels: a map of ours or a .json file that says hand and places"},
+          {.name = "--map-hand",
+           .value_name = "NAME",
+           .help = "which hand of the map; default: its only one"}};
+}
+
+pipeline::HandVariant HandVariantOf(const Arguments& given) {
+  return {.side = given.Text("--side"),
+          .marker_set = given.Text("--marker-set"),
+          .free_base = given.Flag("--free-base"),
+          .marker_map = given.Text("--marker-map"),
+          .map_hand = given.Text("--map-hand")};
 }
 
 std::vector<Option> RangeOptions() {
@@ -102,6 +137,14 @@ Outcome RunAndPrint(Context& context, const StepRun& step) {
   }
   out.EndDocument();
   return Outcome::FromIssues(issues);
+}
+
+std::vector<artefact::MarkerAgreement> WorstMarkers(
+    const Printer& out, std::vector<artefact::MarkerAgreement> markers) {
+  std::stable_sort(markers.begin(), markers.end(),
+                   [](const auto& a, const auto& b) { return a.rms_m > b.rms_m; });
+  if (IsBrief(out) && markers.size() > 5) markers.resize(5);
+  return markers;
 }
 
 bool IsBrief(const Printer& out) {

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "database/artefact/pose_track.h"
 #include "database/geometry/transform.h"
 #include "database/store/library.h"
 #include "tools/handhold/verb.h"
+#include "tools/pipeline/inputs.h"
 #include "tools/pipeline/step.h"
 
 namespace handhold::cli {
@@ -23,6 +25,9 @@ std::vector<Option> SurfaceOptions();
 Option MeshUnitOption();
 /// Metres per unit that --mesh-unit says.
 double MetresPerUnit(const Arguments& given);
+/// --side, --marker-set, --free-base, --marker-map, --map-hand: how a hand is changed before a fit.
+std::vector<Option> HandOptions();
+pipeline::HandVariant HandVariantOf(const Arguments& given);
 /// --from and --to, clip time.
 std::vector<Option> RangeOptions();
 
@@ -57,5 +62,9 @@ Outcome RunAndPrint(Context& context, const StepRun& step);
 /// Text for people without -v: the answer first, in 10 to 20 lines; rows in other formats and with
 /// -v are all there.
 bool IsBrief(const Printer& out);
+
+/// Worst first; for people the worst five.
+std::vector<artefact::MarkerAgreement> WorstMarkers(const Printer& out,
+                                                    std::vector<artefact::MarkerAgreement> markers);
 
 }  // namespace handhold::cli

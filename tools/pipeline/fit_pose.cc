@@ -1,5 +1,6 @@
 #include "tools/pipeline/fit_pose.h"
 
+#include "fitting/skeleton/marker_map.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/step_runner.h"
@@ -9,12 +10,17 @@ namespace handhold::pipeline {
 Result<StepResult> FitPoseStep::Run(const StepContext& context) const {
   std::vector<std::string> chosen;
   HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
-  HANDHOLD_ASSIGN(const FoundSkeleton hand, FindSkeleton(context, skeleton, found, &chosen));
+  HANDHOLD_ASSIGN(const FoundSkeleton hand,
+                  FindSkeleton(context, {variant, skeleton, scale}, found, &chosen));
   HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
   HANDHOLD_TRY(CheckMarkers(*reader, found, options.marker_stream, hand.skeleton, options.range));
+  HANDHOLD_TRY(fitting::CheckLeftOut(options.leave_out, hand.skeleton));
   artefact::Provenance provenance = ProvenanceOf("fit.pose", fitting::kPoseFitVersion);
   provenance.inputs = {found.input(), hand.input()};
-  HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(artefact::ToJson(options)));
+  text::Json parameters = artefact::ToJson(options);
+  parameters.Set("scale", scale);
+  parameters.Set("variant", artefact::ToJson(variant));
+  HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
   return RunStep(
       context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::PoseTrack> {
         fitting::PoseFitOptions used = options;

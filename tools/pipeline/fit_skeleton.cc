@@ -29,7 +29,7 @@ Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
   HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
   HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
   HANDHOLD_ASSIGN(const FoundSkeleton hand,
-                  FindTemplate(context, template_hand, template_scale, found, &chosen));
+                  FindTemplate(context, {variant, template_hand, template_scale}, found, &chosen));
   fitting::SkeletonFitOptions used = options;
   if (!used.range) {
     used.range = RangeOfMotion(*reader);
@@ -40,6 +40,7 @@ Result<StepResult> FitSkeletonStep::Run(const StepContext& context) const {
   provenance.inputs = {found.input(), hand.input("template")};
   Json parameters = artefact::ToJson(used);
   parameters.Set("template_scale", template_scale);
+  parameters.Set("template_variant", artefact::ToJson(variant));
 
   FoundClip touched = found;
   std::unique_ptr<store::ClipReader> touched_reader;

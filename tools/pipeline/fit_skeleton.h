@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fitting/skeleton/skeleton_fit.h"
+#include "tools/pipeline/inputs.h"
 #include "tools/pipeline/step.h"
 
 namespace handhold::pipeline {
@@ -17,6 +18,7 @@ struct FitSkeletonStep {
   std::string template_hand = {};  ///< name, file or artefact; empty: the hand of ours that has the
                                    ///< clip's markers
   double template_scale = 1.0;
+  HandVariant variant = {};  ///< left, in another marker set, by a marker map ... (inputs.h)
   /// What the fingertip touches, so that contact shows the end segment: name or file of a prop;
   /// empty: the clip's own; "none": markers only.
   std::string surface = {};

@@ -8,6 +8,7 @@
 #include "database/base/names.h"
 #include "database/base/shell.h"
 #include "database/model/hand_library.h"
+#include "database/model/marker_map.h"
 #include "database/model/skeleton_json.h"
 #include "database/text/json.h"
 #include "database/text/json_view.h"
@@ -67,9 +68,49 @@ Result<FoundSkeleton> Kept(const StepContext& context, const model::Skeleton& sk
   return FoundSkeleton{skeleton, std::move(hash), name};
 }
 
+/// Mirrored, scaled, let go, with fewer markers: as the choice says.
+Result<model::Skeleton> Changed(model::Skeleton hand, const HandChoice& choice) {
+  if (!(choice.scale >= 0.1 && choice.scale <= 10)) {
+    return Error{ErrorCode::kInvalid,
+                 "a hand can be scaled by 0.1 to 10, not by " + std::to_string(choice.scale)};
+  }
+  if (!choice.side.empty() && choice.side != "left" && choice.side != "right") {
+    return Error{ErrorCode::kInvalid, "a hand is left or right, not '" + choice.side + "'"};
+  }
+  if (!choice.marker_set.empty()) {
+    HANDHOLD_ASSIGN(hand, model::WithMarkerSet(hand, choice.marker_set));
+  }
+  if (!choice.side.empty() && choice.side != hand.draft().side) hand = model::Mirrored(hand);
+  if (choice.scale != 1.0) {
+    HANDHOLD_ASSIGN(hand, model::ScaledUniformly(hand, choice.scale));
+  }
+  const bool is_free = hand.body_count() > 1 && hand.body(1).joint.type == model::JointType::kFree;
+  if (choice.free_base && !is_free) {
+    HANDHOLD_ASSIGN(hand, model::WithFreeBase(hand));
+  }
+  return hand;
+}
+
+/// The hand that a marker map describes.
+Result<FoundSkeleton> SkeletonByMap(const StepContext& context, const HandChoice& choice,
+                                    std::vector<std::string>* chosen) {
+  if (!choice.key.empty() || !choice.side.empty() || !choice.marker_set.empty()) {
+    return Error{ErrorCode::kInvalid,
+                 "a marker map says the hand, its side and its markers itself: give the map or "
+                 "those"};
+  }
+  HANDHOLD_ASSIGN(const model::MarkerMap map, model::LoadMarkerMap(choice.marker_map));
+  HANDHOLD_ASSIGN(const model::MappedHand entry, model::FindHand(map, choice.map_hand));
+  HANDHOLD_ASSIGN(model::Skeleton hand, model::WearingMap(map, entry));
+  HANDHOLD_ASSIGN(hand, Changed(std::move(hand), choice));
+  chosen->push_back("hand '" + entry.name + "' of marker map '" + map.name + "' (" + entry.hand +
+                    ", " + std::to_string(entry.markers.size()) + " markers)");
+  return Kept(context, hand, hand.name());
+}
+
 /// A hand of ours, a file, or an artefact; empty when `key` looks like none of them.
-Result<FoundSkeleton> SkeletonByKey(const StepContext& context, const std::string& key,
-                                    double scale) {
+Result<FoundSkeleton> SkeletonByKey(const StepContext& context, const HandChoice& choice) {
+  const std::string& key = choice.key;
   HANDHOLD_ASSIGN(const std::vector<std::string> names, model::HandNames());
   std::optional<model::Skeleton> hand;
   if (EndsWith(key, ".json")) {
@@ -86,12 +127,10 @@ Result<FoundSkeleton> SkeletonByKey(const StepContext& context, const std::strin
     }
     if (!info) return info.error();
     HANDHOLD_ASSIGN(FoundSkeleton found, LoadSkeletonArtefact(context.library, info->hash));
-    if (scale == 1.0) return found;
+    if (choice.IsPlain()) return found;
     hand = std::move(found.skeleton);
   }
-  if (scale != 1.0) {
-    HANDHOLD_ASSIGN(hand, model::ScaledUniformly(*hand, scale));
-  }
+  HANDHOLD_ASSIGN(hand, Changed(*std::move(hand), choice));
   return Kept(context, *hand, hand->name());
 }
 
@@ -202,9 +241,14 @@ Result<FoundSkeleton> LoadSkeletonArtefact(const store::Library& library, const 
   return FoundSkeleton{*std::move(built), hash, std::move(name)};
 }
 
-Result<FoundSkeleton> FindSkeleton(const StepContext& context, const std::string& key,
+Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice& choice,
                                    const FoundClip& clip, std::vector<std::string>* chosen) {
-  if (!key.empty()) return SkeletonByKey(context, key, 1.0);
+  if (!choice.marker_map.empty()) return SkeletonByMap(context, choice, chosen);
+  if (!choice.key.empty()) return SkeletonByKey(context, choice);
+  if (!choice.IsPlain()) {
+    return Error{ErrorCode::kInvalid,
+                 "a fitted hand keeps its size, side and markers: name the --skeleton to change"};
+  }
   HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context.library.Artefacts("skeleton"));
   HANDHOLD_ASSIGN(const std::vector<store::ClipRow> of_subject,
                   context.library.Clips({.subject = clip.row.subject}));
@@ -239,41 +283,56 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const std::string
   return found;
 }
 
-Result<FoundSkeleton> FindTemplate(const StepContext& context, const std::string& key, double scale,
+Result<FoundSkeleton> FindTemplate(const StepContext& context, const HandChoice& choice,
                                    const FoundClip& clip, std::vector<std::string>* chosen) {
-  if (!(scale >= 0.1 && scale <= 10)) {
-    return Error{ErrorCode::kInvalid,
-                 "a template can be scaled by 0.1 to 10, not by " + std::to_string(scale)};
-  }
-  if (!key.empty()) return SkeletonByKey(context, key, scale);
+  if (!choice.marker_map.empty()) return SkeletonByMap(context, choice, chosen);
+  if (!choice.key.empty()) return SkeletonByKey(context, choice);
   HANDHOLD_ASSIGN(const std::vector<std::string> markers, MarkersOf(context, clip));
   HANDHOLD_ASSIGN(std::vector<std::string> names, model::HandNames());
   // Whole hands wear the same markers: the default one is meant.
   std::stable_partition(names.begin(), names.end(),
                         [](const std::string& name) { return name == model::kDefaultHand; });
-  std::string best;
+  HandChoice best = choice;
   double best_share = 0;
   size_t best_count = 0;
-  for (const std::string& name : names) {
-    HANDHOLD_ASSIGN(const model::Skeleton hand, model::LoadHand(name));
-    size_t worn = 0;
-    for (const model::MarkerAttachment& m : hand.markers())
-      worn += static_cast<size_t>(std::count(markers.begin(), markers.end(), m.name));
+  const auto consider = [&](const model::Skeleton& hand, HandChoice as) {
+    const auto worn = static_cast<size_t>(std::count_if(
+        hand.markers().begin(), hand.markers().end(), [&](const model::MarkerAttachment& m) {
+          return std::find(markers.begin(), markers.end(), m.name) != markers.end();
+        }));
     const double share =
         static_cast<double>(worn) / static_cast<double>(std::max<size_t>(1, hand.markers().size()));
-    if (worn < 4 || share < best_share || (share == best_share && worn <= best_count)) continue;
-    best = name, best_share = share, best_count = worn;
+    if (worn < 4 || share < best_share || (share == best_share && worn <= best_count)) return;
+    best = std::move(as), best_share = share, best_count = worn;
+  };
+  for (const std::string& name : names) {
+    HANDHOLD_ASSIGN(const model::Skeleton right, model::LoadHand(name));
+    for (const std::string side : {"right", "left"}) {
+      if (!choice.side.empty() && choice.side != side) continue;
+      const model::Skeleton hand = side == "right" ? right : model::Mirrored(right);
+      HandChoice as = choice;
+      as.key = name;
+      as.side = side == "right" ? choice.side : side;
+      if (choice.marker_set.empty()) consider(hand, as);
+      for (const model::MarkerSet& set : hand.draft().marker_sets) {
+        if (!choice.marker_set.empty() && choice.marker_set != set.name) continue;
+        as.marker_set = set.name;
+        consider(*model::WithMarkerSet(hand, set.name), as);
+      }
+    }
   }
-  if (best.empty()) {
+  if (best.key.empty()) {
     std::string known;
     for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
     return Error{ErrorCode::kNotFound, "clip '" + clip.row.name +
                                            "' has the markers of no hand of ours (" + known +
-                                           "): name a skeleton with --template FILE.json"};
+                                           "): name a skeleton with --template FILE.json, or say "
+                                           "where its markers sit with --marker-map"};
   }
-  chosen->push_back("template '" + best + "' (the clip has " + std::to_string(best_count) +
-                    " of its markers)");
-  return SkeletonByKey(context, best, scale);
+  chosen->push_back("template '" + best.key + "'" + (best.side == "left" ? ", left" : "") +
+                    (best.marker_set.empty() ? "" : ", marker set " + best.marker_set) +
+                    " (the clip has " + std::to_string(best_count) + " of its markers)");
+  return SkeletonByKey(context, best);
 }
 
 Status CheckMarkers(const recording::ClipSource& source, const FoundClip& clip,

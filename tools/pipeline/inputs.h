@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "database/artefact/describe.h"
 #include "database/artefact/provenance.h"
 #include "database/geometry/transform.h"
 #include "database/model/prop.h"
@@ -56,14 +57,40 @@ struct FoundSkeleton {
     return {std::move(role), hash, name};
   }
 };
-/// By artefact hash (or its beginning), by name of a hand of ours ("finger4"), or by path of a
-/// .json file; empty: the newest fitted to this clip, else to another clip of its subject, told in
-/// `chosen`.
-Result<FoundSkeleton> FindSkeleton(const StepContext& context, const std::string& key,
+/// How a hand is changed before any fit. What is left at its default changes nothing.
+struct HandVariant {
+  std::string side = {};        ///< "left", "right"; empty: as it is
+  std::string marker_set = {};  ///< of the hand's: "22"
+  bool free_base = false;       ///< let go, where it is fixed in the world
+  /// Instead of key, side and marker set: a marker map (name or .json file; model/marker_map.h) and
+  /// which of its hands; empty: its only one.
+  std::string marker_map = {}, map_hand = {};
+};
+template <typename A>
+void Visit(A& a, HandVariant& v) {
+  a.Field("side", v.side);
+  a.Field("marker_set", v.marker_set);
+  a.Field("free_base", v.free_base);
+  a.Field("marker_map", v.marker_map);
+  a.Field("map_hand", v.map_hand);
+}
+
+/// Which hand, and changed how.
+struct HandChoice : HandVariant {
+  std::string key;  ///< artefact hash (or its beginning), hand of ours ("hand27") or .json file
+  double scale = 1.0;
+  bool IsPlain() const {
+    return scale == 1.0 && side.empty() && marker_set.empty() && !free_base && marker_map.empty();
+  }
+};
+
+/// By key (HandChoice), changed as it says; without key and map the newest fitted to this clip,
+/// else to another clip of its subject, told in `chosen`.
+Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice& choice,
                                    const FoundClip& clip, std::vector<std::string>* chosen);
-/// A hand to begin from: as above by key, made larger or smaller by `scale`; empty: the hand of
-/// ours whose markers the clip has, told in `chosen`.
-Result<FoundSkeleton> FindTemplate(const StepContext& context, const std::string& key, double scale,
+/// A hand to begin from: as above by key or map; empty: the hand of ours, right or left, in the
+/// marker set whose markers the clip has, told in `chosen`.
+Result<FoundSkeleton> FindTemplate(const StepContext& context, const HandChoice& choice,
                                    const FoundClip& clip, std::vector<std::string>* chosen);
 /// The skeleton kept as artefact `hash` (kind "skeleton": fitted or imported).
 Result<FoundSkeleton> LoadSkeletonArtefact(const store::Library& library, const std::string& hash);

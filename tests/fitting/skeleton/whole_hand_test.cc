@@ -62,6 +62,7 @@ Skeleton Subject(const Skeleton& hand, unsigned seed) {
 struct Errors {
   double worst_centre_m = 0;  ///< RMS over frames of the worst joint, along no hinge's axis
   double worst_length_m = 0;
+  double worst_arch_m = 0;  ///< the centres of ring and little CMC, which turn by 15 and 30 degrees
   double worst_arch_sds = 0;   ///< of lengths at ring and little CMC, in their sd
   double worst_angle_deg = 0;  ///< RMS over frames of the worst angle about its mean, DIP apart
   double worst_dip_deg = 0;
@@ -87,11 +88,13 @@ Errors Compare(const Skeleton& planted, const HandTake& take, const SkeletonFit&
   std::map<int, std::vector<double>> centre;
   std::map<int, std::vector<double>> angle;
   model::KinematicsData data(fit.skeleton);
-  /// Told as not determined: no number to judge, nor the places of what hangs on it.
+  // Told as not determined, or as known to more than 4 degrees (a segment's only marker was
+  // hidden): no number to judge, nor the places of what hangs on it.
   const auto open = [&](int k, int body) {
     for (; body > 0; body = planted.body(body).parent) {
       for (int i = 0; i < planted.body(body).joint.nv(); ++i) {
-        if (pose.track.information_diagonal(planted.v_index(body) + i, k) == 0) return true;
+        const double information = pose.track.information_diagonal(planted.v_index(body) + i, k);
+        if (information < std::pow(DegreesToRadians(4), -2)) return true;
       }
     }
     return false;
@@ -119,6 +122,11 @@ Errors Compare(const Skeleton& planted, const HandTake& take, const SkeletonFit&
     }
   }
   for (const auto& [b, errors] : centre) {
+    const std::string& joint = planted.body(b).joint.name;
+    if (joint == "R.ring.cmc" || joint == "R.little.cmc") {
+      out.worst_arch_m = std::max(out.worst_arch_m, Rms(errors));
+      continue;
+    }
     if (Rms(errors) > out.worst_centre_m) {
       out.worst_centre_m = Rms(errors);
       out.worst = planted.body(b).joint.name;
@@ -236,6 +244,7 @@ TEST_P(PlantedHand, ComesBackFromItsMarkers) {
     EXPECT_LT(e.worst_centre_m, 1.5e-3) << e.worst;
     EXPECT_LT(e.worst_length_m, 1e-3) << e.worst_length;
     EXPECT_LT(e.worst_arch_sds, 3.0);
+    EXPECT_LT(e.worst_arch_m, 2.5e-3);
     EXPECT_LT(e.worst_angle_deg, 1.0) << e.worst_dof;
     EXPECT_LT(e.worst_dip_deg, 2.5);
     EXPECT_NEAR(f.fit.summary.take_sd_m, 1e-4, 1e-5);
@@ -417,6 +426,35 @@ TEST(WholeHand, Hand57RestsOnItsRangesAndSaysWhere) {
   ASSERT_TRUE(fit) << fit.error().message;
   EXPECT_THAT(fit->summary.held_by_range, ::testing::Contains("R.index.dip"));
   EXPECT_THAT(fit->summary.held_by_range, ::testing::Not(::testing::Contains("R.thumb.cmc")));
+}
+
+// Liu's arm with either set: the arm's own markers carry it. (A fit of its skeleton from lengths
+// some percent wrong does not settle: README.md.)
+TEST(WholeHand, AnArmIsFollowed) {
+  for (const char* set : {"22", "30"}) {
+    const Skeleton arm = Hand("arm35", set);
+    const HandTake take = Record(arm, test_support::RangeOfMotion(arm, 150, 13));
+    PoseFitOptions fast;
+    fast.method = PoseMethod::kFast;
+    const auto pose = FitPose(take.clip, arm, fast);
+    ASSERT_TRUE(pose) << pose.error().message;
+    EXPECT_GE(pose->summary.fitted, 148);
+    EXPECT_LT(pose->summary.marker_rms_m, 2e-4);
+    for (const char* dof : {"R.sc.pro", "R.elbow.flex", "R.forearm.sup", "R.wrist.abd"}) {
+      const int d = arm.FindDof(dof);
+      std::vector<double> off;
+      for (int k = 0; k < pose->track.frame_count(); ++k) {
+        if (pose->track.information_diagonal(d, k) == 0) continue;
+        const auto frame =
+            static_cast<size_t>(std::lower_bound(take.times.begin(), take.times.end(),
+                                                 pose->track.times[static_cast<size_t>(k)]) -
+                                take.times.begin());
+        off.push_back(pose->track.q(d, k) - take.q[frame][d]);  // no quaternions in this arm
+      }
+      ASSERT_GT(off.size(), 100u);
+      EXPECT_LT(RadiansToDegrees(Rms(off)), 2.0) << dof;
+    }
+  }
 }
 
 }  // namespace
