@@ -10,8 +10,8 @@
 ///
 /// Every member is named, or skipped on purpose: a struct whose Visit passes over one ends the
 /// program where it is first used (CheckDescribed), so any test that uses it fails. Units stand in
-/// the names; times and durations are int64 ns and their names end in _ns. Numbers that are not
-/// finite are strings: "nan", "inf", "-inf". Pinned by tests/database/artefact/describe_test.cc.
+/// the names; times and durations are int64 ns and their names end in _ns. NaN is null, infinities
+/// are "inf" and "-inf" (Writable). Pinned by tests/database/artefact/describe_test.cc.
 #pragma once
 
 #include <array>

@@ -52,8 +52,8 @@ Result<JsonArtefact> LoadJsonArtefact(const std::string& path);
 /// What a file says of itself, without its content.
 struct ArtefactInfo {
   std::string hash;
-  std::string kind;  ///< "pose_track", "contact_track", "interaction_trajectory", "motion",
-                     ///< "streams", or a JsonArtefact's
+  std::string kind;  ///< of database/artefact/kind.h ("pose_track", "streams"), or a
+                     ///< JsonArtefact's
   artefact::Provenance provenance;
 };
 /// `expected`: what it should have been made by, where that is known, for the message of an error.

@@ -335,11 +335,16 @@ class Clip:
 
 KINDS = {
     "pose_track": (["q", "information_diagonal", "at_limit", "marker_residual_m", "information"], ["times", "information_frames"]),
-    "contact_track": (["f_onHand_W", "p_WC", "normal_W", "point_offset_m", "tau_Nm", "inertia_share"], ["times", "phase"]),
+    "object_track": (["X_WT", "residual_m", "covariance"], ["times"]),
+    "contact_track": (["rows", "tau_Nm", "inertia_share"], ["times"]),
     "interaction_trajectory": (["q", "q_reference", "q_reference_dynamic", "compliance_rad_per_Nm", "time_constant_s",
                                 "extrapolation_rms_rad", "fits/*/covariance_log", "fits/*/events/*/compliance_rad_per_Nm"],
                                ["times", "assumed"]),
-    "motion": (["q", "contacts", "equilibrium_residual_rad", "lcp_residual", "objects/*/X_WP"], ["times"]),
+    "motion": (["hands/*/q", "objects/*/X_WP", "rows", "series/*/values"], ["times"]),
+    "setpoint_set": (["q_neutral", "setpoints/*/q", "setpoints/*/rate_rad_per_s"], []),
+    "grasp_space": (["mean", "basis", "variance", "mixture/*/mean", "mixture/*/covariance", "templates/*/pose_v"], []),
+    "grasp": (["q", "q_open", "q_squeeze", "tau_squeeze_Nm"], []),
+    "motion_set": (["branches/*/state", "distance"], []),
 }
 
 
@@ -398,7 +403,7 @@ def flatten(put, path, value):
     if isinstance(value, dict):
         for key, member in value.items():
             flatten(put, path + "/" + key, member)
-    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+    elif isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
         for k, member in enumerate(value):
             flatten(put, "%s/%d" % (path, k), member)
     else:

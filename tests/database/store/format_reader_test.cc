@@ -1,17 +1,23 @@
 // schemas/README.md against a reader that was written from it alone, in another language
 // (format_reader.py): it must read every value of every kind of stream and of every kind of
-// artefact as this program does. What the page does not say fails here. A new kind: a case of
-// ArtefactsOfEveryKind, a row of the page's table, a line of the script's KINDS.
+// artefact as this program does. What the page does not say fails here. A new kind is tested by
+// being one (database/artefact/kind.h): it needs a row of the page's table and a line of the
+// script's KINDS.
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <sstream>
 
+#include "database/artefact/describe.h"
+#include "database/artefact/kind.h"
 #include "database/base/digest.h"
 #include "database/store/artefact_file.h"
 #include "database/store/clip_writer.h"
@@ -55,12 +61,21 @@ class Expected {
     lists_[name] = line;
   }
   void Word(const std::string& name, const char* word) { lists_[name] = word; }
-  void Number(const std::string& name, double value) {  // of JSON
-    if (std::isfinite(value)) {
-      lists_[name] = value == std::floor(value) ? Token(static_cast<int64_t>(value)) : Token(value);
-    } else {
-      lists_[name] = Token(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+  /// Numbers of JSON: one, or a list.
+  void Number(const std::string& name, double value) { Numbers(name, std::span(&value, 1)); }
+  void Numbers(const std::string& name, std::span<const double> values) {
+    std::string line;
+    for (const double value : values) {
+      if (!line.empty()) line += " ";
+      if (std::isnan(value)) {
+        line += "null";
+      } else if (std::isinf(value)) {
+        line += Token(value > 0 ? "inf" : "-inf");
+      } else {
+        line += value == std::floor(value) ? Token(static_cast<int64_t>(value)) : Token(value);
+      }
     }
+    lists_[name] = line;
   }
   template <typename Derived>
   void Matrix(const std::string& name, const Eigen::MatrixBase<Derived>& given) {
@@ -70,11 +85,6 @@ class Expected {
       for (Eigen::Index c = 0; c < m.cols(); ++c) line += " " + Token(m(r, c));
     }
     lists_["matrix/" + name] = line;
-  }
-  void Times(const std::vector<Timestamp>& times) {
-    std::vector<int64_t> ns;
-    for (const Timestamp t : times) ns.push_back(t.ns());
-    All("list/times", ns);
   }
   const Lists& lists() const { return lists_; }
 
@@ -312,6 +322,237 @@ std::vector<Timestamp> Frames(int n) {
   return times;
 }
 
+template <typename T>
+constexpr bool kIsList = false;
+template <typename T>
+constexpr bool kIsList<std::vector<T>> = true;
+template <typename T>
+constexpr bool kIsOptional = false;
+template <typename T>
+constexpr bool kIsOptional<std::optional<T>> = true;
+template <typename T>
+constexpr bool kIsByName = false;
+template <typename T>
+constexpr bool kIsByName<std::map<std::string, T>> = true;
+
+/// A value, and another, for every member that a Visit names; one matrix of more than one block of
+/// columns.
+class Filler {
+ public:
+  static constexpr bool kLoading = false;
+  template <typename T>
+  void Field(const char*, T& v) {
+    Fill(v);
+  }
+  template <typename E>
+  void Choice(const char*, E& v, std::initializer_list<const char*> words) {
+    v = static_cast<E>(static_cast<size_t>(++n_) % words.size());
+  }
+  template <typename T>
+  void Skip(T&) {}
+
+ private:
+  template <typename T>
+  void Fill(T& v) {
+    ++n_;
+    if constexpr (artefact::Described<T>) {
+      Visit(*this, v);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      v = "s" + std::to_string(n_) + " \u00fc \"x\"";
+    } else if constexpr (std::is_same_v<T, double>) {
+      const double values[] = {0.1 * n_, std::numeric_limits<double>::quiet_NaN(), 1.0 * n_,
+                               -std::numeric_limits<double>::infinity(), -1e-9 * n_};
+      v = values[n_ % 5];
+    } else if constexpr (std::is_same_v<T, bool>) {
+      v = (bools_ = !bools_);
+    } else if constexpr (std::is_integral_v<T>) {
+      v = static_cast<T>(n_ % 100);
+    } else if constexpr (std::is_same_v<T, Timestamp>) {
+      v = Timestamp::FromNanoseconds(1'000'000'007ll * n_);
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      v = Duration::Nanoseconds(-1'000'000'007ll * n_);
+    } else if constexpr (std::is_same_v<T, Issue>) {
+      v = {"frame 3", static_cast<Severity>(n_ % 3), "odd"};
+    } else if constexpr (std::is_same_v<T, geometry::RigidTransform>) {
+      v.R = geometry::Mat3::Random();
+      v.p = geometry::Vec3::Random();
+    } else if constexpr (std::is_same_v<T, geometry::Vec3>) {
+      v = geometry::Vec3(0.1 * n_, 3.0, -std::numeric_limits<double>::infinity());
+    } else if constexpr (std::is_same_v<T, Eigen::VectorXd>) {
+      v = Numbers(2 + n_ % 3, 1);
+    } else if constexpr (std::is_same_v<T, Eigen::MatrixXd>) {
+      v = Numbers(2 + n_ % 3, std::exchange(columns_, 3 + n_ % 4));
+    } else if constexpr (kIsList<T> || kIsOptional<T> || kIsByName<T>) {
+      FillMany(v);
+    } else if constexpr (std::is_same_v<T, std::map<int, Eigen::MatrixXd>>) {
+      v = {{4, Numbers(2, 2)}, {77, Numbers(2, 2)}};
+    } else {  // truths
+      v = (Eigen::MatrixXd::Random(2, 40).array() > 0).matrix();
+    }
+  }
+  template <typename T>
+  void FillMany(std::vector<T>& v) {
+    for (int i = 0; i < 3; ++i) {
+      T item{};
+      Fill(item);
+      v.push_back(std::move(item));
+    }
+  }
+  /// Every second one is there, the first among them.
+  template <typename T>
+  void FillMany(std::optional<T>& v) {
+    if ((there_ = !there_)) Fill(v.emplace());
+  }
+  template <typename T>
+  void FillMany(std::map<std::string, T>& v) {
+    Fill(v["peak_N"]);
+    Fill(v["of 1/2"]);
+  }
+
+  int n_ = 0;
+  Eigen::Index columns_ = 4500;
+  bool bools_ = false, there_ = false;
+};
+
+/// Members that are documents.
+template <typename T>
+constexpr bool kIsDocument =
+    (std::is_base_of_v<Eigen::DenseBase<T>, T> && !std::is_same_v<T, geometry::Vec3>) ||
+    std::is_same_v<T, std::vector<Timestamp>> || std::is_same_v<T, std::vector<int>> ||
+    std::is_same_v<T, std::vector<char>> ||
+    std::is_same_v<T, std::vector<geometry::RigidTransform>> ||
+    std::is_same_v<T, std::vector<artefact::ContactRow>> ||
+    std::is_same_v<T, std::map<int, Eigen::MatrixXd>>;
+
+/// What the page must name: documents by their paths ("fits/K/events/E/..."), other members.
+struct Named {
+  std::set<std::string> documents, members;
+};
+
+/// What the script must print of a described value: where its members are, by the page's rules.
+class Teller {
+ public:
+  static constexpr bool kLoading = false;
+  Teller(Expected* e, Named* named) : e_(e), named_(named) {}
+  template <typename T>
+  void Field(const char* name, T& v) {
+    if constexpr (kIsDocument<T>) {
+      std::string path;
+      for (const char c : path_) {
+        if (c < '0' || c > '9') {
+          path += c;
+        } else {
+          path += path.find("/K/") == std::string::npos ? 'K' : 'E';
+        }
+      }
+      named_->documents.insert(path + name);
+    } else {
+      named_->members.insert(name);
+    }
+    Tell(path_ + name, v);
+  }
+  template <typename E>
+  void Choice(const char* name, E& v, std::initializer_list<const char*> words) {
+    named_->members.insert(name);
+    e_->Row("content/" + path_ + name, words.begin()[static_cast<size_t>(v)]);
+  }
+  template <typename T>
+  void Skip(T&) {}
+
+ private:
+  template <typename T>
+  void Tell(const std::string& at, T& v) {
+    using artefact::ContactRow;
+    if constexpr (artefact::Described<T>) {
+      const std::string outer = std::exchange(path_, at + "/");
+      Visit(*this, v);
+      path_ = outer;
+    } else if constexpr (std::is_same_v<T, geometry::Vec3>) {
+      e_->Numbers("content/" + at, {v.data(), 3});
+    } else if constexpr (std::is_base_of_v<Eigen::DenseBase<T>, T>) {
+      e_->Matrix(at, v);
+    } else if constexpr (std::is_same_v<T, std::vector<Timestamp>>) {
+      std::vector<int64_t> ns;
+      for (const Timestamp t : v) ns.push_back(t.ns());
+      e_->All("list/" + at, ns);
+    } else if constexpr (std::is_same_v<T, std::vector<int>> ||
+                         std::is_same_v<T, std::vector<char>>) {
+      e_->All("list/" + at, v);
+    } else if constexpr (std::is_same_v<T, std::vector<geometry::RigidTransform>>) {
+      Eigen::MatrixXd m(12, v.size());
+      for (size_t i = 0; i < v.size(); ++i)
+        m.col(static_cast<Eigen::Index>(i)) << v[i].R.col(0), v[i].R.col(1), v[i].R.col(2), v[i].p;
+      e_->Matrix(at, m);
+    } else if constexpr (std::is_same_v<T, std::vector<ContactRow>>) {
+      Eigen::MatrixXd m(16, v.size());
+      for (size_t i = 0; i < v.size(); ++i) {
+        const ContactRow& r = v[i];
+        m.col(static_cast<Eigen::Index>(i)) << r.frame, r.touch, r.f_onA_W, r.m_onA_W, r.p_W,
+            r.normal_W, r.offset_m, r.slip_m_per_s;
+      }
+      e_->Matrix(at, m);
+    } else if constexpr (std::is_same_v<T, std::map<int, Eigen::MatrixXd>>) {
+      Eigen::MatrixXd m(v.begin()->second.size(), v.size());
+      std::vector<int> frames;
+      for (const auto& [frame, matrix] : v) {
+        m.col(static_cast<Eigen::Index>(frames.size())) = matrix.reshaped();
+        frames.push_back(frame);
+      }
+      e_->All("list/" + at + "_frames", frames);
+      e_->Matrix(at, m);
+    } else if constexpr (kIsOptional<T>) {
+      if (v) {
+        Tell(at, *v);
+      } else {
+        e_->Word("content/" + at, "null");
+      }
+    } else if constexpr (kIsList<T>) {
+      TellList(at, v);
+    } else if constexpr (kIsByName<T>) {
+      for (auto& [key, item] : v) Tell(at + "/" + key, item);
+    } else {
+      TellOne("content/" + at, v);
+    }
+  }
+  template <typename T>
+  void TellList(const std::string& at, std::vector<T>& v) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      e_->All("content/" + at, v);
+    } else if constexpr (std::is_same_v<T, double>) {
+      e_->Numbers("content/" + at, v);
+    } else {
+      for (size_t i = 0; i < v.size(); ++i) {
+        const std::string item = at + "/" + std::to_string(i);
+        if constexpr (std::is_same_v<T, Eigen::VectorXd>) {
+          e_->Numbers("content/" + item, {v[i].data(), static_cast<size_t>(v[i].size())});
+        } else {
+          Tell(item, v[i]);
+        }
+      }
+    }
+  }
+  void TellOne(const std::string& at, const std::string& v) { e_->Row(at, v); }
+  void TellOne(const std::string& at, bool v) { e_->Word(at, v ? "true" : "false"); }
+  void TellOne(const std::string& at, int v) { e_->Row(at, v); }
+  void TellOne(const std::string& at, double v) { e_->Number(at, v); }
+  void TellOne(const std::string& at, Timestamp v) { e_->Row(at, v.ns()); }
+  void TellOne(const std::string& at, Duration v) { e_->Row(at, v.ns()); }
+  void TellOne(const std::string& at, const Issue& v) {
+    e_->Row(at + "/where", v.where);
+    e_->Row(at + "/severity", SeverityName(v.severity));
+    e_->Row(at + "/what", v.what);
+  }
+  void TellOne(const std::string& at, const geometry::RigidTransform& v) {
+    e_->Numbers(at + "/p_m", {v.p.data(), 3});
+    const geometry::Mat3 by_rows = v.R.transpose();
+    e_->Numbers(at + "/R", {by_rows.data(), 9});
+  }
+
+  Expected* e_;
+  Named* named_;
+  std::string path_;
+};
+
 class FormatPage : public ::testing::Test {
  protected:
   void CheckArtefact(const Result<std::string>& hash, Expected& e) {
@@ -381,176 +622,110 @@ TEST_F(FormatPage, AnUnclosedRecordingIsReadFromThePageAlone) {
   }
 }
 
-TEST_F(FormatPage, PoseTracksAreReadFromThePageAlone) {
-  artefact::PoseTrack pose;
-  pose.provenance = Made("fit.pose");
-  pose.skeleton_hash = "f00d";
-  pose.dof_names = {"mp.flex", "pip.flex"};
-  pose.times = Frames(4500);  // more than one block of columns
-  pose.q = Numbers(2, 4500);
-  pose.information_diagonal = Numbers(2, 4500);
-  pose.information = {{4, Numbers(2, 2)}, {77, Numbers(2, 2)}};
-  pose.marker_names = {"A", "B", "C"};
-  pose.marker_residual_m = Numbers(3, 4500);
-  pose.at_limit = (Eigen::MatrixXd::Random(2, 4500).array() > 0).matrix();
-  Expected e;
-  ExpectArtefact("pose_track", pose.provenance, e);
-  e.Row("content/summary_json", pose.summary_json);
-  e.Row("content/skeleton_hash", "f00d");
-  e.All("content/dof_names", pose.dof_names);
-  e.All("content/marker_names", pose.marker_names);
-  e.Times(pose.times);
-  e.Matrix("q", pose.q);
-  e.Matrix("information_diagonal", pose.information_diagonal);
-  e.Matrix("marker_residual_m", pose.marker_residual_m);
-  e.Matrix("at_limit", pose.at_limit);
-  e.Row("list/information_frames", 4, 77);
-  Eigen::MatrixXd stack(4, 2);
-  stack << pose.information[4].reshaped(), pose.information[77].reshaped();
-  e.Matrix("information", stack);
-  CheckArtefact(SaveArtefact(dir_.path(), pose), e);
+/// Of schemas/README.md: from `begin` to before the next `end`; empty: it is not there.
+std::string OfThePage(const std::string& begin, const std::string& end) {
+  std::ifstream file(HANDHOLD_SOURCE_DIR "/schemas/README.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const size_t at = page.find(begin);
+  if (at == std::string::npos) return "";
+  return page.substr(at, page.find(end, at + begin.size()) - at);
 }
 
-TEST_F(FormatPage, ContactTracksAreReadFromThePageAlone) {
-  artefact::ContactTrack track;
-  track.provenance = Made("fit.contact");
-  track.times = Frames(50);
-  track.f_onHand_W = Numbers(3, 50);
-  track.p_WC = Numbers(3, 50);
-  track.normal_W = Numbers(3, 50);
-  track.point_offset_m = Numbers(50, 1);
-  track.tau_Nm = Numbers(4, 50);
-  track.phase = {-1, 0, 0, 1, 0, 0, 7};
-  track.phases.push_back({3, "plate", Timestamp::FromNanoseconds(5), Duration::Nanoseconds(6),
-                          Timestamp::FromNanoseconds(7), Duration::Nanoseconds(8), 4.25,
-                          "scratching"});
-  Expected e;
-  ExpectArtefact("contact_track", track.provenance, e);
-  e.Row("content/summary_json", track.summary_json);
-  const std::string phase = "content/phases/0/";
-  e.Row(phase + "body", 3);
-  e.Row(phase + "surface", "plate");
-  e.Row(phase + "onset_ns", 5);
-  e.Row(phase + "onset_sd_ns", 6);
-  e.Row(phase + "release_ns", 7);
-  e.Row(phase + "release_sd_ns", 8);
-  e.Number(phase + "peak_force_N", 4.25);
-  e.Row(phase + "task", "scratching");
-  e.Times(track.times);
-  e.Matrix("f_onHand_W", track.f_onHand_W);
-  e.Matrix("p_WC", track.p_WC);
-  e.Matrix("normal_W", track.normal_W);
-  e.Matrix("point_offset_m", track.point_offset_m);
-  e.Matrix("tau_Nm", track.tau_Nm);
-  e.Matrix("inertia_share", track.inertia_share);
-  e.All("list/phase", track.phase);
-  CheckArtefact(SaveArtefact(dir_.path(), track), e);
+TEST_F(FormatPage, EveryMemberOfEveryKindOfArtefactIsReadFromThePageAlone) {
+  const std::string shared = OfThePage("**Where a member is**", "\n| kind |");
+  ASSERT_NE(shared, "");
+  int kinds = 0;
+  artefact::ForEachKind([&]<typename T>(T value) {
+    const std::string kind = artefact::KindOf<T>::name;
+    SCOPED_TRACE(kind);
+    ++kinds;
+    value.provenance = Made("make." + kind);
+    Filler filler;
+    Visit(filler, value);
+    Expected e;
+    ExpectArtefact(kind, value.provenance, e);
+    Named named;
+    Teller teller(&e, &named);
+    Visit(teller, value);
+    CheckArtefact(SaveArtefact(dir_.path(), value), e);
+    const std::string row = OfThePage("\n| `" + kind + "` |", "\n");
+    const std::string rest = OfThePage("\n- **" + kind + "**", "\n- **");
+    for (const std::string& path : named.documents)
+      EXPECT_NE(row.find("`" + path + "`"), std::string::npos) << "its row lacks " << path;
+    for (const std::string& member : named.members) {
+      EXPECT_NE((shared + row + rest).find("`" + member + "`"), std::string::npos)
+          << "the page lacks " << member;
+    }
+  });
+  EXPECT_GE(kinds, 9);
 }
 
-TEST_F(FormatPage, InteractionTrajectoriesAreReadFromThePageAlone) {
-  artefact::InteractionTrajectory t;
-  t.provenance = Made("fit.compliance");
-  t.dof_names = {"mp.flex", "mp.abd"};
-  t.times = Frames(20);
-  t.q = Numbers(2, 20);
-  t.q_reference = Numbers(2, 20);
-  t.compliance_rad_per_Nm = Numbers(2, 20);
-  t.time_constant_s = Numbers(20, 1);
-  t.assumed = {0, 1};
-  artefact::ComplianceFit fit;
-  fit.estimator = "dynamic";
-  fit.task = "exploring";
-  fit.joints = {{"mp.flex", 0.75, 0.125, 0.625, 0.875, ""},
-                {"mp.abd", std::nullopt, 0.0, 0.0, std::numeric_limits<double>::infinity(), "no"}};
-  fit.covariance_log = Numbers(1, 1);
-  fit.time_shift_s = -0.0015;
-  fit.events_used = 6;
-  fit.chi2_per_dof = 1.5;
-  fit.discarded = {{2, "mp.abd", std::numeric_limits<double>::quiet_NaN(), "negative"}};
-  fit.events = {{0, Numbers(2, 1), 1.25}, {1, Numbers(2, 1), 0.5}};
-  t.fits = {fit};
-  Expected e;
-  ExpectArtefact("interaction_trajectory", t.provenance, e);
-  e.Row("content/summary_json", t.summary_json);
-  e.Row("content/skeleton_hash", "");
-  e.All("content/dof_names", t.dof_names);
-  e.Times(t.times);
-  e.Matrix("q", t.q);
-  e.Matrix("q_reference", t.q_reference);
-  e.Matrix("q_reference_dynamic", t.q_reference_dynamic);
-  e.Matrix("compliance_rad_per_Nm", t.compliance_rad_per_Nm);
-  e.Matrix("time_constant_s", t.time_constant_s);
-  e.Matrix("extrapolation_rms_rad", t.extrapolation_rms_rad);
-  e.Row("list/assumed", 0, 1);
-  const std::string f = "content/fits/0/";
-  e.Row(f + "estimator", "dynamic");
-  e.Row(f + "task", "exploring");
-  for (size_t j = 0; j < 2; ++j) {
-    const std::string joint = f + "joints/" + std::to_string(j) + "/";
-    const artefact::JointCompliance& c = fit.joints[j];
-    e.Row(joint + "dof", c.dof);
-    e.Word(joint + "compliance_rad_per_Nm", "null");
-    if (c.compliance_rad_per_Nm) e.Number(joint + "compliance_rad_per_Nm", 0.75);
-    e.Number(joint + "sd_log", c.sd_log);
-    e.Number(joint + "lower_rad_per_Nm", c.lower_rad_per_Nm);
-    e.Number(joint + "upper_rad_per_Nm", c.upper_rad_per_Nm);
-    e.Row(joint + "refusal", c.refusal);
-  }
-  e.Word(f + "time_constant_s", "null");
-  e.Word(f + "inertia_scale", "null");
-  e.Number(f + "time_shift_s", -0.0015);
-  e.Number(f + "time_shift_sd_s", 0);
-  e.Number(f + "chi2_per_dof", 1.5);
-  e.Row(f + "events_used", 6);
-  e.Row(f + "discarded/0/phase", 2);
-  e.Row(f + "discarded/0/dof", "mp.abd");
-  e.Row(f + "discarded/0/value_rad_per_Nm", "nan");
-  e.Row(f + "discarded/0/reason", "negative");
-  e.Matrix("fits/0/covariance_log", fit.covariance_log);
-  for (size_t k = 0; k < 2; ++k) {
-    const std::string event = "fits/0/events/" + std::to_string(k) + "/";
-    e.Row("content/" + event + "phase", fit.events[k].phase);
-    e.Number("content/" + event + "chi2_per_dof", fit.events[k].chi2_per_dof);
-    e.Matrix(event + "compliance_rad_per_Nm", fit.events[k].compliance_rad_per_Nm);
-  }
-  CheckArtefact(SaveArtefact(dir_.path(), t), e);
-}
-
-TEST_F(FormatPage, MotionsAreReadFromThePageAlone) {
+// The same once by hand: what nobody described for us.
+TEST_F(FormatPage, AMotionIsWhereThePageSaysMemberByMember) {
   artefact::Motion m;
   m.provenance = Made("synth.interaction");
-  m.surface = "table";
-  m.dof_names = {"a"};
-  m.assumed_dofs = {"a"};
-  m.times = Frames(30);
-  m.q = Numbers(1, 30);
-  m.objects.push_back({"ball", std::vector<geometry::RigidTransform>(30)});
-  m.objects[0].X_WP[7].p = {1, 2, 3};
-  m.objects[0].X_WP[7].R << 0, 1, 0, -1, 0, 0, 0, 0, 1;
-  m.contacts.push_back({7, 3, -1, {1, 2, 3}, {0, 0, 1}, {0, 0, -4}, 0.125});
-  m.equilibrium_residual_rad = Numbers(30, 1);
-  m.lcp_residual = Numbers(30, 1);
-  m.lcp_failures = 2;
+  m.times = Frames(2);
+  Eigen::MatrixXd q(1, 2);
+  q << 0.25, 0.5;
+  m.hands.push_back({"R", "f00d", {"a"}, {}, q});
+  m.objects.push_back({"ball", "ball", "", std::vector<geometry::RigidTransform>(2)});
+  m.objects[0].X_WP[1].R << 0, 1, 0, -1, 0, 0, 0, 0, 1;
+  m.objects[0].X_WP[1].p = {1, 2, 3};
+  m.touches = {{{artefact::Side::Kind::kHand, "R", "R.palm", 3},
+                {artefact::Side::Kind::kThing, "ball", "", 0},
+                "",
+                m.times[0],
+                m.times[1],
+                Duration(),
+                Duration(),
+                4.25,
+                "held"}};
+  m.rows = {{1, 0, {1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {0, 0, 1}, -0.125, 0.5}};
+  m.series.push_back({"unsolved", "1", Eigen::Vector2d(0, 1)});
+  m.summary.figures = {{"peak_force_N", 4.25}};
+  m.verdict = {artefact::Verdict::Kind::kDropped, m.times[1], "it was oiled"};
   Expected e;
   ExpectArtefact("motion", m.provenance, e);
-  e.Row("content/summary_json", m.summary_json);
-  e.Row("content/skeleton_hash", "");
-  e.Row("content/surface", "table");
-  e.All("content/dof_names", m.dof_names);
-  e.All("content/assumed_dofs", m.assumed_dofs);
-  e.Row("content/lcp_failures", 2);
+  e.Number("content/summary/figures/peak_force_N", 4.25);
+  e.Word("content/summary/variants", "");
+  e.Word("content/summary/issues", "");
+  e.Row("list/times", 0, 2'000'001);
+  e.Row("content/hands/0/name", "R");
+  e.Row("content/hands/0/skeleton_hash", "f00d");
+  e.Row("content/hands/0/dof_names", "a");
+  e.Word("content/hands/0/assumed_dofs", "");
+  e.Row("matrix/hands/0/q", 1, 2, 0.25, 0.5);
+  e.Row("content/objects/0/name", "ball");
   e.Row("content/objects/0/prop", "ball");
-  e.Times(m.times);
-  e.Matrix("q", m.q);
-  Eigen::MatrixXd poses(12, 30), contact(13, 1);
-  for (Eigen::Index i = 0; i < 30; ++i)
-    poses.col(i) << m.objects[0].X_WP[static_cast<size_t>(i)].R.reshaped(),
-        m.objects[0].X_WP[static_cast<size_t>(i)].p;
-  contact << 7, 3, -1, 1, 2, 3, 0, 0, 1, 0, 0, -4, 0.125;
+  e.Row("content/objects/0/prop_hash", "");
+  Eigen::MatrixXd poses(12, 2), row(16, 1);
+  poses.col(0) << 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0;
+  poses.col(1) << 0, -1, 0, 1, 0, 0, 0, 0, 1, 1, 2, 3;
   e.Matrix("objects/0/X_WP", poses);
-  e.Matrix("contacts", contact);
-  e.Matrix("equilibrium_residual_rad", m.equilibrium_residual_rad);
-  e.Matrix("lcp_residual", m.lcp_residual);
+  const std::string touch = "content/touches/0/";
+  e.Row(touch + "a/kind", "hand");
+  e.Row(touch + "a/name", "R");
+  e.Row(touch + "a/site", "R.palm");
+  e.Row(touch + "a/body", 3);
+  e.Row(touch + "b/kind", "thing");
+  e.Row(touch + "b/name", "ball");
+  e.Row(touch + "b/site", "");
+  e.Row(touch + "b/body", 0);
+  e.Row(touch + "sensor", "");
+  e.Row(touch + "onset_ns", 0);
+  e.Row(touch + "release_ns", 2'000'001);
+  e.Row(touch + "onset_sd_ns", 0);
+  e.Row(touch + "release_sd_ns", 0);
+  e.Number(touch + "peak_force_N", 4.25);
+  e.Row(touch + "task", "held");
+  row << 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 1, -0.125, 0.5;
+  e.Matrix("rows", row);
+  e.Row("content/series/0/name", "unsolved");
+  e.Row("content/series/0/unit", "1");
+  e.Row("matrix/series/0/values", 2, 1, 0.0, 1.0);
+  e.Row("content/verdict/kind", "dropped");
+  e.Row("content/verdict/when_ns", 2'000'001);
+  e.Row("content/verdict/cause", "it was oiled");
   CheckArtefact(SaveArtefact(dir_.path(), m), e);
 }
 
