@@ -35,11 +35,11 @@ struct PoseErrors {
 PoseErrors MeasurePose(const lab::Truth& truth, const model::Skeleton& fitted,
                        const artefact::PoseTrack& pose);
 
-/// Criterion 6. `false_touches`: phases without a planted touch within 20 ms, anywhere in the take;
-/// `matched`: planted touches that have a phase within 20 ms. Torque: RMS as share of its peak, per
-/// velocity.
+/// Criterion 6. `false_touches`: touches without a planted touch within 20 ms, anywhere in the
+/// take; `matched`: planted touches that have a touch within 20 ms. Torque: RMS as share of its
+/// peak, per velocity.
 struct ContactErrors {
-  int planted = 0, phases = 0, matched = 0, false_touches = 0;
+  int planted = 0, touches = 0, matched = 0, false_touches = 0;
   double onset_p90_s = 0.0, point_p95_m = 0.0;
   Eigen::VectorXd torque_share;
 };
