@@ -225,14 +225,14 @@ Fitted FitSubject(const Skeleton& hand, unsigned seed, const HandTakeOptions& op
   return {std::move(take), *std::move(fit), *std::move(pose), errors};
 }
 
-class PlantedHand : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
-
-/// Subjects of each hand and set: one, or as many as the long form asks for
+/// Subjects: one, or as many as the long form asks for
 /// (HANDHOLD_HAND_SUBJECTS; figures of 8 in fitting/skeleton/README.md).
 unsigned Subjects() {
   const char* asked = std::getenv("HANDHOLD_HAND_SUBJECTS");
   return asked == nullptr ? 1 : static_cast<unsigned>(std::max(1, std::atoi(asked)));
 }
+
+class PlantedHand : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(PlantedHand, ComesBackFromItsMarkers) {
   const auto [name, set] = GetParam();
@@ -328,21 +328,29 @@ TEST(WholeHand, NoFrameNeedsEveryMarker) {
   EXPECT_GE(e.covered, 0.8 * e.lengths);
 }
 
-// A left hand, larger, from the right template's mirror, anywhere in the laboratory.
-TEST(WholeHand, LeftAndLargerHandsAreFound) {
+// Left hands between 0.86 and 1.14 of the template's size, anywhere in the laboratory, from the
+// right template's mirror (one, or as many as the long form asks for).
+TEST(WholeHand, LeftHandsOfOtherSizesAreFound) {
   const Skeleton left = model::Mirrored(Hand("hand27", "30"));
-  const Skeleton planted = *model::ScaledUniformly(Subject(left, 51), 1.12);
-  test_support::RootOptions root;
-  root.middle_W = {-2, 1.5, 1.2};
-  root.heading_rad = {2.0, 1.0, -1.5};
-  const HandTake take =
-      Record(planted, test_support::RangeOfMotion(planted, 1000, 6, 100, 0.85, root));
-  const auto fit = FitSkeleton(take.clip, left, {.frames = 80});
-  ASSERT_TRUE(fit) << fit.error().message;
-  EXPECT_LT(fit->summary.marker_sd_m, 1.1e-4);
-  const auto pip = planted.FindBody("index.mid");
-  EXPECT_NEAR(fit->skeleton.body(pip).joint.X_PJp.p.norm(), planted.body(pip).joint.X_PJp.p.norm(),
-              1e-3);
+  for (unsigned k = 0; k < Subjects(); ++k) {
+    std::mt19937 random(100 + k);
+    std::uniform_real_distribution<double> u(-1, 1);
+    const double scale = k == 0 ? 1.12 : 1 + 0.14 * u(random);
+    const Skeleton planted = *model::ScaledUniformly(Subject(left, 51 + k), scale);
+    test_support::RootOptions root;
+    root.middle_W = {3 * u(random), 3 * u(random), 1 + u(random)};
+    root.heading_rad = {2 * u(random), 2 * u(random), 2 * u(random)};
+    const HandTake take =
+        Record(planted, test_support::RangeOfMotion(planted, 1000, 6 + k, 100, 0.85, root));
+    const auto fit = FitSkeleton(take.clip, left, {.frames = 80});
+    EXPECT_TRUE(fit) << k << ": " << fit.error().message;
+    if (!fit) continue;
+    EXPECT_LT(fit->summary.marker_sd_m, 1.1e-4) << k;
+    const int pip = planted.FindBody("index.mid");
+    EXPECT_NEAR(fit->skeleton.body(pip).joint.X_PJp.p.norm(),
+                planted.body(pip).joint.X_PJp.p.norm(), 1e-3)
+        << k;
+  }
 }
 
 /// The hand with other marker names.
