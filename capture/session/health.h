@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/session/stream_meter.h"
 #include "database/base/time.h"
 #include "database/recording/quality.h"
 
@@ -53,6 +54,7 @@ struct HealthSnapshot {
   std::string trouble;   ///< the file cannot be written, and why; empty: all is well
   std::vector<SourceStatus> sources;
   std::vector<ClockStatus> clocks;            ///< of streams that came for 5 s
+  std::vector<NewestSample> newest;           ///< of every stream that was announced
   std::vector<recording::QualityItem> items;  ///< current value, worst, threshold, red, cause
 
   bool red() const {

@@ -111,6 +111,7 @@ class SessionEncoder {
   struct Published {
     struct Stream {
       StreamFigures figures;
+      NewestSample newest;
       size_t feed = 0;
       int number = 0;
     };

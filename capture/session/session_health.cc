@@ -60,7 +60,8 @@ void SessionEncoder::PublishFigures() {
   for (const auto& feed : feeds_) {
     std::vector<recording::StreamInfo> streams;
     for (const auto& [name, meter] : feed->meters) {
-      out.streams.push_back({meter->Figures(), feed->index, feed->newest_number.at(name)});
+      out.streams.push_back(
+          {meter->Figures(), meter->Newest(), feed->index, feed->newest_number.at(name)});
       out.streams.back().figures.required = feed->Requires(name);
       streams.push_back(meter->info());
     }
@@ -106,12 +107,15 @@ void SessionEncoder::Judge(Timestamp now) {
     rate = static_cast<double>(bytes) / elapsed;
 
   const std::lock_guard lock(health_mutex_);
+  snapshot_.newest.clear();
   for (const Published::Stream& s : seen.streams) {
     const Feed& feed = *feeds_[s.feed];
     int64_t newest = feed.sink->newest_host_ns(s.number);
     if (newest == 0) newest = std::max(seen.armed_at[s.feed], seen.take_begin).ns();
     const double age_s = 1e-9 * static_cast<double>(now.ns() - newest);
     board_.JudgeStream(s.figures, std::max(0.0, age_s), clip);
+    snapshot_.newest.push_back(s.newest);
+    snapshot_.newest.back().age_s = std::max(0.0, age_s);
   }
   double fullest = 0.0;
   for (const auto& feed : feeds_) {

@@ -36,17 +36,27 @@ double EdgeDistance_s(std::span<const ClockPair> pairs, const recording::ClockMa
 StreamMeter::StreamMeter(const recording::StreamInfo& info)
     : info_(info), edge_(kEdgeSlice, kEdgeSlices) {
   jitter_s_.reserve(kJitterPackets);
+  newest_.resize(static_cast<size_t>(info.channel_count()));
 }
 
 void StreamMeter::SetInfo(const recording::StreamInfo& info) {
   if (!(info.rate == info_.rate)) ClockReset();
   info_ = info;
   sensor_.reset();
+  read_by_.reset();
+  newest_.resize(static_cast<size_t>(info.channel_count()));
+  has_newest_ = false;
 }
 
 void StreamMeter::SetSensor(const recording::ForceSensor& sensor) {
   if (sensor.full_scale_N > 0 && sensor.calibration.cols() == info_.channel_count())
     sensor_ = sensor;
+  if (sensor.calibration.cols() != info_.channel_count()) return;
+  read_by_ = sensor;
+  // -f . n = -sign (C (raw - bias)) . n, of which all but raw is the same for every sample.
+  normal_per_raw_ = -sensor.sign * sensor.normal_S.transpose() * sensor.calibration.topRows<3>();
+  normal_bias_N_ = sensor.bias.size() == 0 ? 0.0 : normal_per_raw_.dot(sensor.bias);
+  peak_slot_ = -1, peak_N_ = peak_before_N_ = 0.0;
 }
 
 void StreamMeter::ClockReset() {
@@ -74,6 +84,42 @@ void StreamMeter::Samples(const RingRecord& record) {
   edge_.Add(now, record.Covers(info_.rate));
   if (info_.kind == recording::StreamKind::kMarkers) CountVisible(record);
   saturated_ += std::max<int64_t>(record.saturated, sensor_ ? Overloaded(record) : 0);
+  KeepNewest(record);
+}
+
+void StreamMeter::KeepNewest(const RingRecord& record) {
+  const std::span<const double> values = record.values();
+  const auto count = static_cast<size_t>(record.count);
+  if (count == 0 || newest_.empty() || values.size() != newest_.size() * count) return;
+  for (size_t c = 0; c < newest_.size(); ++c) newest_[c] = values[c * count + count - 1];
+  has_newest_ = true;
+  if (!read_by_) return;
+  const int64_t slot = record.clock.host_ns / 1'000'000'000;
+  if (slot != peak_slot_) {
+    peak_before_N_ = slot == peak_slot_ + 1 ? peak_N_ : 0.0;
+    peak_slot_ = slot, peak_N_ = 0.0;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    double force_N = -normal_bias_N_;
+    for (size_t c = 0; c < newest_.size(); ++c)
+      force_N += normal_per_raw_[static_cast<Eigen::Index>(c)] * values[c * count + i];
+    peak_N_ = std::max(peak_N_, force_N);
+  }
+}
+
+NewestSample StreamMeter::Newest() const {
+  NewestSample out;
+  out.info = info_;
+  if (!has_newest_) return out;
+  out.values = newest_;
+  if (!read_by_) return out;
+  out.sensor = read_by_->name;
+  const Eigen::Map<const Eigen::VectorXd> raw(newest_.data(),
+                                              static_cast<Eigen::Index>(newest_.size()));
+  out.normal_force_N = read_by_->NormalForce(raw);
+  out.f_onObject_W = read_by_->X_WS.R * geometry::Vec3(read_by_->Wrench(raw).head<3>());
+  out.peak_normal_force_N = std::max(peak_N_, peak_before_N_);
+  return out;
 }
 
 void StreamMeter::CountVisible(const RingRecord& record) {

@@ -45,6 +45,19 @@ struct StreamFigures {
   bool clock_known = false;  ///< 5 s have been seen
 };
 
+/// What a person who watches wants of a stream's newest samples.
+struct NewestSample {
+  recording::StreamInfo info = {};
+  std::vector<double> values = {};  ///< per channel, of the newest sample; NaN: missing. Empty:
+                                    ///< none came yet, or the stream is ragged
+  double age_s = 0.0;               ///< since the newest sample was received
+  /// Of a stream that a sensor reads: its name, how hard it is pressed, the force of the hand on it
+  /// (in W), and the hardest it was pressed in the last second or two.
+  std::string sensor = {};
+  double normal_force_N = 0.0, peak_normal_force_N = 0.0;
+  geometry::Vec3 f_onObject_W = geometry::Vec3::Zero();
+};
+
 class StreamMeter {
  public:
   explicit StreamMeter(const recording::StreamInfo& info);
@@ -62,14 +75,25 @@ class StreamMeter {
   }
   void ClockReset();
   StreamFigures Figures() const;
+  NewestSample Newest() const;
   const recording::StreamInfo& info() const { return info_; }
 
  private:
   void CountVisible(const RingRecord& record);
   /// Samples beyond the sensor's full scale.
   int64_t Overloaded(const RingRecord& record) const;
+  /// Keeps the newest sample, and the peak of the normal force.
+  void KeepNewest(const RingRecord& record);
 
   recording::StreamInfo info_;
+  std::vector<double> newest_;  ///< per channel; room for all of them from the beginning
+  bool has_newest_ = false;
+  std::optional<recording::ForceSensor> read_by_;
+  Eigen::RowVectorXd normal_per_raw_;  ///< newtons of normal force per raw unit
+  double normal_bias_N_ = 0.0;
+  /// The peak of this second (of host time) and of the one before.
+  int64_t peak_slot_ = -1;
+  double peak_N_ = 0.0, peak_before_N_ = 0.0;
   std::optional<recording::ForceSensor> sensor_;
   int64_t samples_ = 0, lost_ = 0, saturated_ = 0;
   recording::ClockPair first_, last_;

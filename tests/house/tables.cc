@@ -64,7 +64,8 @@ const std::vector<Layer>& Layers() {
        {"tools/pipeline", "tools/lab/session_begin.h", "tools/lab/truth.h", "database", "fitting",
         "synthesis"}},
       {"tools/handhold", {"tools", "database", "capture", "fitting", "synthesis"}},
-      {"tools/viewer", {"tools/pipeline", "database"}},
+      {"tools/viewer",
+       {"tools/pipeline", "tools/report", "tools/live/publish.h", "capture/wire", "database"}},
       {"tools/python", {"tools/pipeline", "database", "fitting", "synthesis"}},
   };
   return layers;

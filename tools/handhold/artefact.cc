@@ -6,6 +6,7 @@
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
+#include "tools/pipeline/export_gltf.h"
 #include "tools/pipeline/export_motion.h"
 #include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/inputs.h"
@@ -228,25 +229,49 @@ Verb ArtefactLineageVerb() {
 Verb ArtefactExportVerb() {
   return {.noun = "artefact",
           .name = "export",
-          .summary = "write a motion as a table: angles, forces, slip per frame",
-          .examples = {"handhold artefact export 1f0c2a9b motion.csv --library lab"},
+          .summary = "write a motion as a table (angles, forces, slip) or as glTF",
+          .examples = {"handhold artefact export 1f0c2a9b motion.csv --library lab",
+                       "handhold artefact export 1f0c2a9b --to grasp.glb --library lab"},
           .positionals = {ArtefactPositional(),
-                          {.name = "FILE", .help = "to write: .csv", .kind = ValueKind::kPath}},
-          .options = {LibraryOption()},
+                          {.name = "FILE",
+                           .help = "to write: .csv or .glb; or --to",
+                           .required = false,
+                           .kind = ValueKind::kPath}},
+          .options = {LibraryOption(),
+                      {.name = "--to",
+                       .value_name = "FILE",
+                       .help = "the file, when it is not given as FILE",
+                       .kind = ValueKind::kPath}},
           .writes = true,
+          .details =
+              ".glb: glTF 2.0 with hands, props, animation and contact points; metres, Y "
+              "up.",
           .run = [](Context& context) -> Outcome {
             const Arguments& given = context.arguments;
-            const std::string file = given.Text("FILE");
-            if (!file.ends_with(".csv")) {
+            if (given.Has("FILE") == given.Has("--to"))
+              return Outcome::Usage("name one file to write: FILE, or --to FILE");
+            const std::string file = given.Text(given.Has("FILE") ? "FILE" : "--to");
+            const bool gltf = file.ends_with(".glb");
+            if (!file.ends_with(".csv") && !gltf) {
               const std::string stem = file.substr(0, file.find_last_of('.'));
               return Outcome::Usage("'" + file +
-                                    "': a motion is written as a table, and in no other "
-                                    "format yet: name it " +
-                                    stem + ".csv");
+                                    "': a motion is written as a table or as glTF, and in no "
+                                    "other format yet: name it " +
+                                    stem + ".csv or " + stem + ".glb");
             }
             HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
             HANDHOLD_ASSIGN(const store::ArtefactInfo info,
                             pipeline::FindArtefact(*library, given.Text("ARTEFACT"), "motion"));
+            if (gltf) {
+              HANDHOLD_ASSIGN(const pipeline::GltfExport done,
+                              pipeline::ExportMotionGltf(*library, info, file, context.dry_run));
+              context.printer.PrintRecord({{{.name = "file"}, file},
+                                           {{.name = "motion"}, info.hash},
+                                           {{.name = "frames"}, done.frames},
+                                           {{.name = "nodes"}, done.nodes},
+                                           {{.name = "bytes"}, done.bytes}});
+              return Outcome::Done();
+            }
             HANDHOLD_ASSIGN(const artefact::Motion motion,
                             store::Load<artefact::Motion>(library->ArtefactPath(info.hash)));
             if (!context.dry_run) HANDHOLD_TRY(pipeline::ExportMotion(motion, file));

@@ -91,7 +91,7 @@ Verb LabMakeVerb() {
           "to\n"
           "`handhold live simulate`. truth/ holds the planted compliances, the true trajectories, "
           "the contacts\n"
-          "and the runs on other surfaces: only `handhold report --truth` reads it. The same "
+          "and the runs on other surfaces: only `handhold lab report --truth` reads it. The same "
           "options give the\n"
           "same bytes; a folder that holds another subject is refused.",
       .run = [](Context& context) -> Outcome {

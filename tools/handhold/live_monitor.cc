@@ -31,6 +31,7 @@ Verb LiveMonitorVerb() {
           .examples = {"handhold live monitor --rig demo",
                        "handhold live monitor --rig lab.toml --seconds 10 --format ndjson"},
           .options = {RigOption(),
+                      PublishOption(),
                       {.name = "--seconds",
                        .value_name = "S",
                        .help = "leave after this time; 0: when told to",
@@ -51,6 +52,7 @@ Verb LiveMonitorVerb() {
             }
             LiveView view(context, "a acknowledge   q leave", false,
                           Duration::FromSeconds(context.arguments.Number("--seconds")));
+            HANDHOLD_TRY(view.PublishAt(context.arguments.Integer("--publish")));
             const live::Operator op = view.MakeOperator();
             HANDHOLD_TRY(session->Arm(op));
             while (session->AwaitRecord(op)) {

@@ -248,6 +248,7 @@ Outcome RunRecord(Context& context) {
                 arm ? "r record   space mark   s stop   a acknowledge   q stop and leave"
                     : "space mark   a acknowledge   q stop",
                 given.Flag("--control"));
+  HANDHOLD_TRY(view.PublishAt(given.Integer("--publish")));
   return Record(context, view, *session, arm, rehearsal.get());
 }
 
@@ -304,6 +305,7 @@ Verb LiveRecordVerb() {
                    .help = "wishes as lines on stdin: mark TEXT, event KIND TEXT, acknowledge, "
                            "record, stop, quit",
                    .kind = ValueKind::kFlag},
+                  PublishOption(),
                   {.name = "--simulate",
                    .value_name = "FEED",
                    .help = "play the devices from this session.feed (whole) or 'pattern'",

@@ -71,9 +71,17 @@ live::Operator LiveView::MakeOperator() {
     return keyboard_.Next();
   };
   op.interrupted = [this] { return context_.interrupted(); };
-  op.watch = [this](const capture::HealthSnapshot& health) { Watch(health); };
+  op.watch = [this](const capture::HealthSnapshot& health) {
+    if (publisher_) publisher_->Say(health);
+    Watch(health);
+  };
   op.say = [this](std::string_view text) { Say(text); };
   return op;
+}
+
+Status LiveView::PublishAt(int64_t port) {
+  HANDHOLD_ASSIGN(publisher_, live::LivePublisher::Open(static_cast<uint16_t>(port)));
+  return {};
 }
 
 void LiveView::Erase() {
@@ -206,6 +214,15 @@ Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine
   return {ErrorCode::kNotFound,
           "required and missing: " + names +
               (advice.empty() ? "; the red lines say why and what to do" : "; " + advice)};
+}
+
+Option PublishOption() {
+  return {.name = "--publish",
+          .value_name = "PORT",
+          .help = "of this machine: tell a live page ('handhold view') what is seen; 0: nobody",
+          .kind = ValueKind::kInteger,
+          .fallback = std::to_string(live::kLivePort),
+          .range = {.least = 0, .most = 65535}};
 }
 
 Option RigOption() {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tools/handhold/verb.h"
 #include "tools/live/keyboard.h"
+#include "tools/live/publish.h"
 #include "tools/live/session.h"
 
 namespace handhold::cli {
@@ -21,6 +23,8 @@ class LiveView {
   ~LiveView();
 
   live::Operator MakeOperator();
+  /// Every look goes to the live page too (live/publish.h); port 0: not.
+  Status PublishAt(int64_t port);
   /// A line for people, above the screen. Never waits for a reader: what a stopped terminal or a
   /// full pipe does not take is kept until it does.
   void Say(std::string_view text);
@@ -53,6 +57,7 @@ class LiveView {
   const Timestamp begun_ = HostNow();
   bool screen_ = false, colour_ = false, quiet_ = false;
   int drawn_lines_ = 0;
+  std::optional<live::LivePublisher> publisher_;
   std::string last_;       ///< look
   std::string last_take_;  ///< empty: none
   bool last_take_is_good_ = true;
@@ -69,5 +74,7 @@ Error MissingError(const capture::Rig& rig, const std::vector<capture::CheckLine
 inline constexpr double kLongest_s = 7 * 24 * 3600, kLongestWait_s = 3600;
 
 Option RigOption();
+/// --publish PORT: where a live page listens.
+Option PublishOption();
 
 }  // namespace handhold::cli

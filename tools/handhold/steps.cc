@@ -1,6 +1,7 @@
 #include "tools/handhold/steps.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "database/base/log.h"
@@ -149,6 +150,18 @@ std::vector<artefact::MarkerAgreement> WorstMarkers(
 
 bool IsBrief(const Printer& out) {
   return out.format() == Format::kText && log_level() > LogLevel::kInfo;
+}
+
+std::optional<Outcome> PageRefusal(const std::string& to) {
+  std::error_code none;
+  const std::filesystem::path folder = std::filesystem::path(to).parent_path();
+  if (std::filesystem::is_directory(to, none) || to.ends_with("/"))
+    return Outcome::Usage("--to: '" + to + "' is a folder; name the page: " + to +
+                          (to.ends_with("/") ? "" : "/") + "report.html");
+  if (!folder.empty() && !std::filesystem::is_directory(folder, none))
+    return Outcome::Usage("--to: there is no folder '" + folder.string() +
+                          "' to write the page in");
+  return std::nullopt;
 }
 
 }  // namespace handhold::cli

@@ -59,6 +59,10 @@ struct StepRun {
 /// decide the outcome.
 Outcome RunAndPrint(Context& context, const StepRun& step);
 
+/// Why no page can be written to `to` (a folder, or in a folder that is not there): to be asked
+/// before long work. Empty: it can.
+std::optional<Outcome> PageRefusal(const std::string& to);
+
 /// Text for people without -v: the answer first, in 10 to 20 lines; rows in other formats and with
 /// -v are all there.
 bool IsBrief(const Printer& out);

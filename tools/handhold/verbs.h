@@ -34,6 +34,7 @@ Verb ArtefactExportVerb();    // artefact.cc
 Verb CompletionVerb();        // completion.cc
 Verb CompleteVerb();          // completion.cc
 Verb LabMakeVerb();           // lab_make.cc
+Verb LabReportVerb();         // lab_report.cc
 Verb LiveCheckVerb();         // live_check.cc
 Verb LiveRecordVerb();        // live_record.cc
 Verb LiveMonitorVerb();       // live_monitor.cc
@@ -42,6 +43,8 @@ Verb QueryVerb();             // query.cc
 Verb ReferenceVerb();         // reference.cc
 Verb SqlVerb();               // sql.cc
 Verb ReportVerb();            // report.cc
+Verb ShowVerb();              // show.cc
+Verb ViewVerb();              // view.cc
 Verb VersionVerb();           // version.cc
 
 /// Warns of what could not be catalogued, so that no list without it passes for the whole.

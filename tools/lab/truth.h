@@ -1,8 +1,8 @@
 /// What a virtual subject really did: the planted parameters and the engine's own record, for tests
-/// and `report --truth` only.
+/// and `lab report --truth` only.
 ///
 /// Made by MakeSubject (subject.h), written to and read from a `truth/` directory that no fit and
-/// no verb but `lab` and `report --truth` opens. Every number is either planted (given to the
+/// no verb but `lab` and `lab report --truth` opens. Every number is either planted (given to the
 /// engine) or read from the engine's bodies; nothing here comes from
 /// database/model/{kinematics,dynamics}, fitting or synthesis/{contact,interaction}.
 ///

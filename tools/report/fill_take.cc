@@ -4,6 +4,7 @@
 
 #include "tools/report/fill_parts.h"
 #include "tools/report/html.h"
+#include "tools/report/take_summary.h"
 
 namespace handhold::report {
 namespace {
@@ -27,9 +28,8 @@ Result<std::pair<int64_t, double>> CountSamples(const recording::ClipSource& cli
 
 }  // namespace
 
-Status FillTake(Filling* f) {
-  const recording::ClipSource& clip = *f->from.clip;
-  TakeSection& take = f->data->take;
+Result<TakeSection> ReadTake(const recording::ClipSource& clip) {
+  TakeSection take;
   take.clip_id = clip.info().id.ToString();
   take.name = clip.info().name, take.subject = clip.info().subject, take.task = clip.info().task;
   for (const recording::StreamInfo& stream : clip.streams()) {
@@ -65,6 +65,11 @@ Status FillTake(Filling* f) {
   }
   take.judged = !clip.quality().items.empty() || !clip.quality().advice.empty();
   take.keep = clip.quality().keep, take.advice = clip.quality().advice;
+  return take;
+}
+
+Status FillTake(Filling* f) {
+  HANDHOLD_ASSIGN(f->data->take, ReadTake(*f->from.clip));
   return {};
 }
 

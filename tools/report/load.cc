@@ -224,7 +224,7 @@ Result<LoadedReport> LoadReport(const pipeline::StepContext& context, const std:
   HANDHOLD_ASSIGN(auto reader, context.library.OpenClip(found.row.id));
   loaded.clip = std::move(reader);
   HANDHOLD_TRY(Loader(context, found, &loaded).Run(trajectory));
-  std::string report = "handhold report " + ShellWord(found.row.name) + " --library " +
+  std::string report = "handhold lab report " + ShellWord(found.row.name) + " --library " +
                        ShellWord(context.library.path());
   if (!truth_directory.empty()) {
     HANDHOLD_ASSIGN(lab::Truth truth, lab::ReadTruth(truth_directory));

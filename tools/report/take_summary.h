@@ -5,9 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "database/base/result.h"
+#include "database/recording/clip.h"
 #include "tools/report/report_data.h"
 
 namespace handhold::report {
+
+/// The take's streams, gaps and health, read in windows so that a long take fits.
+Result<TakeSection> ReadTake(const recording::ClipSource& clip);
 
 /// Gaps in order of time; those that several streams of one device share at one instant are one,
 /// whose stream is "vicon (4 streams)".

@@ -158,6 +158,38 @@ TEST(StreamMeterTest, SamplesBeyondFullScaleAreSaturated) {
   EXPECT_EQ(meter.Figures().saturated_samples, 5);
 }
 
+TEST(StreamMeterTest, TheNewestSampleIsKeptAsForcesWithTheirPeak) {
+  StreamMeter meter(ForceStream("plate/wrench", 1000));
+  EXPECT_TRUE(meter.Newest().values.empty()) << "nothing came yet";
+  recording::ForceSensor sensor;
+  sensor.name = "plate";
+  sensor.calibration = 0.5 * Eigen::Matrix<double, 6, 6>::Identity();
+  sensor.bias = Eigen::VectorXd::Constant(6, 2.0);
+  sensor.sign = -1.0;  // it reports the reaction
+  sensor.X_WS.p = {1, 2, 3};
+  meter.SetSensor(sensor);
+  // Two samples, channel by channel: Fz 42, then 12 counts.
+  std::vector<double> values(12, 2.0);
+  values[4] = 42.0, values[5] = 12.0;
+  meter.Samples(*Record({0, 0, 5'000'000'000, 0}, 2, values));
+  NewestSample newest = meter.Newest();
+  EXPECT_EQ(newest.sensor, "plate");
+  ASSERT_EQ(newest.values.size(), 6u);
+  EXPECT_EQ(newest.values[2], 12.0);
+  // Reaction of +5 N along the normal: the hand presses with 5 N, downwards.
+  EXPECT_NEAR(newest.normal_force_N, 5.0, 1e-12);
+  EXPECT_NEAR(newest.f_onObject_W.z(), -5.0, 1e-12);
+  EXPECT_NEAR(newest.peak_normal_force_N, 20.0, 1e-12) << "the sample before it";
+  values.assign(6, 2.0);
+  meter.Samples(*Record({2, 2'000'000, 6'500'000'000, 0}, 1, values));
+  EXPECT_NEAR(meter.Newest().peak_normal_force_N, 20.0, 1e-12) << "of the second before, too";
+  meter.Samples(*Record({3, 3'000'000, 9'000'000'000, 0}, 1, values));
+  EXPECT_NEAR(meter.Newest().peak_normal_force_N, 0.0, 1e-12);
+  meter.SetInfo(MarkerStream("plate/wrench", 2, 1000));
+  EXPECT_TRUE(meter.Newest().values.empty()) << "other channels";
+  EXPECT_TRUE(meter.Newest().sensor.empty());
+}
+
 TEST(StreamMeterTest, OtherChannelsKeepWhatWasCounted) {
   StreamMeter meter(MarkerStream("vicon/markers", 2, 100));
   meter.Samples(*Record({0, 0, 0, 0}, 1, std::vector<double>(6, 0.0)));

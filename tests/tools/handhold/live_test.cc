@@ -18,6 +18,7 @@
 #include "tests/tools/handhold/run_binary.h"
 #include "tools/lab/session_begin.h"
 #include "tools/lab/subject.h"
+#include "tools/live/publish.h"
 #include "tools/live/rehearsal.h"
 
 namespace handhold::testing {
@@ -211,9 +212,14 @@ TEST_F(Live, ATakeFromEndToEnd) {
                                 Not(HasSubstr("clip tag"))))
       << "it has the tag that would be suggested";
 
-  const RunResult again = RunHandhold({"live", "record", "--rig", rig, "--library", library_,
-                                       "--seconds", "1", "--format", "ndjson"});
+  const auto listener = *live::LiveListener::Open(0);
+  const RunResult again =
+      RunHandhold({"live", "record", "--rig", rig, "--library", library_, "--seconds", "1",
+                   "--format", "ndjson", "--publish", std::to_string(listener->port())});
   EXPECT_EQ(again.exit_code, 0) << again.err;
+  const auto told = listener->Newest();
+  ASSERT_TRUE(told) << "a live page would have seen nothing";
+  EXPECT_THAT(told->json, AllOf(HasSubstr("\"take\":\"touch_002\""), HasSubstr("normal_N")));
   const auto stored = LastOf(again.out, "stored");
   ASSERT_TRUE(stored) << again.out;
   EXPECT_EQ(*stored->Find("name")->string(), "touch_002") << "takes number themselves";

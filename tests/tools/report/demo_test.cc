@@ -22,10 +22,10 @@ TEST(DemoTest, EndsWithThePageAndTheLibrary) {
       support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) + "/tools/demo --quick --program " +
                           HANDHOLD_BINARY + " --to " + out);
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  for (const char* said : {"report.html", "library", "criteria 4 to 9", "Try next:"})
+  for (const char* said : {"report.html", "study.html", "library", "criteria 4 to 9", "Try next:"})
     EXPECT_THAT(run.output, HasSubstr(said));
 
-  std::ifstream in(out + "/report.html");
+  std::ifstream in(out + "/study.html");
   std::stringstream page;
   page << in.rdbuf();
   const testing::Reading reading = testing::Read(page.str());

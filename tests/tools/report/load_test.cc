@@ -81,7 +81,7 @@ TEST_F(LoadReportTest, AClipAloneIsAReportWithEverythingElseMissing) {
   ASSERT_TRUE(data) << data.error().message;
   EXPECT_EQ(data->take.streams.at(0).samples, 1000);
   EXPECT_EQ(data->missing.size(), 6u);
-  EXPECT_THAT(data->commands.at(0), HasSubstr("handhold report stroke_001 --library"));
+  EXPECT_THAT(data->commands.at(0), HasSubstr("handhold lab report stroke_001 --library"));
 }
 
 TEST_F(LoadReportTest, TheNewestResultDecidesAndItsLineageIsFollowed) {

@@ -1,0 +1,139 @@
+// What a library holds becomes what a page plays: the right poses, forces and names of the newest
+// results, and the page of the take with what people said of it.
+#include "tools/report/scene_load.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/shown_library.h"
+#include "tools/report/page.h"
+#include "tools/report/take_page.h"
+
+namespace handhold::report {
+namespace {
+
+using handhold::testing::ShownLibrary;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using text::Json;
+
+const SceneChannel* Channel(const Scene& scene, const std::string& name, int motion) {
+  for (const SceneChannel& c : scene.channels)
+    if (c.name == name && c.motion == motion) return &c;
+  return nullptr;
+}
+
+TEST(SceneLoadTest, AClipBringsItsNewestResults) {
+  ShownLibrary shown("clip");
+  const auto loaded = LoadScene(shown.context(), {shown.clip.row.name});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const Scene& scene = loaded->scene;
+  ASSERT_THAT(scene.motions, SizeIs(2)) << "the fitted one and the synthesised one";
+  const SceneMotion& fitted = scene.motions[0];
+  EXPECT_EQ(fitted.source, "fitted");
+  EXPECT_EQ(fitted.hash, shown.pose);
+  EXPECT_EQ(fitted.markers.names, (std::vector<std::string>{"A", "B"}));
+  EXPECT_NEAR(fitted.markers.p_WM[0][3].x(), 0.25, 1e-9);
+  EXPECT_FALSE(fitted.markers.p_WM[1][3].allFinite()) << "what was never seen stays missing";
+  EXPECT_EQ(scene.times_s[static_cast<size_t>(fitted.contacts.time)].size(), 100u);
+  ASSERT_THAT(fitted.contacts.frame, SizeIs(50));
+  EXPECT_EQ(fitted.contacts.frame.front(), 25);
+  EXPECT_NEAR(fitted.contacts.f_onHand_W.front().z(), 3.0, 1e-12);
+  EXPECT_EQ(fitted.contacts.touches.front(), "R.index.pad on plate");
+  EXPECT_DOUBLE_EQ(fitted.contacts.friction.front(), shown.plate->prop.friction);
+  EXPECT_EQ(scene.motions[1].source, "synthesised");
+  EXPECT_THAT(scene.motions[1].verdict, HasSubstr("slipped at 1.200 s: plate"));
+  EXPECT_DOUBLE_EQ(scene.motions[1].contacts.slip_m_per_s.front(), 0.002);
+
+  const SceneChannel* angle = Channel(scene, shown.hand->skeleton.dof_names()[0], 0);
+  ASSERT_NE(angle, nullptr);
+  EXPECT_NEAR(angle->y.at(50), 0.05, 1e-9);
+  EXPECT_NEAR(angle->sd.at(50), 0.01, 1e-12) << "1 / sqrt(information)";
+  const SceneChannel* force = Channel(scene, "plate normal force", -1);
+  ASSERT_NE(force, nullptr);
+  EXPECT_NEAR(*std::max_element(force->y.begin(), force->y.end()), 3.0, 1e-9);
+  const SceneChannel* on_hand = Channel(scene, "plate force on hand z", -1);
+  ASSERT_NE(on_hand, nullptr);
+  EXPECT_NEAR(*std::max_element(on_hand->y.begin(), on_hand->y.end()), 3.0, 1e-9)
+      << "pressing down, the plate pushes the hand up";
+  EXPECT_NE(Channel(scene, "equilibrium_residual", 1), nullptr);
+  std::vector<std::string> kinds, labels;
+  for (const SceneEvent& event : scene.events) {
+    kinds.push_back(event.kind), labels.push_back(event.label);
+  }
+  EXPECT_THAT(kinds, Contains("touch"));
+  EXPECT_THAT(labels, Contains("mark: look here"));
+  EXPECT_FALSE(scene.plots.empty());
+}
+
+TEST(SceneLoadTest, ResultsAreShownByHash) {
+  ShownLibrary shown("hash");
+  const auto both = LoadScene(shown.context(), {shown.pose.substr(0, 12), shown.motion});
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_THAT(both->scene.motions, SizeIs(2));
+  for (const std::string& hash : {shown.contact, shown.hand->hash, shown.plate->hash}) {
+    const auto one = LoadScene(shown.context(), {hash});
+    ASSERT_TRUE(one) << one.error().message;
+    ASSERT_THAT(one->scene.motions, SizeIs(1));
+    EXPECT_FALSE(one->scene.motions[0].nodes.empty());
+  }
+  const auto none = LoadScene(shown.context(), {"nosuchthing"});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+}
+
+TEST(SceneLoadTest, LongMotionsAreThinnedAndKeepTheirRows) {
+  ShownLibrary shown("thin");
+  const auto loaded = LoadScene(shown.context(), {shown.motion}, {.frames = 20});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const SceneContacts& c = loaded->scene.motions[0].contacts;
+  EXPECT_EQ(loaded->scene.times_s[static_cast<size_t>(c.time)].size(), 20u);
+  EXPECT_THAT(c.frame, SizeIs(10)) << "frames 25, 30, ... 70 of every fifth";
+  EXPECT_EQ(c.frame.front(), 5);
+}
+
+const Json* Section(const Json& report, const std::string& id) {
+  for (const Json& section : report.Find("sections")->elements())
+    if (*section.Find("id")->string() == id) return &section;
+  return nullptr;
+}
+
+TEST(TakePageTest, SaysWhatWasRecordedSaidAndMade) {
+  ShownLibrary shown("take");
+  ASSERT_TRUE(shown.Say(store::LedgerKind::kNote, "", "the wrist slipped"));
+  ASSERT_TRUE(shown.Say(store::LedgerKind::kRating, "", "4"));
+  const auto page = MakeTakePage(shown.context(), shown.clip.row.name);
+  ASSERT_TRUE(page) << page.error().message;
+  const Json& report = *page->data.Find("report");
+  EXPECT_EQ(*report.Find("title")->string(), shown.clip.row.name) << "its own name";
+  const std::string text = *text::WriteJson(report);
+  for (const char* said : {"the wrist slipped", "4 of 5", "look here", "plate/wrench", "fit.pose",
+                           "slipped", "handhold clip export"})
+    EXPECT_THAT(text, HasSubstr(said));
+  const Json* streams = Section(report, "streams");
+  ASSERT_NE(streams, nullptr);
+  const auto& rows = streams->Find("tables")->elements()[0].Find("rows")->elements();
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(*rows[0].elements()[8].string(), "50.00 %") << "one of two markers was never seen";
+  EXPECT_EQ(page->results, 3);
+  EXPECT_EQ(page->data.Find("scene")->Find("motions")->elements().size(), 2u);
+}
+
+TEST(PageTest, HoldsItsDataOnce) {
+  const std::string empty = *EmptyPage();
+  EXPECT_THAT(empty, HasSubstr("@@DATA@@"));
+  for (const char* foreign : {"src=\"http", "href=\"http", "url(http", "@import"})
+    EXPECT_THAT(empty, ::testing::Not(HasSubstr(foreign))) << "nothing is fetched";
+  const auto page = PageWith(Json::Object({{"page", "live"}}));
+  ASSERT_TRUE(page);
+  EXPECT_THAT(*page, ::testing::Not(HasSubstr("@@DATA@@")));
+  EXPECT_GT(page->size(), 300'000u);
+  EXPECT_LT(page->size(), 1'000'000u);
+  EXPECT_FALSE(PageWith(Json(std::numeric_limits<double>::quiet_NaN())));
+}
+
+}  // namespace
+}  // namespace handhold::report

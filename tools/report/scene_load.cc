@@ -1,0 +1,416 @@
+#include "tools/report/scene_load.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "database/artefact/kind.h"
+#include "tools/pipeline/inputs.h"
+#include "tools/pipeline/lineage.h"
+
+namespace handhold::report {
+namespace {
+
+using geometry::RigidTransform;
+using geometry::Vec3;
+using store::ArtefactInfo;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+class Loader {
+ public:
+  Loader(const pipeline::StepContext& context, const SceneLimits& limits, LoadedScene* out)
+      : context_(context), limits_(limits), out_(*out), scene_(out->scene) {}
+
+  Status Key(const std::string& key) {
+    const Result<pipeline::FoundClip> clip = pipeline::FindClip(context_, key);
+    if (clip) return AddClip(*clip);
+    if (clip.error().code != ErrorCode::kNotFound) return clip.error();
+    const Result<ArtefactInfo> info = pipeline::FindArtefact(context_.library, key, "");
+    if (!info) {
+      if (info.error().code != ErrorCode::kNotFound) return info.error();
+      return clip.error();
+    }
+    return AddArtefact(*info);
+  }
+
+  void Finish(const std::vector<std::string>& keys) {
+    for (size_t i = 0; i < keys.size(); ++i) scene_.title += (i > 0 ? ", " : "") + keys[i];
+    std::vector<std::vector<std::string>> plots;
+    std::vector<std::string> force, angles, torques, others;
+    for (const SceneChannel& c : scene_.channels) {
+      if (c.group == "force" && c.name.ends_with("normal force")) force.push_back(c.name);
+      if (c.group == "angle" && angles.size() < 6 && !Has(angles, c.name)) angles.push_back(c.name);
+      if (c.group == "torque" && torques.size() < 6) torques.push_back(c.name);
+      if (c.group == "contact" && !Has(others, c.name)) others.push_back(c.name);
+    }
+    plots = {force};
+    for (const std::string& name : others) plots.push_back({name});
+    plots.push_back(angles), plots.push_back(torques);
+    PlotFirst(plots, &scene_);
+    if (scene_.plots.size() > 5) scene_.plots.resize(5);
+  }
+
+ private:
+  static bool Has(const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  }
+  std::string Path(const std::string& hash) const { return context_.library.ArtefactPath(hash); }
+
+  void Fact(const std::string& what, const artefact::Provenance& made, const std::string& hash) {
+    if (!told_.insert(hash).second) return;
+    scene_.facts.push_back({what, made.step + " version " + std::to_string(made.version) + ", " +
+                                      pipeline::ShortHash(hash) + ", " + made.tool});
+  }
+
+  Status AddClip(const pipeline::FoundClip& found) {
+    HANDHOLD_ASSIGN(const auto clip, context_.library.OpenClip(found.row.id));
+    scene_.subtitle = found.row.subject + (found.row.task.empty() ? "" : ", " + found.row.task);
+    scene_.facts.push_back({"clip", found.row.name + " (" + found.row.id + ")"});
+    HANDHOLD_TRY(AddRecording(*clip, limits_, &scene_));
+    SceneMotion motion{.name = found.row.name, .source = "captured"};
+    if (const recording::StreamInfo* markers = clip->FirstOfKind(recording::StreamKind::kMarkers))
+      HANDHOLD_TRY(AddMarkers(*clip, *markers, limits_, &scene_, &motion));
+    for (const recording::ForceSensor& sensor : clip->force_sensors())
+      AddSensor(sensor, &scene_, &motion);
+    const size_t at = scene_.motions.size();
+    scene_.motions.push_back(std::move(motion));
+
+    HANDHOLD_ASSIGN(const auto pose, Newest("pose_track", found));
+    HANDHOLD_ASSIGN(const auto contact, Newest("contact_track", found));
+    if (pose) HANDHOLD_TRY(AddPose(*pose, static_cast<int>(at)));
+    if (contact) HANDHOLD_TRY(AddContacts(*contact, static_cast<int>(at)));
+    HANDHOLD_TRY(AddObjectTracks(found, static_cast<int>(at)));
+    HANDHOLD_ASSIGN(const auto synthesised, NewestMotion(found));
+    if (synthesised) HANDHOLD_TRY(AddMotion(*synthesised));
+    return {};
+  }
+
+  /// The newest motion made from the clip that is no other motion's variant.
+  Result<std::optional<ArtefactInfo>> NewestMotion(const pipeline::FoundClip& found) {
+    constexpr size_t kMost = 24;  // looked into
+    HANDHOLD_ASSIGN(auto all, pipeline::Descendants(context_.library, found.row.sha256));
+    std::erase_if(all, [](const ArtefactInfo& info) {
+      return info.kind != artefact::KindOf<artefact::Motion>::name;
+    });
+    std::stable_sort(all.begin(), all.end(), [](const ArtefactInfo& a, const ArtefactInfo& b) {
+      return a.provenance.made_utc > b.provenance.made_utc;
+    });
+    if (all.size() > kMost) all.resize(kMost);
+    std::set<std::string> variants;
+    for (const ArtefactInfo& info : all) {
+      HANDHOLD_ASSIGN(const auto motion, store::Load<artefact::Motion>(Path(info.hash)));
+      for (const artefact::MotionVariant& variant : motion.summary.variants)
+        variants.insert(variant.motion);
+    }
+    for (const ArtefactInfo& info : all) {
+      if (variants.contains(info.hash)) continue;
+      out_.chosen.push_back("motion " + pipeline::ShortHash(info.hash) + " of " + found.row.name);
+      return std::optional(info);
+    }
+    return std::optional<ArtefactInfo>();
+  }
+
+  /// The newest track of every thing.
+  Status AddObjectTracks(const pipeline::FoundClip& found, int motion) {
+    HANDHOLD_ASSIGN(const auto all, pipeline::Descendants(context_.library, found.row.sha256));
+    std::map<std::string, ArtefactInfo> newest;
+    for (const ArtefactInfo& info : all) {
+      if (info.kind != artefact::KindOf<artefact::ObjectTrack>::name) continue;
+      HANDHOLD_ASSIGN(const auto track, store::Load<artefact::ObjectTrack>(Path(info.hash)));
+      const auto known = newest.find(track.thing);
+      if (known == newest.end() || known->second.provenance.made_utc < info.provenance.made_utc)
+        newest[track.thing] = info;
+    }
+    for (const auto& [thing, info] : newest) HANDHOLD_TRY(AddObjectTrack(info, motion));
+    return {};
+  }
+
+  Result<std::optional<ArtefactInfo>> Newest(const std::string& kind,
+                                             const pipeline::FoundClip& clip) {
+    const Result<ArtefactInfo> found =
+        pipeline::FindResult(context_, "", kind, clip, "show", &out_.chosen);
+    if (found) return std::optional(*found);
+    if (found.error().code == ErrorCode::kNotFound) return std::optional<ArtefactInfo>();
+    return found.error();
+  }
+
+  Status AddArtefact(const ArtefactInfo& info) {
+    const std::string name = pipeline::ShortHash(info.hash);
+    if (info.kind == artefact::KindOf<artefact::Motion>::name) return AddMotion(info);
+    if (info.kind == artefact::KindOf<artefact::PoseTrack>::name) {
+      scene_.motions.push_back({.name = name});
+      return AddPose(info, static_cast<int>(scene_.motions.size()) - 1);
+    }
+    if (info.kind == artefact::KindOf<artefact::ContactTrack>::name) {
+      // Forces without a hand say little: the poses that it was made from come along.
+      HANDHOLD_ASSIGN(const auto pose, pipeline::RequireInput(info, "pose"));
+      HANDHOLD_ASSIGN(const ArtefactInfo of_pose,
+                      pipeline::FindArtefact(context_.library, pose.hash, ""));
+      scene_.motions.push_back({.name = name});
+      const int at = static_cast<int>(scene_.motions.size()) - 1;
+      HANDHOLD_TRY(AddPose(of_pose, at));
+      return AddContacts(info, at);
+    }
+    if (info.kind == artefact::KindOf<artefact::ObjectTrack>::name) {
+      scene_.motions.push_back({.name = name});
+      return AddObjectTrack(info, static_cast<int>(scene_.motions.size()) - 1);
+    }
+    if (info.kind == artefact::kSkeletonKind) {
+      HANDHOLD_ASSIGN(const pipeline::FoundSkeleton found,
+                      pipeline::LoadSkeletonArtefact(context_.library, info.hash));
+      SceneMotion motion{.name = found.skeleton.name(), .source = "fitted", .hash = info.hash};
+      const std::vector<int> frames = {0};
+      const Eigen::MatrixXd q = found.skeleton.ZeroConfiguration();
+      AddHand(found.skeleton.name(), found.skeleton, q, frames, scene_.AddTimes({0.0}), &scene_,
+              &motion);
+      scene_.motions.push_back(std::move(motion));
+      Fact("skeleton", info.provenance, info.hash);
+      return {};
+    }
+    if (info.kind == artefact::kPropKind) {
+      HANDHOLD_ASSIGN(const pipeline::FoundProp found,
+                      pipeline::LoadPropArtefact(context_.library, info.hash));
+      SceneMotion motion{.name = found.prop.name, .source = "reference", .hash = info.hash};
+      AddProp(found.prop.name, "prop", found.prop, {RigidTransform::Identity()}, -1, &scene_,
+              &motion);
+      scene_.motions.push_back(std::move(motion));
+      Fact("prop", info.provenance, info.hash);
+      return {};
+    }
+    return Error{ErrorCode::kUnsupported, "nothing can be seen of a " + info.kind + " (" +
+                                              pipeline::ShortHash(info.hash) +
+                                              "): show clips, pose_track, contact_track, "
+                                              "object_track, motion, skeleton, prop"};
+  }
+
+  Result<model::Skeleton> LoadSkeleton(const ArtefactInfo& info, const std::string& hash) {
+    std::string key = hash;
+    if (key.empty()) {
+      HANDHOLD_ASSIGN(const artefact::ProvenanceInput input,
+                      pipeline::RequireInput(info, "skeleton"));
+      key = input.hash;
+    }
+    HANDHOLD_ASSIGN(pipeline::FoundSkeleton found,
+                    pipeline::LoadSkeletonArtefact(context_.library, key));
+    return std::move(found.skeleton);
+  }
+
+  /// A curve for each dof: its coordinate, counted from the zero configuration, and the standard
+  /// deviation where the fit tells one (the others held, so a lower bound).
+  void AddAngles(const std::vector<std::string>& names, const model::Skeleton& skeleton,
+                 const Eigen::MatrixXd& q, const Eigen::MatrixXd* information,
+                 const std::vector<int>& frames, int time, int motion) {
+    const Eigen::VectorXd zero = skeleton.ZeroConfiguration();
+    std::vector<SceneChannel> channels(names.size());
+    for (size_t d = 0; d < names.size(); ++d) {
+      SceneChannel& c = channels[d];
+      c.name = names[d], c.group = "angle", c.unit = "rad", c.motion = motion, c.time = time;
+      c.step = 1e-4;
+    }
+    for (int b = 1; b < skeleton.body_count(); ++b) {
+      if (skeleton.body(b).joint.type != model::JointType::kFree) continue;
+      for (int d = skeleton.v_index(b) + 3; d < skeleton.v_index(b) + 6; ++d) {
+        SceneChannel& c = channels[static_cast<size_t>(d)];
+        c.group = "place", c.unit = "m", c.step = 1e-5;
+      }
+    }
+    for (const int k : frames) {
+      const Eigen::VectorXd v = skeleton.Difference(zero, q.col(k));
+      for (size_t d = 0; d < names.size(); ++d) {
+        const auto row = static_cast<Eigen::Index>(d);
+        channels[d].y.push_back(v[row]);
+        if (information == nullptr || information->cols() == 0) continue;
+        const double w = (*information)(row, k);
+        channels[d].sd.push_back(w > 0.0 ? 1.0 / std::sqrt(w) : kNaN);
+      }
+    }
+    for (SceneChannel& c : channels) scene_.channels.push_back(std::move(c));
+  }
+
+  Status AddPose(const ArtefactInfo& info, int motion) {
+    HANDHOLD_ASSIGN(const auto pose, store::Load<artefact::PoseTrack>(Path(info.hash)));
+    HANDHOLD_ASSIGN(const model::Skeleton skeleton, LoadSkeleton(info, pose.skeleton_hash));
+    const std::vector<int> frames = ShownFrames(pose.times.size(), limits_.frames);
+    const int time = scene_.AddTimes(SecondsOf(pose.times, frames));
+    SceneMotion& to = scene_.motions[static_cast<size_t>(motion)];
+    to.source = "fitted", to.hash = info.hash;
+    AddHand(pose.hand.empty() ? skeleton.name() : pose.hand, skeleton, pose.q, frames, time,
+            &scene_, &to);
+    AddAngles(pose.dof_names, skeleton, pose.q, &pose.information_diagonal, frames, time, motion);
+    Fact("pose", info.provenance, info.hash);
+    return {};
+  }
+
+  Status AddObjectTrack(const ArtefactInfo& info, int motion) {
+    HANDHOLD_ASSIGN(const auto track, store::Load<artefact::ObjectTrack>(Path(info.hash)));
+    const std::vector<int> frames = ShownFrames(track.times.size(), limits_.frames);
+    std::vector<RigidTransform> poses;
+    for (const int k : frames) poses.push_back(track.X_WT[static_cast<size_t>(k)]);
+    const int time = scene_.AddTimes(SecondsOf(track.times, frames));
+    HANDHOLD_ASSIGN(const std::optional<model::Prop> prop, PropOf(track.prop_hash));
+    AddProp(track.thing, "prop", prop.value_or(model::Prop{}), poses, time, &scene_,
+            &scene_.motions[static_cast<size_t>(motion)]);
+    Fact("object " + track.thing, info.provenance, info.hash);
+    return {};
+  }
+
+  /// Empty where none was kept.
+  Result<std::optional<model::Prop>> PropOf(const std::string& hash) {
+    if (hash.empty()) return std::optional<model::Prop>();
+    HANDHOLD_ASSIGN(pipeline::FoundProp found, pipeline::LoadPropArtefact(context_.library, hash));
+    return std::optional(std::move(found.prop));
+  }
+
+  static std::string NameOf(const artefact::Side& side) {
+    return side.site.empty() ? side.name : side.site;
+  }
+
+  /// Rows of the frames shown, and how hard and fast each frame's contacts are.
+  void AddRows(const std::vector<artefact::Touch>& touches,
+               const std::vector<artefact::ContactRow>& rows, const std::vector<Timestamp>& times,
+               const std::map<std::string, double>& friction, const std::vector<int>& frames,
+               int time, int motion) {
+    SceneMotion& to = scene_.motions[static_cast<size_t>(motion)];
+    SceneContacts& c = to.contacts;
+    c.time = time;
+    for (const artefact::Touch& touch : touches) {
+      const std::string name = NameOf(touch.a) + " on " + NameOf(touch.b);
+      c.touches.push_back(name);
+      scene_.events.push_back({"touch", touch.onset.seconds(), touch.release.seconds(),
+                               name + (touch.task.empty() ? "" : ", " + touch.task),
+                               scene_.motions.size() > 1 ? "touches: " + to.name : "touches"});
+    }
+    std::map<int, int> shown;
+    for (size_t i = 0; i < frames.size(); ++i) shown[frames[i]] = static_cast<int>(i);
+    std::vector<double> slip(times.size(), 0.0);
+    bool slips = false;
+    for (const artefact::ContactRow& row : rows) {
+      const auto touch = static_cast<size_t>(row.touch);
+      if (std::isfinite(row.slip_m_per_s)) {
+        slips = true;
+        double& at = slip[static_cast<size_t>(row.frame)];
+        at = std::max(at, row.slip_m_per_s);
+      }
+      const auto found = shown.find(row.frame);
+      if (found == shown.end()) continue;
+      const auto mu = friction.find(touches[touch].b.name);
+      c.frame.push_back(found->second), c.touch.push_back(row.touch);
+      c.p_W.push_back(row.p_W), c.normal_W.push_back(row.normal_W);
+      c.f_onHand_W.push_back(row.f_onA_W);
+      c.friction.push_back(mu == friction.end() ? kNaN : mu->second);
+      c.slip_m_per_s.push_back(row.slip_m_per_s);
+    }
+    const Eigen::Matrix3Xd f = artefact::ForceOnHand(touches, rows, times.size());
+    std::vector<double> seconds, size;
+    for (size_t k = 0; k < times.size(); ++k) {
+      seconds.push_back(times[k].seconds());
+      size.push_back(f.col(static_cast<Eigen::Index>(k)).norm());
+    }
+    AddCurve("contact force", "contact", "N", motion, seconds, size, limits_.points, &scene_);
+    if (slips) AddCurve("slip", "slip", "m/s", motion, seconds, slip, limits_.points, &scene_);
+  }
+
+  Status AddContacts(const ArtefactInfo& info, int motion) {
+    HANDHOLD_ASSIGN(const auto track, store::Load<artefact::ContactTrack>(Path(info.hash)));
+    const std::vector<int> frames = ShownFrames(track.times.size(), limits_.frames);
+    const int time = scene_.AddTimes(SecondsOf(track.times, frames));
+    std::map<std::string, double> friction;
+    for (const artefact::TouchedThing& thing : track.things) {
+      HANDHOLD_ASSIGN(const std::optional<model::Prop> prop, PropOf(thing.prop_hash));
+      if (!prop) continue;
+      friction[thing.name] = prop->friction;
+      AddProp(thing.name, "prop", *prop, {thing.X_WT}, -1, &scene_,
+              &scene_.motions[static_cast<size_t>(motion)]);
+    }
+    AddRows(track.touches, track.rows, track.times, friction, frames, time, motion);
+    for (size_t d = 0; d < track.dof_names.size() && track.tau_Nm.cols() > 0; ++d) {
+      SceneChannel channel{.name = track.dof_names[d] + " torque",
+                           .group = "torque",
+                           .unit = "N m",
+                           .motion = motion,
+                           .time = time};
+      channel.step = 1e-5;
+      for (const int k : frames) channel.y.push_back(track.tau_Nm(static_cast<Eigen::Index>(d), k));
+      scene_.channels.push_back(std::move(channel));
+    }
+    Fact("contacts", info.provenance, info.hash);
+    return {};
+  }
+
+  Status AddMotion(const ArtefactInfo& info) {
+    HANDHOLD_ASSIGN(const auto motion, store::Load<artefact::Motion>(Path(info.hash)));
+    const std::vector<int> frames = ShownFrames(motion.times.size(), limits_.frames);
+    const std::vector<double> seconds = SecondsOf(motion.times, frames);
+    const int time = scene_.AddTimes(seconds);
+    std::string name;
+    for (const artefact::MotionObject& object : motion.objects)
+      name += (name.empty() ? "" : ", ") + object.name;
+    scene_.motions.push_back(
+        {.name = info.provenance.step + " " + name, .source = "synthesised", .hash = info.hash});
+    const int at = static_cast<int>(scene_.motions.size()) - 1;
+    for (const artefact::MotionHand& hand : motion.hands) {
+      HANDHOLD_ASSIGN(const model::Skeleton skeleton, LoadSkeleton(info, hand.skeleton_hash));
+      AddHand(hand.name, skeleton, hand.q, frames, time, &scene_, &scene_.motions.back());
+      AddAngles(hand.dof_names, skeleton, hand.q, nullptr, frames, time, at);
+    }
+    std::map<std::string, double> friction;
+    const text::Json* told = nullptr;
+    const auto parameters = text::ParseJson(info.provenance.parameters_json, {.source = info.hash});
+    if (parameters) told = parameters->Find("friction");
+    for (const artefact::MotionObject& object : motion.objects) {
+      HANDHOLD_ASSIGN(const std::optional<model::Prop> prop, PropOf(object.prop_hash));
+      std::vector<RigidTransform> poses;
+      if (object.stands_still()) {
+        poses = object.X_WP;
+      } else {
+        for (const int k : frames) poses.push_back(object.pose(static_cast<size_t>(k)));
+      }
+      if (prop) friction[object.name] = prop->friction;
+      if (told != nullptr && told->number()) friction[object.name] = *told->number();
+      AddProp(object.name, "prop", prop.value_or(model::Prop{}), poses, time, &scene_,
+              &scene_.motions.back());
+    }
+    AddRows(motion.touches, motion.rows, motion.times, friction, frames, time, at);
+    for (const artefact::Series& series : motion.series) {
+      SceneChannel channel{
+          .name = series.name, .group = "series", .unit = series.unit, .motion = at, .time = time};
+      for (const int k : frames) channel.y.push_back(series.values[k]);
+      scene_.channels.push_back(std::move(channel));
+    }
+    if (motion.verdict.kind != artefact::Verdict::Kind::kNotJudged) {
+      char when[32];
+      std::snprintf(when, sizeof when, " at %.3f s", motion.verdict.when.seconds());
+      scene_.motions.back().verdict =
+          std::string(artefact::VerdictName(motion.verdict.kind)) + when +
+          (motion.verdict.cause.empty() ? "" : ": " + motion.verdict.cause);
+      scene_.events.push_back({"mark", motion.verdict.when.seconds(), motion.verdict.when.seconds(),
+                               scene_.motions.back().verdict, "marks"});
+    }
+    Fact("motion", info.provenance, info.hash);
+    return {};
+  }
+
+  const pipeline::StepContext& context_;
+  const SceneLimits limits_;
+  LoadedScene& out_;
+  Scene& scene_;
+  std::set<std::string> told_;
+};
+
+}  // namespace
+
+Result<LoadedScene> LoadScene(const pipeline::StepContext& context,
+                              const std::vector<std::string>& keys, const SceneLimits& limits) {
+  LoadedScene loaded;
+  Loader loader(context, limits, &loaded);
+  for (const std::string& key : keys) HANDHOLD_TRY(loader.Key(key));
+  loader.Finish(keys);
+  HANDHOLD_TRY(CheckScene(loaded.scene));
+  return loaded;
+}
+
+}  // namespace handhold::report

@@ -1,0 +1,28 @@
+/// Finds in a library what is to be played: a clip with its newest results, or results by hash.
+///
+/// Nothing is fitted here. What is not there is left out; a result that is there and cannot be read
+/// is an error. Tests: tests/tools/report/scene_load_test.cc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/pipeline/step.h"
+#include "tools/report/scene_fill.h"
+
+namespace handhold::report {
+
+struct LoadedScene {
+  Scene scene;
+  std::vector<std::string> chosen;  ///< what was picked where nothing was said, for stderr
+};
+
+/// Each of `keys` is a clip (id, the beginning of one, or name) or an artefact (hash, or the
+/// beginning of one): a pose track, a contact track, a motion, a skeleton, a prop. A clip brings
+/// its newest pose track, the contacts and the motion that were made from it; the first key is
+/// drawn solid, motions of the others are its ghosts, or stand beside it. kNotFound names what is
+/// no clip and no artefact; kUnsupported a kind that nothing moves in.
+Result<LoadedScene> LoadScene(const pipeline::StepContext& context,
+                              const std::vector<std::string>& keys, const SceneLimits& limits = {});
+
+}  // namespace handhold::report

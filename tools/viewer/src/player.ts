@@ -1,0 +1,311 @@
+/** The player: a scene with view, plots, scrub bar, keys and link under one clock. */
+
+import { Box3, Vector3 } from "three";
+import { Clock, kSpeeds, speedName } from "./clock";
+import { clear, download, h, shown } from "./dom";
+import { helpPage, listen, type Key } from "./keys";
+import { read, write, type Place } from "./link";
+import { Plots } from "./plots";
+import { checkScene, decodeTimes, type Scene } from "./scene";
+import { makeGeometries, Stage } from "./stage";
+import { Timeline } from "./timeline";
+import { kPresets, View } from "./view";
+
+const kForceScales = [0.002, 0.005, 0.01, 0.02, 0.05]; // m per N
+
+export class Player {
+  readonly element: HTMLElement;
+  readonly clock: Clock;
+  readonly view: View;
+  readonly plots: Plots;
+  readonly stages: Stage[];
+  /** Script time of each drawn frame, ms: what the mark measures. */
+  readonly frameTimes: number[] = [];
+  frames = 0;
+  private timeline: Timeline;
+  private selected = "";
+  private hidden = new Set<string>();
+  private forceScale = 2;
+  private shows = { forces: true, points: true, cones: false, ghosts: true, markers: true, transparent: false, onObject: false };
+  private status = h("output", { class: "status" });
+  private clockText = h("output", { class: "time" });
+  private playButton = h("button", { class: "play", title: "play or pause (Space)", click: () => this.clock.toggle() }, "▶");
+  private speedText = h("select", { title: "speed ( , and . )", change: () => this.clock.setSpeed(Number(this.speedText.value)) },
+    ...kSpeeds.map((s) => h("option", { value: String(s) }, speedName(s))));
+  private loopButton = h("button", { title: "loop (l)", click: () => this.clock.setLoop(!this.clock.loop) }, "⟳");
+  private scaleText = h("span", { class: "scale" });
+  private keys: Key[];
+  private help: HTMLDialogElement;
+  private linkTimer = 0;
+  private restoring = false;
+  private last = 0;
+
+  constructor(readonly scene: Scene, options: { compact?: boolean } = {}) {
+    checkScene(scene);
+    const times = scene.times.map(decodeTimes);
+    const geometries = makeGeometries(scene);
+    this.clock = new Clock(scene.begin_s, scene.end_s);
+    this.stages = scene.motions.map((motion, i) => new Stage(motion, i, geometries, times));
+    this.view = new View(this.stages);
+    this.plots = new Plots(scene, times, this.clock);
+    this.timeline = new Timeline(this.clock, scene.events);
+    this.keys = this.makeKeys();
+    this.help = helpPage(this.keys);
+    this.element = this.layout(options.compact ?? false);
+    listen(this.keys, options.compact ? this.element : undefined);
+    this.view.onSelect = (name) => this.select(name);
+    this.plots.onChange = () => this.remember();
+    this.clock.onChange(() => { this.view.dirty = true; this.showClock(); this.remember(); });
+    this.view.controls.addEventListener("end", () => this.remember());
+    window.addEventListener("hashchange", () => this.restore());
+    for (const plot of scene.plots ?? []) this.plots.add(plot);
+    this.setGhosts();
+  }
+
+  /** After the element is in the page: cameras need its size. */
+  start(): void {
+    this.frameHome();
+    this.view.preset("oblique");
+    this.restore();
+    this.showClock();
+    const loop = (now: number) => { this.step(now); requestAnimationFrame(loop); };
+    requestAnimationFrame(loop);
+  }
+
+  /** One frame of the wall clock; draws only when something changed. */
+  step(now: number): void {
+    const began = performance.now();
+    const dt = this.last ? Math.min(0.1, (now - this.last) / 1000) : 0;
+    this.last = now;
+    this.clock.advance(dt);
+    if (!this.view.dirty) return;
+    this.draw();
+    this.frameTimes.push(performance.now() - began);
+    if (this.frameTimes.length > 600) this.frameTimes.shift();
+    ++this.frames;
+  }
+  draw(): void {
+    for (const stage of this.stages) stage.move(this.clock.t);
+    this.view.render();
+  }
+
+  private frameHome(): void {
+    const box = new Box3(), all = new Box3(), one = new Box3();
+    for (let k = 0; k <= 10; ++k) {
+      const t = this.scene.begin_s + ((this.scene.end_s - this.scene.begin_s) * k) / 10;
+      for (const stage of this.stages) {
+        stage.move(t);
+        stage.root.updateMatrixWorld(true);
+        for (const [i, node] of stage.motion.nodes.entries()) {
+          if (!node.shapes?.length) continue;
+          for (const child of stage.nodes[i].children) {
+            if (!("isMesh" in child)) continue;
+            one.setFromObject(child);
+            all.union(one);
+            // A plate or a table is where things happen, not what is looked at.
+            if (stage.motion.things[node.thing].role !== "lab" && one.getSize(new Vector3()).length() < 0.35) box.union(one);
+          }
+        }
+        if (stage.markers) {
+          stage.markers.mesh.computeBoundingBox();
+          const cloud = stage.markers.mesh.boundingBox!;
+          if (!cloud.isEmpty() && cloud.getSize(new Vector3()).length() < 3 && stage.motion.nodes.length === 0) box.union(cloud);
+        }
+      }
+    }
+    if (box.isEmpty()) box.copy(all);
+    this.view.setHome(box, Math.min(all.isEmpty() ? box.min.z : all.min.z, box.min.z) - 0.001);
+  }
+
+  private setGhosts(): void {
+    const overlay = !this.view.side && this.stages.length > 1;
+    this.stages.forEach((stage, i) => {
+      stage.root.visible = !this.hidden.has(`motion:${i}`) && (i === 0 || this.view.side || this.shows.ghosts);
+      stage.setGhost(overlay && i > 0);
+      stage.contacts?.showForces(this.shows.forces);
+      stage.contacts?.setOnObject(this.shows.onObject);
+      stage.contacts?.showPoints(this.shows.points);
+      stage.contacts?.showCones(this.shows.cones);
+      if (stage.markers) stage.markers.mesh.visible = this.shows.markers;
+      if (i === 0 || this.view.side) stage.setTransparent(this.shows.transparent);
+      stage.motion.things.forEach((thing, k) => stage.showThing(k, !this.hidden.has(`${i}:${thing.name}`)));
+    });
+    this.view.dirty = true;
+  }
+  private toggle(what: keyof Player["shows"]): void {
+    this.shows[what] = !this.shows[what];
+    this.setGhosts();
+    this.buildThings();
+  }
+  setSide(side: boolean): void {
+    this.view.side = side && this.stages.length > 1;
+    this.setGhosts();
+    this.buildThings();
+    this.view.preset("oblique");
+    this.remember();
+  }
+  select(name: string): void {
+    this.selected = name;
+    for (const stage of this.stages) stage.select(name);
+    this.status.textContent = name;
+    this.view.dirty = true;
+    this.remember();
+  }
+
+  private event(direction: 1 | -1): void {
+    const times = this.scene.events.flatMap((e) => [e.begin_s]).sort((a, b) => a - b);
+    const next = direction > 0 ? times.find((t) => t > this.clock.t + 1e-4) : times.reverse().find((t) => t < this.clock.t - 1e-4);
+    if (next !== undefined) { this.clock.pause(); this.clock.seek(next); }
+  }
+  private frame(steps: number): void {
+    const first = this.scene.times[0];
+    const step = first && "step_s" in first ? first.step_s : (this.clock.end - this.clock.begin) / 1000;
+    this.clock.pause();
+    this.clock.seek(this.clock.t + steps * step);
+  }
+  private scaleForces(direction: 1 | -1): void {
+    this.forceScale = Math.min(kForceScales.length - 1, Math.max(0, this.forceScale + direction));
+    for (const stage of this.stages) stage.contacts?.setScale(kForceScales[this.forceScale]);
+    this.view.dirty = true;
+    this.showClock();
+  }
+
+  private makeKeys(): Key[] {
+    const c = this.clock;
+    return [
+      { keys: ["Space"], what: "play or pause", run: () => c.toggle() },
+      { keys: ["ArrowLeft"], what: "one frame back", run: () => this.frame(-1) },
+      { keys: ["ArrowRight"], what: "one frame on", run: () => this.frame(1) },
+      { keys: ["Shift+ArrowLeft"], what: "ten frames back", run: () => this.frame(-10) },
+      { keys: ["Shift+ArrowRight"], what: "ten frames on", run: () => this.frame(10) },
+      { keys: ["Ctrl+ArrowLeft", "p"], what: "the touch, gap or mark before", run: () => this.event(-1) },
+      { keys: ["Ctrl+ArrowRight", "n"], what: "the next touch, gap or mark", run: () => this.event(1) },
+      { keys: ["Home"], what: "to the beginning of the loop", run: () => c.seek(c.from) },
+      { keys: ["End"], what: "to the end of the loop", run: () => c.seek(c.to) },
+      { keys: [","], what: "slower (to 1/20)", run: () => c.changeSpeed(-1) },
+      { keys: ["."], what: "faster (to 4)", run: () => c.changeSpeed(1) },
+      { keys: ["l"], what: "loop on or off", run: () => c.setLoop(!c.loop) },
+      { keys: ["["], what: "the loop begins here", run: () => c.setRange(c.t, c.to > c.t ? c.to : c.end) },
+      { keys: ["]"], what: "the loop ends here", run: () => c.setRange(c.from < c.t ? c.from : c.begin, c.t) },
+      { keys: ["\\"], what: "loop over everything", run: () => c.setRange(c.begin, c.end) },
+      { keys: ["f"], what: "forces", run: () => this.toggle("forces") },
+      { keys: ["c"], what: "contact points", run: () => this.toggle("points") },
+      { keys: ["k"], what: "friction cones", run: () => this.toggle("cones") },
+      { keys: ["o"], what: "arrows: force on the hand, or of the hand", run: () => { this.toggle("onObject"); this.showClock(); } },
+      { keys: ["+", "="], what: "longer arrows", run: () => this.scaleForces(1) },
+      { keys: ["-"], what: "shorter arrows", run: () => this.scaleForces(-1) },
+      { keys: ["g"], what: "ghosts: the other motions", run: () => this.toggle("ghosts") },
+      { keys: ["m"], what: "markers", run: () => this.toggle("markers") },
+      { keys: ["t"], what: "hand see-through", run: () => this.toggle("transparent") },
+      { keys: ["b"], what: "motions side by side, or one over the other", run: () => this.setSide(!this.view.side) },
+      { keys: ["#"], what: "floor: squares of 1 cm", run: () => { this.view.showGrid(!this.view.gridShown); } },
+      ...kPresets.map((preset, i) => ({ keys: [String(i + 1)], what: `camera: ${preset}`, run: () => { this.view.preset(preset); this.remember(); } })),
+      { keys: ["ArrowUp"], what: "turn left", run: () => this.view.turn(0.1) },
+      { keys: ["ArrowDown"], what: "turn right", run: () => this.view.turn(-0.1) },
+      { keys: ["z"], what: "plots: enlarge to the loop", run: () => this.plots.show(c.from, c.to) },
+      { keys: ["a"], what: "plots: show all", run: () => this.plots.showAll() },
+      { keys: ["Enter"], what: "plot what is selected", run: () => { if (this.selected) this.plots.showPart(this.selected); } },
+      { keys: ["Escape"], what: "select nothing", run: () => this.select("") },
+      { keys: ["/"], what: "look for a channel", run: () => this.plots.search.focus() },
+      { keys: ["s"], what: "save the view as PNG", run: () => void this.savePng() },
+      { keys: ["y"], what: "copy the link to what is seen", run: () => this.copyLink() },
+      { keys: ["?", "h"], what: "these keys", run: () => (this.help.open ? this.help.close() : this.help.showModal()) },
+    ];
+  }
+  async savePng(): Promise<void> { download(`${this.scene.title} ${this.clock.t.toFixed(3)} s.png`, await this.view.png()); }
+  private copyLink(): void {
+    this.writeLink();
+    const done = () => (this.status.textContent = "link copied");
+    if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(done, () => (this.status.textContent = location.href));
+    else this.status.textContent = location.href;
+  }
+
+  // ---- link ----
+  place(): Place {
+    return {
+      t: this.clock.t, speed: this.clock.speed, camera: this.view.place, selected: this.selected, side: this.view.side,
+      from: this.clock.from, to: this.clock.to, hidden: [...this.hidden], plots: this.plots.names(),
+    };
+  }
+  private writeLink(): void { history.replaceState(null, "", write(this.place())); }
+  /** While it plays the address stays: a link is of what stands still. */
+  private remember(): void {
+    if (this.restoring || this.clock.playing) return;
+    clearTimeout(this.linkTimer);
+    this.linkTimer = window.setTimeout(() => this.writeLink(), 250);
+  }
+  private restore(): void {
+    if (location.hash.length < 2) return;
+    this.restoring = true;
+    const place = read(location.hash);
+    if (place.speed !== undefined) this.clock.setSpeed(place.speed);
+    if (place.from !== undefined && place.to !== undefined) this.clock.setRange(place.from, place.to);
+    if (place.hidden) this.hidden = new Set(place.hidden);
+    if (place.side !== this.view.side) this.setSide(place.side ?? false);
+    if (place.t !== undefined) this.clock.seek(place.t);
+    if (place.plots) this.plots.restore(place.plots);
+    this.select(place.selected ?? "");
+    if (place.camera) this.view.place = place.camera;
+    this.setGhosts();
+    this.buildThings();
+    this.restoring = false;
+  }
+
+  // ---- layout ----
+  private things = h("div", { class: "things" });
+  private buildThings(): void {
+    clear(this.things);
+    const box = (label: string, on: boolean, change: () => void) =>
+      h("label", {}, h("input", { type: "checkbox", checked: on, change }), label);
+    const of = (key: string) => () => {
+      if (this.hidden.has(key)) this.hidden.delete(key); else this.hidden.add(key);
+      this.setGhosts();
+      this.remember();
+    };
+    this.scene.motions.forEach((motion, i) => {
+      const many = this.scene.motions.length > 1;
+      this.things.append(h("fieldset", {},
+        many ? h("legend", {}, box(motion.name, !this.hidden.has(`motion:${i}`), of(`motion:${i}`))) : null,
+        ...motion.things.map((thing) => box(thing.name, !this.hidden.has(`${i}:${thing.name}`), of(`${i}:${thing.name}`))),
+        motion.verdict ? h("p", { class: "verdict" }, motion.verdict) : null,
+        motion.note ? h("p", { class: "note" }, motion.note) : null));
+    });
+    this.things.append(h("fieldset", {},
+      box("forces", this.shows.forces, () => this.toggle("forces")), box("contact points", this.shows.points, () => this.toggle("points")),
+      box("friction cones", this.shows.cones, () => this.toggle("cones")), box("markers", this.shows.markers, () => this.toggle("markers")),
+      this.stages.length > 1 ? box("ghosts", this.shows.ghosts, () => this.toggle("ghosts")) : null,
+      this.stages.length > 1 ? box("side by side", this.view.side, () => this.setSide(!this.view.side)) : null));
+    if (this.scene.facts?.length) {
+      this.things.append(h("details", {}, h("summary", {}, "where it comes from"),
+        h("table", {}, ...this.scene.facts.map(([k, v]) => h("tr", {}, h("th", {}, k), h("td", {}, v))))));
+    }
+  }
+  private layout(compact: boolean): HTMLElement {
+    this.buildThings();
+    const camera = h("select", { title: "camera (1 to 7)", change: (e: Event) => {
+      this.view.preset((e.target as HTMLSelectElement).value as any); this.remember(); } },
+      ...kPresets.map((p) => h("option", { value: p, selected: p === "oblique" }, p)));
+    const menu = h("details", { class: "menu" }, h("summary", { title: "what is shown" }, "☰"), this.things);
+    const bar = h("div", { class: "bar" }, this.playButton, this.clockText, this.speedText, this.loopButton, camera,
+      h("button", { title: "save the view as PNG (s)", click: () => void this.savePng() }, "PNG"),
+      h("button", { title: "copy the link to what is seen (y)", click: () => this.copyLink() }, "link"),
+      h("button", { title: "keys (?)", click: () => this.help.showModal() }, "?"), this.status);
+    const legend = h("div", { class: "legend" }, this.scaleText);
+    this.view.element.append(menu, legend);
+    const head = compact ? null : h("header", {}, h("h1", {}, this.scene.title), h("p", {}, this.scene.subtitle ?? ""));
+    return h("main", { class: compact ? "player compact" : "player" }, head,
+      h("div", { class: "middle" }, this.view.element, this.plots.element), h("div", { class: "foot" }, this.timeline.element, bar));
+  }
+  private showClock(): void {
+    const c = this.clock;
+    this.playButton.textContent = c.playing ? "❚❚" : "▶";
+    const text = `${c.t.toFixed(3)} s`;
+    if (this.clockText.textContent !== text) this.clockText.textContent = text;
+    this.speedText.value = String(kSpeeds.reduce((a, b) => Math.abs(b - c.speed) < Math.abs(a - c.speed) ? b : a));
+    this.loopButton.setAttribute("aria-pressed", String(c.loop));
+    this.loopButton.classList.toggle("on", c.loop);
+    const scaled = this.stages.some((s) => s.contacts);
+    const scale = kForceScales[this.forceScale];
+    this.scaleText.textContent = scaled ? `arrow: ${shown(scale * 1000)} mm = 1 N ${this.shows.onObject ? "of" : "on"} the hand` : "";
+  }
+}
