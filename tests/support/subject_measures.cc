@@ -84,7 +84,7 @@ ContactErrors MeasureContact(const lab::Truth& truth, const artefact::ContactTra
   const model::Skeleton& hand = *truth.skeleton;
   ContactErrors errors;
   errors.planted = static_cast<int>(run.contacts.size());
-  errors.phases = static_cast<int>(contact.touches.size());
+  errors.touches = static_cast<int>(contact.touches.size());
   std::vector<double> onset, point;
   for (const artefact::Touch& touch : contact.touches) {
     double nearest = std::numeric_limits<double>::infinity();
