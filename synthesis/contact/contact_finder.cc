@@ -328,8 +328,10 @@ void ContactFinder::MeasureEdges(const Pair& pair, double margin_m) {
   if (box_a == nullptr || box_b == nullptr) return;
   const RigidTransform X_BA = b.X_WS.Inverse() * a.X_WS;
   const Vec3 half_b = 0.5 * box_b->size_m;
-  int face;  // the axis along which a is most outside b
-  (X_BA.p.cwiseAbs() - half_b).maxCoeff(&face);
+  // The face of b that a is most outside of, or least inside: by all of a, not by its middle, which
+  // for a plank across two blocks lies beside both.
+  int face;
+  (X_BA.p.cwiseAbs() - half_b - X_BA.R.cwiseAbs() * (0.5 * box_a->size_m)).maxCoeff(&face);
   for (std::uint32_t e = 0; e < 12; ++e) {
     const int along = static_cast<int>(e / 4), u = (along + 1) % 3, v = (along + 2) % 3;
     Vec3 from_A;

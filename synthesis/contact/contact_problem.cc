@@ -445,6 +445,13 @@ Eigen::VectorXd ContactProblem::GeneralisedForce(int model) const {
     tau += block.J.middleRows(local, 3).transpose() * f_.segment<3>(row);
     local += 3;
   }
+  return tau + LimitForce(model);
+}
+
+Eigen::VectorXd ContactProblem::LimitForce(int model) const {
+  const Block& block = blocks_[static_cast<size_t>(model)];
+  Eigen::VectorXd tau = Eigen::VectorXd::Zero(block.model->dofs());
+  auto local = 3 * static_cast<Index>(block.rows.size());
   for (size_t l = 0; l < block.limits.size(); ++l, ++local)
     tau += block.J.row(local).transpose() * f_[block.first_limit + static_cast<Index>(l)];
   return tau;

@@ -92,8 +92,11 @@ class ContactProblem {
   const std::vector<double>& limit_forces() const { return limit_forces_; }  ///< N m, >= 0
   /// J^T f of model m: generalised contact forces (joint torques of a tree, limits included).
   Eigen::VectorXd GeneralisedForce(int model) const;
-  /// The same of the forces that the memory holds, turned to now: what kept the model in balance
-  /// when the step began, at the contacts of now.
+  /// The limits' share of it: what the joint limits of model m carry.
+  Eigen::VectorXd LimitForce(int model) const;
+  /// J^T f of the contact forces that the memory holds, turned to now: what of contact kept the
+  /// model in balance when the step began, at the contacts of now. Limits are not in it: their last
+  /// LimitForce belongs to it too.
   Eigen::VectorXd RememberedForce(int model) const;
   /// For controllers that solve something else: 3 rows per contact, then one per limit.
   const Eigen::MatrixXd& G() const { return G_; }

@@ -96,6 +96,9 @@ Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTra
       return Error{ErrorCode::kInvalid, "object '" + object.prop.name +
                                             "' has no mass: give it one, or place it as fixed"};
     }
+    if (Status s = geometry::CheckMass(object.prop.mass); !s) {
+      return Error{ErrorCode::kInvalid, "object '" + object.prop.name + "': " + s.error().message};
+    }
   }
   return {};
 }
@@ -271,6 +274,15 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                    "at " + FormatSeconds(t - Timestamp()) +
                        " the hand is thrown out of balance: is the surface closed, and every "
                        "assumed compliance within reason?"};
+    }
+    for (size_t o = 0; o < bodies.size(); ++o) {
+      const MovingBody& body = bodies[o];
+      if (body.X_WB.R.allFinite() && body.X_WB.p.allFinite() && body.V_B.allFinite()) continue;
+      return Error{ErrorCode::kNotConverged,
+                   "at " + FormatSeconds(t - Timestamp()) + " '" +
+                       motion.objects[scene.fixed.size() + o].name +
+                       "' is thrown beyond all numbers: is its mass, its first speed and its "
+                       "surface within reason?"};
     }
     motion.times.push_back(t);
     q.col(k) = hand.q;

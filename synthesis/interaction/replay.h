@@ -24,10 +24,10 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns this step.
-inline constexpr int kReplayVersion = 4;
+inline constexpr int kReplayVersion = 5;
 
-/// Series of the motions made here: |theta_err| of Kry & Pai eq. 7, the scaled complementarity
-/// residual, and 1 where a step's problem was not solved.
+/// Series of the motions made here: |theta_err| of Kry & Pai eq. 7, the contact problem's
+/// residual in newtons (ContactSummary::residual_N), and 1 where a step's problem was not solved.
 inline constexpr const char* kEquilibriumResidual = "equilibrium_residual";
 inline constexpr const char* kLcpResidual = "lcp_residual";
 inline constexpr const char* kLcpUnsolved = "lcp_unsolved";
@@ -53,7 +53,8 @@ struct ReplayScene {
     geometry::RigidTransform X_WP;
   };
   std::vector<FixedProp> fixed;
-  std::vector<ReplayObject> objects;  ///< free rigid bodies; each needs mass > 0
+  std::vector<ReplayObject> objects;  ///< free rigid bodies; each needs a mass that
+                                      ///< geometry::CheckMass passes
 };
 
 struct ReplayOptions {
@@ -86,7 +87,8 @@ Status CheckRange(const artefact::InteractionTrajectory& trajectory, const Repla
 /// Errors: kUnidentifiable when a joint that contact loads has no compliance (naming the joints and
 /// the assumption that would help), kInvalid for what does not fit together or begins more than
 /// kDeepestBegin_m inside a surface, kNotConverged when the hand is thrown out of balance by more
-/// than half a turn (a mesh with a hole, an absurd compliance), kCancelled.
+/// than 0.3 rad (a mesh with a hole, an absurd compliance) or an object's state is not finite (it
+/// is named), kCancelled.
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
                                            const ReplayScene& scene, const ReplayOptions& options);

@@ -54,9 +54,9 @@ struct StepResult {
   Eigen::VectorXd q;              ///< theta^{k+1}
   std::vector<HandForce> forces;  ///< one per contact given
   /// |theta_err| of eq. 7 at the start of the step: how far theta^k was from balance under the last
-  /// forces at these contacts, both taken anew at theta^k; with a time constant, theta - theta_r +
-  /// T (theta' - theta_r') - C J^T f. The step feeds it back (section 7.1.3, last paragraph), so it
-  /// does not accumulate.
+  /// forces at these contacts and limits, both taken anew at theta^k; with a time constant, theta -
+  /// theta_r + T (theta' - theta_r') - C J^T f. The step feeds it back (section 7.1.3, last
+  /// paragraph), so it does not accumulate.
   double equilibrium_residual_rad = 0.0;
   ContactSummary solve;
 };
@@ -66,11 +66,14 @@ struct StepResult {
 class InteractionStepper {
  public:
   InteractionStepper(const model::Skeleton& skeleton, StepOptions options);
+  InteractionStepper(const InteractionStepper&) = delete;  ///< its models point into it
+  InteractionStepper& operator=(const InteractionStepper&) = delete;
 
   /// Advances hand and bodies by one step. `contacts` were found at hand.q and the bodies' poses;
   /// sides: Link(0, body of the skeleton), Body(index into `bodies`), Fixed. When nobody solves the
   /// problem the forces are admissible but not in balance, and `solve` says so. Errors: kInvalid
-  /// for inputs that are not finite or do not fit the skeleton.
+  /// for inputs that are not finite or do not fit the skeleton, for bodies whose mass is not
+  /// physical (geometry::CheckMass) and contacts whose surface is none; nothing has moved then.
   Result<StepResult> Step(const HandStep& hand, std::span<const Contact> contacts,
                           std::span<MovingBody> bodies);
 
@@ -93,7 +96,8 @@ class InteractionStepper {
   ContactMemory memory_;
   ContactProblem problem_;
   CompliantStep step_;
-  Eigen::VectorXd bend_before_;  ///< theta^{k-1} - theta_r^{k-1}; empty before the first step
+  Eigen::VectorXd bend_before_;   ///< theta^{k-1} - theta_r^{k-1}; empty before the first step
+  Eigen::VectorXd limit_torque_;  ///< what the limits carried in the last step, nv; empty: nothing
 };
 
 template <typename A>

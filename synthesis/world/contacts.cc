@@ -109,7 +109,9 @@ Status World::Impl::CollectContacts(const World& world_view, const ContactGenera
       }
       if (!c.p_W.allFinite() || !std::isfinite(c.depth_m) ||
           !(std::abs(c.normal_W.norm() - 1.0) < 1e-6) || !(c.law.stiffness_N_per_m > 0) ||
-          !(c.law.damping_Ns_per_m >= 0) || !(c.law.friction >= 0)) {
+          !std::isfinite(c.law.stiffness_N_per_m) || !(c.law.damping_Ns_per_m >= 0) ||
+          !std::isfinite(c.law.damping_Ns_per_m) || !(c.law.friction >= 0) ||
+          !std::isfinite(c.law.friction)) {
         return Error{ErrorCode::kInvalid, what +
                                               ": point, unit normal, depth, stiffness > 0, damping "
                                               "and friction >= 0 must be finite"};

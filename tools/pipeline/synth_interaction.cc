@@ -316,7 +316,8 @@ Issues Findings(const InteractionTrajectory& played, const artefact::ContactTrac
   if (figures.lcp_failures > 0) {
     issues.push_back({"contact", Severity::kLoss,
                       std::to_string(figures.lcp_failures) +
-                          " steps of contact were not solved; the forces before were held"});
+                          " steps of contact were not solved: their forces are within the cones of "
+                          "friction but not in balance"});
   }
   return issues;
 }

@@ -81,6 +81,27 @@ TEST(ContactProblem, ABoxStandsOnFourCornersAndAStackCarriesItsWeight) {
   EXPECT_LE(high.state().V_B.norm(), 1e-5);
 }
 
+// A plank over a gap: neither block has a corner of it, nor its middle.
+TEST(ContactProblem, APlankLiesAcrossTwoBlocks) {
+  const Vec3 size(0.3, 0.02, 0.01);
+  for (const double gap : {0.03, 0.1}) {
+    ContactScene scene;
+    FreeBody& plank = scene.AddBody(BlockBody(0.05, size, Vec3(0, 0, 0.005)), geometry::Box{size});
+    for (const double side : {-1.0, 1.0}) {
+      scene.AddFixed(geometry::Box{Vec3(0.05, 0.1, 0.05)},
+                     RigidTransform::Translation(Vec3(side * (gap / 2 + 0.025), 0, -0.025)));
+    }
+    for (int k = 0; k < 250; ++k) {
+      scene.Step();
+      ASSERT_EQ(scene.contacts.size(), 8u) << gap << " " << k;
+    }
+    EXPECT_EQ(scene.counts.nobody, 0);
+    EXPECT_NEAR(plank.X_WB().p.z(), 0.005 - 0.05 * kG / (8 * 5000), 1e-6) << gap;
+    EXPECT_LE(plank.X_WB().p.head<2>().norm(), 1e-6);
+    EXPECT_LE(plank.state().V_B.norm(), 1e-5);
+  }
+}
+
 // Down a slope a ball rolls without slipping while tan(angle) < 3.5 mu, at 5/7 g sin; steeper it
 // slides at the cone's edge: g (sin - mu cos), and the friction turns it by 2.5 mu g cos / r.
 TEST(ContactProblem, ABallRollsBelowTheConesEdgeAndSlidesAtIt) {

@@ -185,6 +185,29 @@ TEST(ReplayTest, AHandOutOfBalanceIsNoMotion) {
   EXPECT_THAT(motion.error().message, ::testing::HasSubstr("at 0.402000000 s"));
 }
 
+TEST(ReplayTest, AnObjectThatFliesBeyondNumbersIsNamedAndOneWithoutInertiaRefused) {
+  const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
+  ReplayScene scene;
+  ReplayObject& brick = scene.objects.emplace_back();
+  brick.prop.name = "brick";
+  brick.prop.mass.mass_kg = 0.1;
+  brick.prop.mass.I_BCom_B = Vec3(1e-4, 1.5e-4, 2e-4).asDiagonal();
+  brick.X_WP.p = Vec3(0, 0, 1);
+  brick.V_P << 1e200, 1e200, 0, 0, 0, 0;
+  EXPECT_TRUE(ReplayInteraction(hand, Dip(hand, 0.0), {}, {}));
+  const auto thrown = ReplayInteraction(hand, Dip(hand, 0.0), scene, {});
+  ASSERT_FALSE(thrown);
+  EXPECT_EQ(thrown.error().code, ErrorCode::kNotConverged);
+  EXPECT_THAT(thrown.error().message, ::testing::HasSubstr("'brick'"));
+  brick.V_P.setZero();
+  EXPECT_TRUE(ReplayInteraction(hand, Dip(hand, 0.0), scene, {}));
+  brick.prop.mass.I_BCom_B.setZero();
+  const auto point = ReplayInteraction(hand, Dip(hand, 0.0), scene, {});
+  ASSERT_FALSE(point);
+  EXPECT_EQ(point.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(point.error().message, ::testing::HasSubstr("'brick'"));
+}
+
 TEST(ReplayTest, ARefusedJointIsNamedWithTheAssumptionThatWouldHelp) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
   artefact::InteractionTrajectory t = Dip(hand, 0.0);

@@ -1,7 +1,10 @@
 #include "synthesis/interaction/step.h"
 
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <random>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,6 +147,37 @@ TEST(StepTest, TheDampedFormsResidualSeesAContactThatMoved) {
     floor.p_W.x() -= moved;
     const auto second = stepper.Step(step, std::vector<Contact>{floor}, {});
     EXPECT_NEAR(second->equilibrium_residual_rad, 0.5 * moved * f, 1e-10) << moved;
+  }
+}
+
+// A hinge whose limit holds it far from its reference is in balance: the limit carries the spring.
+TEST(StepTest, AJointHeldByItsLimitIsInBalance) {
+  model::SkeletonDraft draft = testing::ChainHand({0.08, 0.06}, 0.006).draft();
+  draft.bodies[0].joint.lower_rad[0] = -0.2;
+  draft.bodies[0].joint.upper_rad[0] = 0.3;
+  const model::Skeleton hand = model::Skeleton::Build(draft).value();
+  StepOptions options;
+  options.limits = true;
+  const Eigen::Vector2d C(0.5, 0.5);
+  for (const double time_constant_s : {0.0, 0.014}) {
+    InteractionStepper stepper(hand, options);
+    HandStep step = At(Eigen::Vector2d(0, 0.1), Eigen::Vector2d(0, 0.1), {}, C);
+    if (time_constant_s > 0) step.time_constant_s = Eigen::Vector2d::Constant(time_constant_s);
+    double most_rad = 0.0;
+    for (int k = 0; k < 200; ++k) {
+      step.q_reference_next = Eigen::Vector2d(0.9 * (k + 1) / 200, 0.1);
+      const auto result = stepper.Step(step, {}, {});
+      ASSERT_TRUE(result) << result.error().message;
+      most_rad = std::max(most_rad, result->equilibrium_residual_rad);
+      step.q = result->q;
+      step.q_reference = step.q_reference_next;
+    }
+    EXPECT_NEAR(step.q[0], 0.3, 1e-9);
+    EXPECT_LE(most_rad, 1e-9) << time_constant_s;
+    // Another take begins with no limit's torque.
+    stepper.Reset();
+    step.q = step.q_reference = step.q_reference_next = Eigen::Vector2d(0, 0.1);
+    EXPECT_LE(stepper.Step(step, {}, {})->equilibrium_residual_rad, 1e-12);
   }
 }
 
@@ -322,6 +356,55 @@ TEST(StepTest, InputsThatAreNotFiniteAreRefused) {
   EXPECT_EQ(
       stepper.Step(At(Eigen::VectorXd::Zero(2), One(0), One(0), One(0.5)), {}, {}).error().code,
       ErrorCode::kInvalid);
+}
+
+TEST(StepTest, BodiesAndContactsThatAreNoneAreRefusedAndNothingMoves) {
+  const model::Skeleton hand = testing::ChainHand({kLength}, 0.006);
+  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  InteractionStepper stepper(hand, {});
+  MovingBody ball;
+  ball.mass.mass_kg = 0.012;
+  ball.mass.I_BCom_B = 2e-6 * geometry::Mat3::Identity();
+  Contact touch = Floor(-1e-4, 0.5);
+  touch.b = ContactSide::Body(0);
+  const HandStep step = At(One(0), One(0), One(0.01), One(0.5));
+  const auto code = [&](const MovingBody& body, const Contact& contact) {
+    std::vector<MovingBody> bodies = {body};
+    const geometry::Mat3 R_before = stepper.X_WB()[1].R;
+    const auto result = stepper.Step(step, std::vector<Contact>{contact}, bodies);
+    if (result) return std::string("ok");
+    EXPECT_EQ(result.error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(stepper.X_WB()[1].R, R_before);
+    return result.error().message.substr(0, result.error().message.find(' '));
+  };
+  const std::vector<std::function<void(MovingBody&)>> bad_bodies = {[&](MovingBody& b) { b.V_B[3] = nan; },
+                                                                    [&](MovingBody& b) { b.X_WB.p.x() = inf; },
+                                                                    [&](MovingBody& b) { b.X_WB.R(0, 0) = nan; },
+                                                                    [&](MovingBody& b) { b.w_external_B[1] = nan; },
+                                                                    [&](MovingBody& b) { b.mass.mass_kg = 0.0; },
+                                                                    [&](MovingBody& b) { b.mass.mass_kg = nan; },
+                                                                    [&](MovingBody& b) { b.mass.I_BCom_B.setZero(); }};
+  for (const auto& spoil : bad_bodies) {
+    MovingBody bad = ball;
+    spoil(bad);
+    EXPECT_EQ(code(bad, touch), "body");
+  }
+  const std::vector<std::function<void(Contact&)>> bad_contacts = {
+      [&](Contact& c) { c.p_W.z() = nan; },
+      [&](Contact& c) { c.normal_W.x() = nan; },
+      [&](Contact& c) { c.separation_m = inf; },
+      [&](Contact& c) { c.law.friction = inf; },
+      [&](Contact& c) { c.law.damping_Ns_per_m = inf; },
+      [&](Contact& c) { c.law.stiffness_N_per_m = nan; }};
+  for (const auto& spoil : bad_contacts) {
+    Contact bad = touch;
+    spoil(bad);
+    EXPECT_EQ(code(ball, bad), "contact");
+  }
+  EXPECT_EQ(code(ball, touch), "ok");
+  // After a step that went well it still looks.
+  ball.mass.mass_kg = 0.0;
+  EXPECT_EQ(code(ball, touch), "body");
 }
 
 }  // namespace

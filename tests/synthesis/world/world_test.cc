@@ -510,6 +510,16 @@ TEST(BadInput, IsAnErrorThatNamesTheThing) {
     out->push_back({.body_a = body, .p_W = {kNaN, 0, 0}, .depth_m = 0.001});
   };
   EXPECT_FALSE(world->Step(1e-3, bad));
+  for (const ContactLaw& law :
+       {ContactLaw{.stiffness_N_per_m = kInf}, ContactLaw{.damping_Ns_per_m = kInf},
+        ContactLaw{.friction = kInf}}) {
+    const ContactGenerator infinite = [&](const World&, std::vector<ContactCandidate>* out) {
+      out->push_back({.body_a = body, .depth_m = 0.001, .law = law});
+    };
+    const Status refused = world->Step(1e-3, infinite);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  }
   EXPECT_TRUE(world->Step(1e-3));  // none of it harmed the world
 }
 
