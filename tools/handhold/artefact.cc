@@ -3,11 +3,12 @@
 
 #include "database/artefact/describe.h"
 #include "database/store/artefact_file.h"
+#include "database/text/file.h"
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
 #include "tools/pipeline/export_gltf.h"
-#include "tools/pipeline/export_motion.h"
+#include "tools/pipeline/export_table.h"
 #include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
@@ -229,8 +230,9 @@ Verb ArtefactLineageVerb() {
 Verb ArtefactExportVerb() {
   return {.noun = "artefact",
           .name = "export",
-          .summary = "write a motion as a table (angles, forces, slip) or as glTF",
+          .summary = "write a result as a table with units, or a motion as glTF",
           .examples = {"handhold artefact export 1f0c2a9b motion.csv --library lab",
+                       "handhold artefact export 1f0c2a9b rows.csv --contacts --library lab",
                        "handhold artefact export 1f0c2a9b --to grasp.glb --library lab"},
           .positionals = {ArtefactPositional(),
                           {.name = "FILE",
@@ -241,11 +243,15 @@ Verb ArtefactExportVerb() {
                       {.name = "--to",
                        .value_name = "FILE",
                        .help = "the file, when it is not given as FILE",
-                       .kind = ValueKind::kPath}},
+                       .kind = ValueKind::kPath},
+                      {.name = "--contacts",
+                       .help = "of a motion: its contact rows instead of its frames",
+                       .kind = ValueKind::kFlag}},
           .writes = true,
           .details =
-              ".glb: glTF 2.0 with hands, props, animation and contact points; metres, Y "
-              "up.",
+              ".csv: frames of poses, objects, trajectories and motions; contact rows of contact "
+              "tracks; member and value of anything else. .glb: glTF 2.0 with hands, props, "
+              "animation and contact points; metres, Y up.",
           .run = [](Context& context) -> Outcome {
             const Arguments& given = context.arguments;
             if (given.Has("FILE") == given.Has("--to"))
@@ -255,13 +261,14 @@ Verb ArtefactExportVerb() {
             if (!file.ends_with(".csv") && !gltf) {
               const std::string stem = file.substr(0, file.find_last_of('.'));
               return Outcome::Usage("'" + file +
-                                    "': a motion is written as a table or as glTF, and in no "
-                                    "other format yet: name it " +
+                                    "': a result is written as a table, a motion as glTF too, "
+                                    "and in no other format yet: name it " +
                                     stem + ".csv or " + stem + ".glb");
             }
             HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
-            HANDHOLD_ASSIGN(const store::ArtefactInfo info,
-                            pipeline::FindArtefact(*library, given.Text("ARTEFACT"), "motion"));
+            HANDHOLD_ASSIGN(
+                const store::ArtefactInfo info,
+                pipeline::FindArtefact(*library, given.Text("ARTEFACT"), gltf ? "motion" : ""));
             if (gltf) {
               HANDHOLD_ASSIGN(const pipeline::GltfExport done,
                               pipeline::ExportMotionGltf(*library, info, file, context.dry_run));
@@ -272,13 +279,15 @@ Verb ArtefactExportVerb() {
                                            {{.name = "bytes"}, done.bytes}});
               return Outcome::Done();
             }
-            HANDHOLD_ASSIGN(const artefact::Motion motion,
-                            store::Load<artefact::Motion>(library->ArtefactPath(info.hash)));
-            if (!context.dry_run) HANDHOLD_TRY(pipeline::ExportMotion(motion, file));
+            HANDHOLD_ASSIGN(const std::string table,
+                            pipeline::ArtefactToCsv(*library, info, given.Flag("--contacts")));
+            if (!context.dry_run) HANDHOLD_TRY(text::WriteTextFile(file, table));
             context.printer.PrintRecord(
                 {{{.name = "file"}, file},
-                 {{.name = "motion"}, info.hash},
-                 {{.name = "frames"}, static_cast<int64_t>(motion.times.size())}});
+                 {{.name = "artefact"}, info.hash},
+                 {{.name = "kind"}, info.kind},
+                 {{.name = "lines"},
+                  static_cast<int64_t>(std::count(table.begin(), table.end(), '\n'))}});
             return Outcome::Done();
           }};
 }

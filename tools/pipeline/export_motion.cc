@@ -1,40 +1,11 @@
 #include "tools/pipeline/export_motion.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "database/geometry/rotation.h"
-#include "database/text/file.h"
+#include "tools/pipeline/csv_line.h"
 
 namespace handhold::pipeline {
-namespace {
-
-/// A line in the making.
-class Line {
- public:
-  void Word(std::string_view word) {
-    if (!text_.empty()) text_ += ',';
-    const bool quote = word.find_first_of(",\"\n") != std::string_view::npos;
-    if (!quote) {
-      text_ += word;
-      return;
-    }
-    text_ += '"';
-    for (const char c : word) text_ += c == '"' ? std::string("\"\"") : std::string(1, c);
-    text_ += '"';
-  }
-  void Number(double value) {
-    char digits[32];
-    const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
-    Word(std::string_view(digits, static_cast<size_t>(end - digits)));
-  }
-  std::string Take() { return std::move(text_) + "\n"; }
-
- private:
-  std::string text_;
-};
-
-}  // namespace
 
 std::string MotionToCsv(const artefact::Motion& motion) {
   const size_t frames = motion.times.size();
@@ -45,7 +16,7 @@ std::string MotionToCsv(const artefact::Motion& motion) {
     ++count[static_cast<size_t>(row.frame)];
     if (row.slip_m_per_s > slip[row.frame]) slip[row.frame] = row.slip_m_per_s;
   }
-  Line head;
+  CsvLine head;
   head.Word("time_s");
   for (const artefact::MotionHand& hand : motion.hands) {
     const std::string of = motion.hands.size() > 1 ? hand.name + ":" : "";
@@ -67,7 +38,7 @@ std::string MotionToCsv(const artefact::Motion& motion) {
   std::string out = head.Take();
   for (size_t k = 0; k < frames; ++k) {
     const auto i = static_cast<Eigen::Index>(k);
-    Line line;
+    CsvLine line;
     line.Number(motion.times[k].seconds());
     for (const artefact::MotionHand& hand : motion.hands) {
       for (Eigen::Index r = 0; r < hand.q.rows(); ++r) line.Number(hand.q(r, i));
@@ -85,10 +56,6 @@ std::string MotionToCsv(const artefact::Motion& motion) {
     out += line.Take();
   }
   return out;
-}
-
-Status ExportMotion(const artefact::Motion& motion, const std::string& path) {
-  return text::WriteTextFile(path, MotionToCsv(motion));
 }
 
 }  // namespace handhold::pipeline

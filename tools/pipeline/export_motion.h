@@ -4,7 +4,6 @@
 #include <string>
 
 #include "database/artefact/motion.h"
-#include "database/base/result.h"
 
 namespace handhold::pipeline {
 
@@ -14,7 +13,5 @@ namespace handhold::pipeline {
 /// how many; slip_m_per_s: of the fastest; every series, its unit after its name; per object its
 /// name, position and quaternion (w x y z). Numbers read back to the same bits.
 std::string MotionToCsv(const artefact::Motion& motion);
-/// Writes the file whole or not at all.
-Status ExportMotion(const artefact::Motion& motion, const std::string& path);
 
 }  // namespace handhold::pipeline
