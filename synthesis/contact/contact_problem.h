@@ -12,7 +12,9 @@
 ///
 /// Solved by Lemke on a cone of `sides` directions, and when that fails by block Gauss-Seidel on
 /// the round cone; ContactSummary says who solved it. One ContactProblem per scene, reused from
-/// step to step: nothing allocates once it has grown (motion models included). Not thread-safe.
+/// step to step: its arrays grow and stay. Once they have grown Solve allocates nothing, but where
+/// SolveLcp solves its answer again (lcp.h); Assemble allocates one copy of J per model, and both
+/// Assemble and Advance what the models do (motion_model.h). Not thread-safe.
 #pragma once
 
 #include <cstdint>

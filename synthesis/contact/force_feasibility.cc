@@ -17,6 +17,10 @@ using geometry::Vec6;
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Of a load of size 1, what forces that balance it may leave.
+constexpr double kBalanced = 1e-8;
+/// Pivots below this share of their column are rounding: a basis of nearly coincident contacts.
+constexpr double kSmallPivot = 1e-9;
 
 Vec6 WrenchOf(const Vec3& p, const Vec3& f, double length_m) {
   Vec6 w;
@@ -72,8 +76,8 @@ class Simplex {
     for (int i = 0; i < R; ++i) {
       const bool artificial = basis_[static_cast<size_t>(i)].owner < 0;
       // An artificial that has reached 0 must not grow again: it leaves at either sign.
-      const bool pinned = artificial && !phase1 && std::abs(d[i]) > 1e-9 * scale;
-      if (!pinned && !(d[i] > 1e-12 * scale)) continue;
+      const bool pinned = artificial && !phase1 && std::abs(d[i]) > kSmallPivot * scale;
+      if (!pinned && !(d[i] > kSmallPivot * scale)) continue;
       const double ratio = pinned ? 0.0 : std::max(0.0, x_[i]) / d[i];
       const bool tie = std::abs(ratio - least) <= 1e-14 * std::max(1.0, least);
       if (row < 0 || (tie ? std::abs(d[i]) > std::abs(d[row]) : ratio < least)) {
@@ -92,7 +96,21 @@ class Simplex {
     }
     x_[row] = value;
     basis_[static_cast<size_t>(row)] = entry;
+    if (std::abs(d[row]) < 1e-5 * scale) Refresh();
     return true;
+  }
+
+  /// From now on every column costs 1, whatever it cost before.
+  void Unweigh() {
+    for (Entry& e : basis_) e.cost = 1.0;
+  }
+
+  /// Sum of what is no artificial.
+  double Total() const {
+    double sum = 0.0;
+    for (int i = 0; i < R; ++i)
+      sum += basis_[static_cast<size_t>(i)].owner < 0 ? 0.0 : std::max(0.0, x_[i]);
+    return sum;
   }
 
   /// Basis values anew from the columns: removes what pivots gathered.
@@ -164,6 +182,7 @@ void SolveLeastForce(std::span<const ForceContact> contacts, const Vec6& w_O,
   wanted /= size;
   const double most = std::max(0.0, options.max_total_N - answer->total_N) / size;
 
+  bool weighted = true;  // false once the cheapest forces have proved to be too many newtons
   Simplex<6> simplex(wanted);
   using Entry = Simplex<6>::Entry;
   const auto price = [&](const Vec6& y, bool phase1, Entry* best) {
@@ -174,17 +193,18 @@ void SolveLeastForce(std::span<const ForceContact> contacts, const Vec6& w_O,
       const Vec3 y_t = y.head<3>(), y_f = y.tail<3>();
       const BestRay ray = RayAlong(c, options.friction_scale * c.friction,
                                    y_f + y_t.cross(c.p_O) / options.length_m);
-      const double cost = phase1 ? 0.0 : c.weight;
-      const double gain = (ray.value - cost) / c.weight;
+      const double weight = weighted ? c.weight : 1.0;
+      const double cost = phase1 ? 0.0 : weight;
+      const double gain = (ray.value - cost) / weight;
       if (gain > best_gain) {
         best_gain = gain;
-        *best = {WrenchOf(c.p_O, ray.f, options.length_m), c.weight, static_cast<int>(i)};
+        *best = {WrenchOf(c.p_O, ray.f, options.length_m), weight, static_cast<int>(i)};
       }
     }
     return best_gain;
   };
 
-  bool phase1 = true;
+  bool phase1 = true, least = false;
   Entry entering;
   for (; answer->iterations < options.max_iterations; ++answer->iterations) {
     if (phase1 && simplex.Infeasibility() <= 1e-10) phase1 = false;
@@ -192,7 +212,9 @@ void SolveLeastForce(std::span<const ForceContact> contacts, const Vec6& w_O,
     const double gain = n > 0 ? price(y, phase1, &entering) : -kInfinity;
     if (phase1) {
       // For any admissible forces of total T: y . wanted <= gain T. So beyond `most` nothing helps.
-      const double short_of = simplex.Infeasibility();
+      // y . wanted and not the artificials' sum: it stays a proof where the basis is nearly
+      // singular.
+      const double short_of = y.dot(wanted);
       if (!(gain > 0) || gain * entering.cost * most < short_of * (1 - 1e-9)) {
         double best_value = 0.0;  // the bound needs the largest value, not the largest per weight
         for (size_t i = 0; i < n; ++i) {
@@ -202,30 +224,41 @@ void SolveLeastForce(std::span<const ForceContact> contacts, const Vec6& w_O,
                                          y_f + y_t.cross(contacts[i].p_O) / options.length_m)
                                     .value);
         }
-        if (best_value * most < short_of * (1 - 1e-9) || !(best_value > 0)) {
+        // What rounding may have put into either side proves nothing.
+        const double rounding = 1e-12 * y.norm() * (1 + most);
+        if (best_value * most < short_of * (1 - 1e-9) - rounding) {
           answer->outcome = ForceOutcome::kImpossible;
           answer->missing = y.normalized();
           std::fill(answer->f_O.begin(), answer->f_O.end(), Vec3::Zero());
           answer->total_N = 0.0;
           return;
         }
+        if (!(gain > 0)) break;  // neither proved nor nearer
       }
     } else if (gain <= options.tolerance) {
-      break;
+      least = !weighted || simplex.Total() <= most * (1 + 1e-9);
+      if (least) break;
+      weighted = false;
+      simplex.Unweigh();
+      continue;
     }
     if (!simplex.Enter(entering, phase1)) break;
     if (answer->iterations % 32 == 31) simplex.Refresh();
   }
   if (phase1) return;
   simplex.Refresh();
+  Vec6 rest = wanted;  // what the forces answered leave of the load
   for (int i = 0; i < 6; ++i) {
     const Entry& e = simplex.basis()[static_cast<size_t>(i)];
     if (e.owner < 0) continue;
-    const double amount = size * std::max(0.0, simplex.x()[i]);
+    const double share = std::max(0.0, simplex.x()[i]);
+    rest -= share * e.column;
+    const double amount = size * share;
     answer->f_O[static_cast<size_t>(e.owner)] += amount * e.column.tail<3>();
     answer->total_N += amount;
   }
-  if (answer->iterations >= options.max_iterations) return;
+  // Contacts that nearly coincide make bases nearly singular: no answer that does not balance.
+  if (!least || !(rest.norm() <= kBalanced)) return;
   answer->outcome = answer->total_N <= options.max_total_N * (1 + 1e-9) ? ForceOutcome::kBalanced
                                                                         : ForceOutcome::kTooMuch;
 }

@@ -41,15 +41,16 @@ struct ForceOptions {
 
 enum class ForceOutcome {
   kBalanced,
-  kImpossible,  ///< no admissible forces below max_total_N balance the wrench, or next to none
-  kTooMuch,     ///< they balance, but need more than max_total_N
-  kNotConverged,
+  kImpossible,    ///< no admissible forces below max_total_N balance the wrench, or next to none
+  kTooMuch,       ///< they balance, but need more than max_total_N
+  kNotConverged,  ///< neither found nor disproved: contacts that nearly coincide, or a load that is
+                  ///< not finite
 };
 
 struct ForceAnswer {
   ForceOutcome outcome = ForceOutcome::kNotConverged;
   std::vector<geometry::Vec3> f_O;  ///< per contact, on the object; their wrenches sum to the one
-                                    ///< asked for where kBalanced or kTooMuch
+                                    ///< asked for, to 1e-8 of it, where kBalanced or kTooMuch
   double total_N = 0.0;             ///< sum of normal forces
   int iterations = 0;
   /// Where kImpossible: a direction (torque / length, force) in which the load pulls and no contact
@@ -57,13 +58,16 @@ struct ForceAnswer {
   geometry::Vec6 missing = geometry::Vec6::Zero();
 };
 
-/// Reused between calls; then nothing allocates.
+/// Scratch of ScoreGrasp, reused between calls. SolveLeastForce and GripMargin need none (an answer
+/// allocates when its f_O grows; GripMargin one per call); ScoreGrasp allocates in any case.
 struct ForceWorkspace {
   std::vector<geometry::Vec6> columns;
 };
 
 /// Least weighted sum of normal forces with which the contacts give the object the wrench w_O (to
-/// hold it still: minus what gravity and inertia ask).
+/// hold it still: minus what gravity and inertia ask). Where these are more than max_total_N in
+/// newtons, least newtons instead, whatever the weights: kTooMuch only when these are too many as
+/// well.
 void SolveLeastForce(std::span<const ForceContact> contacts, const geometry::Vec6& w_O,
                      const ForceOptions& options, ForceWorkspace* workspace, ForceAnswer* answer);
 

@@ -5,8 +5,9 @@
 /// Solved on scaled rows and columns: with g the mean of the positive diagonal entries, rows with
 /// M_ii > 0 are divided by g and columns with M_ii <= 0 are multiplied by g. This takes the contact
 /// problem of Kry & Pai 7.1.3 to entries of order one and keeps its structure (D^T G D / g, -E^T,
-/// F), hence its copositivity. Re-entrant; allocates only when the workspace grows. Pinned by
-/// exhaustive enumeration: tests/synthesis/contact/lcp_test.cc.
+/// F), hence its copositivity. Re-entrant; allocates when the workspace grows, and where
+/// the answer is worse than rounding and is solved again from its basis. Pinned by exhaustive
+/// enumeration: tests/synthesis/contact/lcp_test.cc.
 #pragma once
 
 #include <vector>
@@ -18,8 +19,8 @@ namespace handhold::synthesis {
 struct LcpOptions {
   int max_pivots = 0;  ///< 0: 50 + 10 n
   /// Ratios closer than this, relative to the larger of them and of the problem's scale, are ties.
-  /// Cone rows have q = 0, so ties are the rule; at 1e-14 contact problems end in false rays
-  /// (shared/reference/compliance-from-contact.md).
+  /// Cone rows have q = 0, so ties are the rule; at 1e-14 contact problems end in false
+  /// rays.
   double tie_tolerance = 1e-11;
 };
 
@@ -40,7 +41,7 @@ struct LcpSummary {
 /// max over i of |min(z_i, w_i)| on the scaled problem: 0 exactly at a solution, and then alone.
 double LcpResidual(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const Eigen::VectorXd& z);
 
-/// Reused between calls, so that a step of a simulation does not allocate. Not thread-safe.
+/// Reused between calls, so that a step of a simulation seldom allocates. Not thread-safe.
 struct LcpWorkspace {
   Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> tableau;
   std::vector<int> basic, nonbasic, place;

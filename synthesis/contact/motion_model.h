@@ -7,8 +7,9 @@
 /// model has its own), ContactProblem::Assemble, Solve, Advance.
 ///
 /// Units: x is what the model's coordinates change by in a step (rad, m), f newtons, so W is rad/Nm
-/// and m/N. Every model has state; none is thread-safe. Nothing allocates after the first step.
-/// Pinned by tests/synthesis/contact/motion_model_test.cc and, against ODE,
+/// and m/N. Every model has state; none is thread-safe. Bodies allocate nothing after the first
+/// step; trees allocate a few small vectors in Prepare and Advance (configurations). Pinned by
+/// tests/synthesis/contact/motion_model_test.cc and, against ODE,
 /// tests/synthesis/contact/motion_model_ode_test.cc.
 #pragma once
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
+#include <string>
 
 #include "database/base/check.h"
 #include "database/model/skeleton.h"
@@ -372,14 +374,26 @@ void World::ClearDrive(int joint) {
   s.drive[0].reset(), s.drive[1].reset(), s.ball_drive.reset(), s.soft_root.reset();
 }
 
+namespace {
+
+/// What is wrong with a range that a joint, whose angles go from -pi to pi, shall stay in.
+std::optional<std::string> BadRange(double lower_rad, double upper_rad) {
+  const std::string range =
+      "its lower limit " + std::to_string(lower_rad) + ", its upper " + std::to_string(upper_rad);
+  if (!(lower_rad <= upper_rad)) return range + ": the lower is not below the upper";
+  // Also both infinite with one sign.
+  if (lower_rad >= std::numbers::pi || upper_rad <= -std::numbers::pi)
+    return range + ": no angle between -pi and pi lies within";
+  return std::nullopt;
+}
+
+}  // namespace
+
 Status World::SetLimits(int joint, int axis, double lower_rad, double upper_rad) {
   CHECK(joint >= 0 && joint < joint_count());
   JointData& j = impl_->Joint(joint);
   CHECK(axis >= 0 && axis < j.axis_count());
-  if (!(lower_rad <= upper_rad)) {
-    return NamedJoint(j, "its lower limit " + std::to_string(lower_rad) +
-                             " is not below its upper limit " + std::to_string(upper_rad));
-  }
+  if (const auto bad = BadRange(lower_rad, upper_rad)) return NamedJoint(j, *bad);
   j.settings.limits[axis] = internal::Limits{lower_rad, upper_rad};
   return {};
 }
@@ -388,8 +402,9 @@ Status World::SetBallLimits(int joint, const Vec3& lower_rad, const Vec3& upper_
   CHECK(joint >= 0 && joint < joint_count());
   JointData& j = impl_->Joint(joint);
   CHECK(j.kind == JointKind::kBall);
-  if (!(lower_rad.array() <= upper_rad.array()).all())
-    return NamedJoint(j, "a lower limit is not below its upper limit");
+  for (int k = 0; k < 3; ++k) {
+    if (const auto bad = BadRange(lower_rad[k], upper_rad[k])) return NamedJoint(j, *bad);
+  }
   j.settings.ball_limits = internal::BallLimits{lower_rad, upper_rad};
   return {};
 }

@@ -1,5 +1,8 @@
 // Saving and restoring a World.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "synthesis/world/engine.h"
 
@@ -13,6 +16,7 @@ struct SavedBody {
   std::optional<geometry::RigidTransform> next_X_WB;
 };
 struct SavedJoint {
+  internal::JointKind kind;
   internal::JointSettings settings;
   JointReading reading;
 };
@@ -22,6 +26,15 @@ struct SavedCollider {
   double position[3];
   dMatrix3 rotation;
 };
+
+bool Finite(const internal::BodyState& s) {
+  const auto finite = [](const auto& values) {
+    return std::all_of(std::begin(values), std::end(values),
+                       [](double v) { return std::isfinite(v); });
+  };
+  return finite(s.position) && finite(s.quaternion) && finite(s.linear) && finite(s.angular) &&
+         finite(s.force) && finite(s.torque);
+}
 
 }  // namespace
 
@@ -47,7 +60,8 @@ Snapshot World::Save() const {
     if (b.id != nullptr) saved.state = internal::ReadState(b.id);
     state->bodies.push_back(std::move(saved));
   }
-  for (const internal::JointData& j : w.joints) state->joints.push_back({j.settings, j.reading});
+  for (const internal::JointData& j : w.joints)
+    state->joints.push_back({j.kind, j.settings, j.reading});
   for (const internal::ColliderData& c : w.colliders) {
     SavedCollider saved{c.body == kFixedBody, {}, {}};
     if (saved.fixed) {
@@ -74,11 +88,24 @@ Status World::Restore(const Snapshot& snapshot) {
               state->colliders.size() == w.colliders.size();
   for (size_t i = 0; same && i < w.bodies.size(); ++i)
     same = state->bodies[i].name == w.bodies[i].name;
+  for (size_t j = 0; same && j < w.joints.size(); ++j)
+    same = state->joints[j].kind == w.joints[j].kind;
   for (size_t i = 0; same && i < w.colliders.size(); ++i)
     same = state->colliders[i].fixed == (w.colliders[i].body == kFixedBody);
   if (!same) {
     return Error{ErrorCode::kInvalid,
                  "the snapshot is of a world with other bodies, joints or colliders"};
+  }
+  for (const internal::ContactMemory& m : state->memory) {
+    if (m.p_B.allFinite() && m.stretch_B.allFinite() && m.fdir1_B.allFinite()) continue;
+    return Error{ErrorCode::kInvalid,
+                 "the snapshot is of a world that had failed: a contact's memory is not finite"};
+  }
+  for (const SavedBody& body : state->bodies) {
+    if (Finite(body.state)) continue;
+    return Error{ErrorCode::kInvalid,
+                 "the snapshot is of a world that had failed: the state of body " + body.name +
+                     " is not finite"};
   }
   return internal::Guard("restoring a world", &w.warnings, [&] {
     dJointGroupEmpty(w.contact_group);

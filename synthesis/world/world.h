@@ -85,7 +85,8 @@ class World {
 
   /// Limits of a hinge or universal axis, hard, with or without a drive on it: a joint that would
   /// pass one within the step is stopped at it, not thrown back behind it. lower > upper is refused
-  /// (ODE would go limp silently); beyond half a turn there is no limit. Test: Limits.*
+  /// (ODE would go limp silently), and so is a range without an angle between -pi and pi; a limit
+  /// beyond half a turn is none. Test: Limits.*
   Status SetLimits(int joint, int axis, double lower_rad, double upper_rad);
   /// The same for a ball joint, as in database/model/skeleton.h: twist about x, and swing about y
   /// and z within the elliptic cone around the middle of their ranges. A range below 0.1 degrees is
@@ -104,8 +105,8 @@ class World {
   Snapshot Save() const;
   /// Back to it: what follows is what followed then, bit by bit. Also into another world made the
   /// same way in this process, and into one that an error ended, unless the failure was inside ODE.
-  /// kInvalid: the snapshot is of a world with other bodies, joints or colliders, or this one
-  /// cannot be revived.
+  /// kInvalid: the snapshot is of a world with other bodies, joints or colliders, or holds numbers
+  /// that are not finite (saved after a step that failed), or this world cannot be revived.
   Status Restore(const Snapshot& snapshot);
 
   double time_s() const;   ///< sum of the steps

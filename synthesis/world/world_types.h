@@ -43,8 +43,7 @@ struct ContactLaw {
 /// The spring-damper that pulls a joint axis to a moving target, implicit:
 ///   torque = -stiffness (theta - target) - damping (theta' - target_rate), theta and theta' at the
 ///   END of the step.
-/// Give the target of the end of the step too. Source: compliance-from-contact.md, "Recipe"; test:
-/// Drive.*
+/// Give the target of the end of the step too. Test: Drive.*
 struct JointDrive {
   double target_rad = 0.0;
   double target_rate_rad_per_s = 0.0;
@@ -58,7 +57,7 @@ struct JointDrive {
 ///   frame Jc, at the END of the step (the spring to first order in the turn of one step).
 /// omega is the angular velocity of the child in the parent. Give targets of the end of the step.
 /// Several springs to several targets are one: K is their sum, target_R = R_JpJc Exp(mean of their
-/// errors). Source: grasp-control-study.md, section 1.3; test: BallDrive.*
+/// errors). Test: BallDrive.*
 struct BallDrive {
   geometry::Mat3 target_R = geometry::Mat3::Identity();           ///< R_JpJc wanted
   geometry::Vec3 target_rate_rad_per_s = geometry::Vec3::Zero();  ///< in Jc

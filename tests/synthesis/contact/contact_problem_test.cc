@@ -102,6 +102,27 @@ TEST(ContactProblem, APlankLiesAcrossTwoBlocks) {
   }
 }
 
+// Lemke cut off after one pivot: Gauss-Seidel takes over, says so, and the box stands as it does by
+// Lemke.
+TEST(ContactProblem, WhereLemkeFailsGaussSeidelSolves) {
+  const Vec3 size(0.03, 0.05, 0.07);
+  ContactScene scene;
+  scene.solve.lcp.max_pivots = 1;
+  FreeBody& box = scene.AddBody(BlockBody(0.06, size, Vec3(0, 0, 0.035)), geometry::Box{size});
+  scene.AddTable();
+  for (int k = 0; k < 500; ++k) {
+    scene.Step();
+    if (scene.last.solved_by == SolvedBy::kLemke) continue;  // nothing pressed
+    ASSERT_EQ(scene.last.solved_by, SolvedBy::kGaussSeidel) << k;
+    ASSERT_EQ(scene.last.lcp.outcome, LcpOutcome::kPivotLimit) << k;
+    ASSERT_GT(scene.last.sweeps, 0);
+  }
+  EXPECT_EQ(scene.last.solved_by, SolvedBy::kGaussSeidel);
+  EXPECT_GE(scene.counts.gauss_seidel, 490);
+  EXPECT_NEAR(box.X_WB().p.z(), 0.035 - 0.06 * kG / (4 * 5000), 1e-6);
+  EXPECT_LE(box.state().V_B.norm(), 1e-5);
+}
+
 // Down a slope a ball rolls without slipping while tan(angle) < 3.5 mu, at 5/7 g sin; steeper it
 // slides at the cone's edge: g (sin - mu cos), and the friction turns it by 2.5 mu g cos / r.
 TEST(ContactProblem, ABallRollsBelowTheConesEdgeAndSlidesAtIt) {

@@ -184,6 +184,110 @@ TEST(SolveLeastForce, IsTheLeastOfAllBases) {
   EXPECT_GE(impossible, 3);
 }
 
+/// What the answer's forces leave of the load w, torques over 0.05 m, as a share of it.
+double Unbalanced(const std::vector<ForceContact>& contacts, const ForceAnswer& answer,
+                  const Vec6& w) {
+  Vec6 rest = w, load = w;
+  for (size_t i = 0; i < contacts.size(); ++i)
+    rest -= Wrench(contacts[i].p_O.cross(answer.f_O[i]), answer.f_O[i]);
+  rest.head<3>() /= 0.05;
+  load.head<3>() /= 0.05;
+  return rest.norm() / load.norm();
+}
+
+// A load that the contacts can give: 0.2 to 3.2 N each, within their cones.
+Vec6 LoadOf(std::mt19937& rng, const std::vector<ForceContact>& contacts) {
+  std::uniform_real_distribution<double> u(0, 1);
+  Vec6 w = Vec6::Zero();
+  for (const ForceContact& c : contacts) {
+    const Vec3 f =
+        (0.2 + 3 * u(rng)) * (c.normal_O + 0.9 * c.friction * u(rng) * c.normal_O.unitOrthogonal());
+    w += Wrench(c.p_O.cross(f), f);
+  }
+  return w;
+}
+
+// Contacts on top of one another make bases that are nearly singular: some loads are then not
+// answered, none is answered wrongly.
+TEST(SolveLeastForce, ContactsThatNearlyCoincideGiveNoWrongBalance) {
+  ForceWorkspace workspace;
+  ForceAnswer answer;
+  for (const double apart_m : {0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4}) {
+    std::mt19937 rng(1);
+    std::normal_distribution<double> gauss;
+    int open = 0;
+    constexpr int kLoads = 400;
+    for (int trial = 0; trial < kLoads; ++trial) {
+      auto contacts = OnASphere(rng, 1, 0.5);
+      while (static_cast<int>(contacts.size()) < 2 + trial % 4) {
+        ForceContact next = contacts.back();
+        next.p_O += apart_m * Vec3(gauss(rng), gauss(rng), gauss(rng));
+        next.normal_O =
+            (next.normal_O + 10 * apart_m * Vec3(gauss(rng), gauss(rng), gauss(rng))).normalized();
+        contacts.push_back(next);
+      }
+      const Vec6 w = LoadOf(rng, contacts);
+      SolveLeastForce(contacts, w, {}, &workspace, &answer);
+      if (answer.outcome != ForceOutcome::kBalanced) {
+        ++open;
+        EXPECT_EQ(answer.outcome, ForceOutcome::kNotConverged) << apart_m << " " << trial;
+        continue;
+      }
+      EXPECT_LE(Unbalanced(contacts, answer, w), 1e-7) << apart_m << " " << trial;
+    }
+    // Nanometres and less are what double precision cannot tell.
+    EXPECT_LE(open, apart_m > 0 && apart_m < 1e-8 ? kLoads / 5 : 0) << apart_m;
+  }
+}
+
+// The cheapest forces may be many newtons on cheap contacts: that they are more than allowed does
+// not say that nothing balances.
+TEST(SolveLeastForce, TooMuchIsJudgedByNewtonsNotByCost) {
+  const std::vector<ForceContact> contacts = {
+      {.p_O = Vec3::Zero(), .normal_O = Vec3::UnitX(), .friction = 0.1, .weight = 1},
+      {.p_O = Vec3::Zero(), .normal_O = Vec3::UnitZ(), .friction = 0.1, .weight = 0.01},
+      {.p_O = Vec3::Zero(), .normal_O = -Vec3::UnitZ(), .friction = 0.1, .weight = 0.01}};
+  const Vec6 push = Wrench(Vec3::Zero(), Vec3::UnitX());
+  ForceWorkspace workspace;
+  ForceAnswer answer;
+  SolveLeastForce(contacts, push, {}, &workspace, &answer);
+  ASSERT_EQ(answer.outcome, ForceOutcome::kBalanced);
+  EXPECT_NEAR(answer.total_N, 10.0, 0.01);  // squeezed between the cheap ones
+  ForceOptions options;
+  options.max_total_N = 5.0;
+  SolveLeastForce(contacts, push, options, &workspace, &answer);
+  ASSERT_EQ(answer.outcome, ForceOutcome::kBalanced);
+  EXPECT_NEAR(answer.total_N, 1.0, 1e-3);
+  EXPECT_NEAR(answer.f_O[0].x(), 1.0, 1e-3);
+
+  // Any weights: balanced just above the least sum of newtons, and never below it.
+  std::mt19937 rng(9);
+  std::uniform_real_distribution<double> u(0, 1);
+  int too_much = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    auto some = OnASphere(rng, 6, 0.5);
+    const Vec6 w = LoadOf(rng, some);
+    SolveLeastForce(some, w, {}, &workspace, &answer);
+    ASSERT_EQ(answer.outcome, ForceOutcome::kBalanced) << trial;
+    const double least_N = answer.total_N;
+    for (ForceContact& c : some) c.weight = u(rng) < 0.5 ? 0.01 : 1.0;
+    options.max_total_N = 1.001 * least_N;
+    SolveLeastForce(some, w, options, &workspace, &answer);
+    EXPECT_EQ(answer.outcome, ForceOutcome::kBalanced) << trial;
+    EXPECT_LE(answer.total_N, options.max_total_N * (1 + 1e-9)) << trial;
+    options.max_total_N = 0.999 * least_N;
+    SolveLeastForce(some, w, options, &workspace, &answer);
+    EXPECT_TRUE(answer.outcome == ForceOutcome::kTooMuch ||
+                answer.outcome == ForceOutcome::kImpossible)
+        << trial;
+    if (answer.outcome != ForceOutcome::kTooMuch) continue;
+    ++too_much;
+    EXPECT_GE(answer.total_N, 0.9998 * least_N) << trial;
+    EXPECT_LE(Unbalanced(some, answer, w), 1e-7) << trial;
+  }
+  EXPECT_GE(too_much, 20);
+}
+
 TEST(SolveLeastForce, DoesNotAllocateOnceItsAnswerHasGrown) {
   std::mt19937 rng(5);
   const auto contacts = OnASphere(rng, 15, 0.5);

@@ -148,6 +148,9 @@ TEST(BallDrive, BadOnesAreRefusedByName) {
   }
   EXPECT_FALSE(world->SetBallLimits(joint, {0, 0.2, 0}, {0, 0.1, 0}));
   EXPECT_FALSE(world->SetBallLimits(joint, {0, std::nan(""), 0}, {0, 0.1, 0}));
+  EXPECT_FALSE(world->SetBallLimits(joint, {0, 3.2, 0}, {0, 3.3, 0}));
+  EXPECT_FALSE(world->SetBallLimits(joint, {-HUGE_VAL, 0, 0}, {-HUGE_VAL, 0, 0}));
+  EXPECT_TRUE(world->SetBallLimits(joint, {-HUGE_VAL, -0.1, -4}, {HUGE_VAL, 0.1, 4}));
   EXPECT_FALSE(world->AddJointTorque(joint, {0, std::nan(""), 0}));
   EXPECT_TRUE(world->Step(1e-3));
 }

@@ -145,6 +145,36 @@ TEST(Snapshot, HoldsDrivesLimitsTargetsAndPlaces) {
   }
 }
 
+// Joints of one name and number but of another kind are another world.
+TEST(Snapshot, OfAnotherKindOfJointOrOfNumbersThatAreNoneIsRefused) {
+  const geometry::MassProperties mass{0.1, {0.02, 0, 0}, 1e-4 * Mat3::Identity()};
+  const auto make = [&](bool hinge, int* body) {
+    auto world = std::move(World::Create()).value();
+    *body = world->AddBody("rod", mass, {}).value();
+    if (hinge) {
+      EXPECT_TRUE(world->AddHinge({"joint", kFixedBody, *body, {0, 0, 0}, Vec3::UnitY()}));
+    } else {
+      EXPECT_TRUE(world->AddBall({"joint", kFixedBody, *body, {0, 0, 0}}));
+    }
+    return world;
+  };
+  int body = 0;
+  const auto hinge = make(true, &body), twin = make(true, &body), ball = make(false, &body);
+  const Snapshot saved = hinge->Save();
+  EXPECT_TRUE(twin->Restore(saved));
+  const Status other = ball->Restore(saved);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, ErrorCode::kInvalid);
+  // Finite forces whose sum is not.
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(hinge->AddForce(body, {1.7e308, 0, 0}, hinge->com_W(body)));
+  const Status infinite = twin->Restore(hinge->Save());
+  ASSERT_FALSE(infinite);
+  EXPECT_EQ(infinite.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(infinite.error().message, ::testing::HasSubstr("rod"));
+  EXPECT_TRUE(twin->Step(1e-3));  // it harmed nothing
+}
+
 TEST(Snapshot, RevivesAWorldThatRanAway) {
   auto world = std::move(World::Create()).value();
   const int body =

@@ -498,6 +498,15 @@ TEST(BadInput, IsAnErrorThatNamesTheThing) {
   EXPECT_FALSE(world->SetLimits(joint, 0, 0.2, 0.1));  // ODE itself would take it and let the joint
                                                        // hang limp
   EXPECT_FALSE(world->SetLimits(joint, 0, kNaN, 0.1));
+  // Ranges that no angle of the engine lies in: it would say nothing and hold nothing.
+  for (const auto& [lower, upper] : {std::pair{std::numbers::pi, 4.0},
+                                     {-4.0, -std::numbers::pi},
+                                     {kInf, kInf},
+                                     {-kInf, -kInf}}) {
+    EXPECT_EQ(world->SetLimits(joint, 0, lower, upper).error().code, ErrorCode::kInvalid);
+  }
+  EXPECT_TRUE(world->SetLimits(joint, 0, -kInf, kInf));
+  EXPECT_TRUE(world->SetLimits(joint, 0, -4, 4));
   EXPECT_FALSE(world->AddCollider({.name = "flat", .shape = geometry::Sphere{0.0}}));
   EXPECT_FALSE(world->AddCollider(
       {.name = "soft", .shape = geometry::Sphere{0.1}, .law = ContactLaw{0, 1, 0.5}}));
