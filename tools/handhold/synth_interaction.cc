@@ -8,6 +8,7 @@
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
+#include "tools/pipeline/synth_grip.h"
 
 namespace handhold::cli {
 namespace {
@@ -114,6 +115,47 @@ Outcome Print(Context& context, const store::Library& library,
   return Outcome::Done();
 }
 
+Result<Issues> PrintGrip(Printer& out, const std::string& path) {
+  HANDHOLD_ASSIGN(const artefact::Motion motion, store::Load<artefact::Motion>(path));
+  const auto figure = [&](const char* name) -> Cell {
+    const auto found = motion.summary.figures.find(name);
+    return found == motion.summary.figures.end() ? Cell(std::nullopt) : Cell(found->second);
+  };
+  out.PrintRecord("verdict",
+                  {{{.name = "verdict"}, std::string(artefact::VerdictName(motion.verdict.kind))},
+                   {{.name = "when_ns", .heading = "when"}, motion.verdict.when},
+                   {{.name = "cause"}, motion.verdict.cause}});
+  out.PrintRecord(
+      "grip", {{{.name = "object"}, motion.objects.back().prop},
+               {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
+               {{.name = "peak_force_N", .decimals = 2}, figure("peak_force_N")},
+               {{.name = "lifted_m", .decimals = 4}, figure("lifted_m")},
+               {{.name = "creep_m_per_s", .decimals = 9}, figure("creep_m_per_s")},
+               {{.name = "lcp_failures"}, static_cast<int64_t>(synthesis::UnsolvedSteps(motion))}});
+  return motion.summary.issues;
+}
+
+/// With --on: a scripted hand and a free object.
+Outcome RunGrip(Context& context) {
+  const Arguments& given = context.arguments;
+  pipeline::SynthGripStep step;
+  step.trajectory = given.Text("CLIP");
+  step.prop = given.Text("--prop");
+  step.metres_per_unit = MetresPerUnit(given);
+  const auto pose = PoseOption(given, "--prop-pose");
+  if (!pose) return Outcome::Usage(pose.error().message);
+  step.X_WProp = *pose;
+  if (given.Has("--mass")) step.mass_kg = given.Number("--mass");
+  if (given.Has("--friction")) step.friction = given.Number("--friction");
+  for (const char* option : {"--compliance", "--assume-compliance", "--surface-compliance",
+                             "--form", "--from", "--to"}) {
+    if (given.Has(option))
+      return Outcome::Usage(std::string(option) + " is for captured hands: not with --on");
+  }
+  return RunAndPrint(context, {"gripping", "motion",
+                               [&](const auto& where) { return step.Run(where); }, PrintGrip});
+}
+
 }  // namespace
 
 Verb SynthInteractionVerb() {
@@ -124,10 +166,24 @@ Verb SynthInteractionVerb() {
       .examples = {"handhold synth interaction session --prop bumped_plate --library lab",
                    "handhold synth interaction session --prop anything.stl --mesh-unit mm",
                    "handhold synth interaction session --friction 0.1 --assume-compliance "
-                   "R.index.dip.flex=0.6"},
-      .positionals = {ClipPositional()},
+                   "R.index.dip.flex=0.6",
+                   "handhold synth interaction 1f0c2a9b --on table --mass 0.12"},
+      .positionals = {{.name = "CLIP",
+                       .help = "name, id, or the beginning of an id; with --on: the trajectory of "
+                               "'synth reference'"}},
       .options =
           {LibraryOption(),
+           {.name = "--on",
+            .value_name = "WHAT",
+            .help = "the prop is free and stands on a fixed table; CLIP is a scripted trajectory",
+            .kind = ValueKind::kChoice,
+            .choices = {"table"}},
+           {.name = "--mass",
+            .value_name = "KG",
+            .help =
+                "of the free prop, its inertia in proportion; default: its own (only with --on)",
+            .kind = ValueKind::kNumber,
+            .range = {.least = 0, .most = 100, .above = true, .unit = " kg"}},
            {.name = "--compliance",
             .value_name = "ARTEFACT",
             .help = "interaction trajectory; default: the clip's newest fit"},
@@ -168,8 +224,14 @@ Verb SynthInteractionVerb() {
           "interval\n"
           "that the fit leaves open; by name: as given), is marked, and the replay is\n"
           "made twice more with it halved and doubled: 'if_assumed_otherwise' says what hangs on "
-          "it.",
+          "it.\n"
+          "With --on the prop is free: what became of it (held, slipped, dropped, jammed, lost) "
+          "is\n"
+          "said of the time in which the script holds it.",
       .run = [](Context& context) -> Outcome {
+        if (context.arguments.Has("--on")) return RunGrip(context);
+        if (context.arguments.Has("--mass"))
+          return Outcome::Usage("--mass is of a free prop: only with --on");
         const Result<Step> step = StepOf(context.arguments);
         if (!step) return Outcome::Usage(step.error().message);
         HANDHOLD_ASSIGN(const auto library,

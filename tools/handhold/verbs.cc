@@ -102,6 +102,7 @@ Program HandholdProgram() {
               FitPoseVerb(),
               FitContactVerb(),
               FitComplianceVerb(),
+              SynthReferenceVerb(),
               SynthInteractionVerb(),
               ShowVerb(),
               ViewVerb(),

@@ -26,6 +26,7 @@ Verb FitSkeletonVerb();       // fit_skeleton.cc
 Verb FitPoseVerb();           // fit_pose.cc
 Verb FitContactVerb();        // fit_contact.cc
 Verb FitComplianceVerb();     // fit_compliance.cc
+Verb SynthReferenceVerb();    // synth_reference.cc
 Verb SynthInteractionVerb();  // synth_interaction.cc
 Verb ArtefactListVerb();      // artefact.cc
 Verb ArtefactShowVerb();      // artefact.cc

@@ -283,6 +283,13 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice&
   return found;
 }
 
+Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice& choice,
+                                   std::vector<std::string>* chosen) {
+  if (!choice.marker_map.empty()) return SkeletonByMap(context, choice, chosen);
+  if (!choice.key.empty()) return SkeletonByKey(context, choice);
+  return Error{ErrorCode::kInvalid, "no hand is named: --skeleton"};
+}
+
 Result<FoundSkeleton> FindTemplate(const StepContext& context, const HandChoice& choice,
                                    const FoundClip& clip, std::vector<std::string>* chosen) {
   if (!choice.marker_map.empty()) return SkeletonByMap(context, choice, chosen);
@@ -353,6 +360,13 @@ Result<FoundProp> LoadPropArtefact(const store::Library& library, const std::str
   const std::string source = library.ArtefactPath(hash);
   HANDHOLD_ASSIGN(model::Prop prop, model::PropFromJson(json, source));
   return FoundProp{std::move(prop), hash};
+}
+
+Result<FoundProp> KeepProp(const StepContext& context, const model::Prop& prop) {
+  FoundProp found;
+  found.prop = prop;
+  HANDHOLD_ASSIGN(found.hash, Import(context, "prop", model::PropToJson(prop), prop.name));
+  return found;
 }
 
 Result<FoundProp> FindProp(const StepContext& context, const std::string& key,

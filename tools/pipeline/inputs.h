@@ -88,6 +88,9 @@ struct HandChoice : HandVariant {
 /// else to another clip of its subject, told in `chosen`.
 Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice& choice,
                                    const FoundClip& clip, std::vector<std::string>* chosen);
+/// The same where no clip is meant: kInvalid without key and map.
+Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice& choice,
+                                   std::vector<std::string>* chosen);
 /// A hand to begin from: as above by key or map; empty: the hand of ours, right or left, in the
 /// marker set whose markers the clip has, told in `chosen`.
 Result<FoundSkeleton> FindTemplate(const StepContext& context, const HandChoice& choice,
@@ -113,6 +116,8 @@ struct FoundProp {
 /// .ply; `metres_per_unit` scales it), or by artefact hash. kNotFound names near ones.
 Result<FoundProp> FindProp(const StepContext& context, const std::string& key,
                            double metres_per_unit, std::vector<std::string>* chosen);
+/// A prop that was made here, kept as an artefact like one from a file.
+Result<FoundProp> KeepProp(const StepContext& context, const model::Prop& prop);
 Result<FoundProp> LoadPropArtefact(const store::Library& library, const std::string& hash);
 
 /// "1f0c2a9b": what people are shown of a hash.

@@ -1,0 +1,96 @@
+#include "tools/handhold/steps.h"
+#include "tools/handhold/verbs.h"
+#include "tools/pipeline/synth_grip.h"
+
+#include "database/store/artefact_file.h"
+
+namespace handhold::cli {
+namespace {
+
+Result<Issues> Print(Printer& out, const std::string& path) {
+  HANDHOLD_ASSIGN(const auto trajectory, store::Load<artefact::InteractionTrajectory>(path));
+  out.PrintRecord("reference", {{{.name = "hand"}, trajectory.hand},
+                                {{.name = "frames"}, static_cast<int64_t>(trajectory.times.size())},
+                                {{.name = "length_s", .decimals = 2},
+                                 (trajectory.times.back() - trajectory.times.front()).seconds()},
+                                {{.name = "planted_compliances"},
+                                 static_cast<int64_t>(trajectory.assumed.size())}});
+  return trajectory.summary.issues;
+}
+
+Option Metres(const char* name, const char* help, double least, double most) {
+  return {.name = name,
+          .value_name = "M",
+          .help = help,
+          .kind = ValueKind::kNumber,
+          .range = {.least = least, .most = most, .unit = " m"}};
+}
+
+}  // namespace
+
+Verb SynthReferenceVerb() {
+  return {
+      .noun = "synth",
+      .name = "reference",
+      .summary = "script a hand that grasps a prop: fingertips, joint angles, planted compliances",
+      .examples = {"handhold synth reference pinch --prop box_3x5x7 --library lab",
+                   "handhold synth reference pinch --prop box_3x5x7 --depth 0.006 --lift 0.05"},
+      .positionals = {{.name = "PROGRAM",
+                       .help = "pinch: thumb against index and middle finger, from above",
+                       .kind = ValueKind::kChoice,
+                       .choices = {"pinch"}}},
+      .options = {LibraryOption(),
+                  {.name = "--prop",
+                   .value_name = "PROP",
+                   .help =
+                       "a prop of ours, a .json prop, a .stl, .obj or .ply mesh, or an artefact",
+                   .required = true},
+                  {.name = "--prop-pose",
+                   .value_name = "POSE",
+                   .help = "\"x y z [qw qx qy qz]\", metres; default: standing at z = 0"},
+                  MeshUnitOption(),
+                  {.name = "--skeleton",
+                   .value_name = "HAND",
+                   .help = "a hand of ours with a free root, a .json file or an artefact",
+                   .fallback = "hand27"},
+                  {.name = "--scale",
+                   .value_name = "FACTOR",
+                   .help = "size of the hand",
+                   .kind = ValueKind::kNumber,
+                   .fallback = "1",
+                   .range = {.least = 0.1, .most = 10}},
+                  Metres("--above", "above the prop's middle; default: 0.35 of its height", -1, 1),
+                  Metres("--depth", "closed fingertips inside each face; default: 0.012", 0, 0.1),
+                  Metres("--clearance", "open fingertips off each face; default: 0.018", 0, 0.2),
+                  Metres("--lift", "how high; default: 0.1", -1, 1),
+                  {.name = "--hold",
+                   .value_name = "TIME",
+                   .help = "between lifting and putting down; default: 2s",
+                   .kind = ValueKind::kDuration,
+                   .range = {.least = 0.01, .most = 600, .unit = " s"}}},
+      .writes = true,
+      .handles_interrupt = true,
+      .details =
+          "Every compliance is planted, none fitted. Play it with\n"
+          "'handhold synth interaction ARTEFACT --on table'.",
+      .run = [](Context& context) -> Outcome {
+        const Arguments& given = context.arguments;
+        pipeline::SynthReferenceStep step;
+        step.hand.key = given.Text("--skeleton");
+        step.hand.scale = given.Number("--scale");
+        step.prop = given.Text("--prop");
+        step.metres_per_unit = MetresPerUnit(given);
+        const auto pose = PoseOption(given, "--prop-pose");
+        if (!pose) return Outcome::Usage(pose.error().message);
+        step.X_WProp = *pose;
+        if (given.Has("--above")) step.above_middle_m = given.Number("--above");
+        if (given.Has("--depth")) step.options.depth_m = given.Number("--depth");
+        if (given.Has("--clearance")) step.options.clearance_m = given.Number("--clearance");
+        if (given.Has("--lift")) step.options.lift_m = given.Number("--lift");
+        if (given.Has("--hold")) step.options.hold_s = given.Time("--hold").seconds();
+        return RunAndPrint(context, {"scripting", "trajectory",
+                                     [&](const auto& where) { return step.Run(where); }, Print});
+      }};
+}
+
+}  // namespace handhold::cli
