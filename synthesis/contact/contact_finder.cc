@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <tuple>
 
 #include "database/base/check.h"
@@ -46,25 +47,50 @@ const geometry::MeshTree* MeshOf(const Shape& shape) {
   return nullptr;
 }
 
-/// At most kMostCorners vertices, each the farthest from those before it.
-std::vector<Vec3> SpreadVertices(const geometry::Mesh& mesh) {
-  const auto& v = mesh.vertices;
-  if (v.size() <= kMostCorners) return {v.begin(), v.end()};
-  std::vector<Vec3> out;
-  std::vector<double> nearest(v.size(), std::numeric_limits<double>::infinity());
-  size_t next = 0;
-  for (size_t i = 1; i < v.size(); ++i) {
-    if (v[i].squaredNorm() > v[next].squaredNorm()) next = i;
-  }
-  while (out.size() < kMostCorners) {
-    out.push_back(v[next]);
+/// Of `points` as many as make `out` kMostCorners, each the farthest from all before it.
+void Spread(std::span<const Vec3> points, std::vector<Vec3>* out) {
+  std::vector<double> nearest(points.size(), std::numeric_limits<double>::infinity());
+  const auto farthest_from = [&](const Vec3& taken) {
     size_t farthest = 0;
-    for (size_t i = 0; i < v.size(); ++i) {
-      nearest[i] = std::min(nearest[i], (v[i] - out.back()).squaredNorm());
+    for (size_t i = 0; i < points.size(); ++i) {
+      nearest[i] = std::min(nearest[i], (points[i] - taken).squaredNorm());
       if (nearest[i] > nearest[farthest]) farthest = i;
     }
-    next = farthest;
+    return farthest;
+  };
+  size_t next = 0;
+  for (size_t i = 1; i < points.size(); ++i) {
+    if (points[i].squaredNorm() > points[next].squaredNorm()) next = i;
   }
+  for (const Vec3& taken : *out) next = farthest_from(taken);
+  while (out->size() < kMostCorners && nearest[next] > 0) {
+    out->push_back(points[next]);
+    next = farthest_from(out->back());
+  }
+}
+
+/// Points of the surface by which a mesh meets what is not round: its vertices; of many, spread
+/// ones; where they are few, also points along its edges and over its faces, or a long box would
+/// lie on nothing that its corners are not above.
+std::vector<Vec3> SurfacePoints(const geometry::Mesh& mesh) {
+  std::vector<Vec3> out;
+  if (mesh.vertices.size() > kMostCorners) {
+    Spread(mesh.vertices, &out);
+    return out;
+  }
+  out.assign(mesh.vertices.begin(), mesh.vertices.end());
+  // Of an edge. A prime, so that round sizes seldom put a point just on the other's border, where
+  // its side is as near as its face.
+  constexpr int kParts = 13;
+  std::vector<Vec3> between;
+  for (const auto& t : mesh.triangles) {
+    const Vec3 &a = mesh.vertices[t[0]], &b = mesh.vertices[t[1]], &c = mesh.vertices[t[2]];
+    for (int i = 0; i <= kParts; ++i) {
+      for (int j = 0; i + j <= kParts; ++j)
+        between.push_back((i * a + j * b + (kParts - i - j) * c) / kParts);
+    }
+  }
+  Spread(between, &out);
   return out;
 }
 
@@ -83,7 +109,7 @@ std::vector<Vec3> CornersOf(const Shape& shape) {
                            (i & 1 ? 0.5 : -0.5) * cylinder->length_m);
     }
   } else if (const geometry::MeshTree* tree = MeshOf(shape)) {
-    corners = SpreadVertices(tree->mesh());
+    corners = SurfacePoints(tree->mesh());
   }
   return corners;
 }

@@ -102,6 +102,56 @@ TEST(ContactProblem, APlankLiesAcrossTwoBlocks) {
   }
 }
 
+/// A box as a mesh of twelve triangles.
+geometry::Shape MeshBox(const Vec3& size) {
+  geometry::Mesh mesh;
+  for (int i = 0; i < 8; ++i) {
+    mesh.vertices.push_back(
+        0.5 * size.cwiseProduct(Vec3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)));
+  }
+  const std::uint32_t quads[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
+                                     {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
+  for (const auto& q : quads) {
+    mesh.triangles.push_back({q[0], q[1], q[2]});
+    mesh.triangles.push_back({q[0], q[2], q[3]});
+  }
+  return geometry::MakeTriangleMesh(mesh).value();
+}
+
+// Meshes of few vertices lie on what no corner of theirs is above, and carry one another.
+TEST(ContactProblem, MeshesOfFewTrianglesBridgeAndStack) {
+  const Vec3 plank_size(0.3, 0.02, 0.01);
+  for (const double gap : {0.03, 0.1}) {
+    ContactScene scene;
+    FreeBody& plank =
+        scene.AddBody(BlockBody(0.05, plank_size, Vec3(0, 0, 0.005)), MeshBox(plank_size));
+    for (const double side : {-1.0, 1.0}) {
+      scene.AddFixed(geometry::Box{Vec3(0.05, 0.1, 0.05)},
+                     RigidTransform::Translation(Vec3(side * (gap / 2 + 0.025), 0, -0.025)));
+    }
+    for (int k = 0; k < 250; ++k) scene.Step();
+    EXPECT_EQ(scene.counts.nobody, 0);
+    EXPECT_GE(scene.contacts.size(), 6u);
+    EXPECT_NEAR(plank.X_WB().p.z(), 0.005, 5e-5) << gap;
+    EXPECT_LE(plank.X_WB().p.head<2>().norm(), 1e-4) << gap;
+    EXPECT_LE(plank.state().V_B.norm(), 1e-3) << gap;
+  }
+  const Vec3 size(0.03, 0.05, 0.07);
+  for (int which = 1; which < 4; ++which) {  // the high one, the low one, both
+    const geometry::Shape box = geometry::Box{size}, mesh = MeshBox(size);
+    ContactScene scene;
+    scene.AddBody(BlockBody(0.06, size, Vec3(0, 0, 0.035)), which & 2 ? mesh : box);
+    FreeBody& high =
+        scene.AddBody(BlockBody(0.03, size, Vec3(0.003, 0.002, 0.105)), which & 1 ? mesh : box);
+    scene.AddTable();
+    for (int k = 0; k < 1500; ++k) scene.Step();
+    EXPECT_EQ(scene.counts.nobody, 0);
+    EXPECT_NEAR(high.X_WB().p.z(), 0.10494, 5e-5) << which;
+    EXPECT_LE((high.X_WB().p - Vec3(0.003, 0.002, 0.105)).head<2>().norm(), 1e-3) << which;
+    EXPECT_LE(high.state().V_B.norm(), 1e-3) << which;
+  }
+}
+
 // Lemke cut off after one pivot: Gauss-Seidel takes over, says so, and the box stands as it does by
 // Lemke.
 TEST(ContactProblem, WhereLemkeFailsGaussSeidelSolves) {
