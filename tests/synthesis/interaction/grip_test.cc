@@ -46,8 +46,9 @@ PinchOptions Program(double depth_m, double hold_s = 1.0) {
   return o;
 }
 
-Result<Motion> Lift(const PinchOptions& program, double mass_kg) {
-  HANDHOLD_ASSIGN(const auto reference, PinchReference(Hand(), Place(), program));
+Result<Motion> Lift(const PinchOptions& program, double mass_kg,
+                    const model::Skeleton& hand = Hand(), bool limits = false) {
+  HANDHOLD_ASSIGN(const auto reference, PinchReference(hand, Place(), program));
   model::Prop table;
   table.name = "table";
   table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0.3, 0, -0.02)),
@@ -59,10 +60,11 @@ Result<Motion> Lift(const PinchOptions& program, double mass_kg) {
   options.form = ReplayForm::kDamped;
   options.margin_m = 4e-3;
   options.step.root_compliance_m_per_N = 0.0;  // the free root yields by its own
-  HANDHOLD_ASSIGN(Motion motion, ReplayInteraction(Hand(), reference, scene, options));
+  options.step.limits = limits;
+  HANDHOLD_ASSIGN(Motion motion, ReplayInteraction(hand, reference, scene, options));
   VerdictOptions judge;
   judge.hold = PinchHold(program);
-  HANDHOLD_ASSIGN(motion.verdict, JudgeHold(Hand(), motion, judge));
+  HANDHOLD_ASSIGN(motion.verdict, JudgeHold(hand, motion, judge));
   return motion;
 }
 
@@ -147,6 +149,40 @@ TEST(Grip, ForcesOnTheBoxAreItsMassTimesItsAcceleration) {
   EXPECT_GT(largest_N, 0.1);
   EXPECT_LT(worst_N, 1e-6);
   RecordProperty("worst_N", std::to_string(worst_N));
+}
+
+TEST(Grip, AJointLimitHoldsAPressedFingertip) {
+  // The press bends the index finger's last joint backwards; a limit halfway there holds it.
+  const PinchOptions program = Program(0.012, 0.2);
+  const auto reference = PinchReference(Hand(), Place(), program);
+  const auto freely = Lift(program, 0.012);
+  ASSERT_TRUE(reference && freely);
+  const int body = Hand().FindBody("index.dst"), row = Hand().q_index(body);
+  const double asked_rad = reference->q_reference.row(row).minCoeff();
+  const double pressed_rad = freely->hands[0].q.row(row).minCoeff();
+  ASSERT_LT(pressed_rad, asked_rad - 0.005);
+  const double limit_rad = 0.5 * (asked_rad + pressed_rad);
+  model::SkeletonDraft draft = Hand().draft();
+  draft.bodies[static_cast<size_t>(body - 1)].joint.lower_rad[0] = limit_rad;
+  const auto stiff = model::Skeleton::Build(std::move(draft));
+  ASSERT_TRUE(stiff);
+  const auto limited = Lift(program, 0.012, *stiff, true);
+  ASSERT_TRUE(limited) << limited.error().message;
+  EXPECT_GT(limited->hands[0].q.row(row).minCoeff(), limit_rad - 1.7e-5);  // 0.001 degrees
+  EXPECT_LT(limited->hands[0].q.row(row).minCoeff(), limit_rad + 1e-3);    // and it is reached
+  EXPECT_EQ(limited->verdict.kind, Verdict::Kind::kHeld) << limited->verdict.cause;
+  EXPECT_EQ(UnsolvedSteps(*limited), 0);
+}
+
+TEST(Grip, SmallerAndLargerHandsLiftTheBoxToo) {
+  for (const double scale : {0.9, 1.1}) {
+    const auto hand = model::ScaledUniformly(Hand(), scale);
+    ASSERT_TRUE(hand);
+    const auto motion = Lift(Program(0.012, 0.4), 0.012, *hand);
+    ASSERT_TRUE(motion) << scale << motion.error().message;
+    EXPECT_EQ(motion->verdict.kind, Verdict::Kind::kHeld) << scale << motion->verdict.cause;
+    EXPECT_EQ(UnsolvedSteps(*motion), 0) << scale;
+  }
 }
 
 TEST(Grip, TheSameLiftHasTheSameBits) {
