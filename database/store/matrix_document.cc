@@ -41,7 +41,9 @@ Status DecodeBlocks(ByteReader& in, Eigen::MatrixXd& matrix) {
   const std::vector<double> quanta(rows, 0.0);
   std::vector<int> wanted(rows);
   std::iota(wanted.begin(), wanted.end(), 0);
-  std::vector<double> values(rows * kBlock);
+  // A column of a million rows is one column: it must not ask for a block of them.
+  std::vector<double> values(rows *
+                             static_cast<size_t>(std::min<Eigen::Index>(kBlock, matrix.cols())));
   for (Eigen::Index at = 0; at < matrix.cols() && rows > 0; at += kBlock) {
     const Eigen::Index n = std::min<Eigen::Index>(kBlock, matrix.cols() - at);
     const uint64_t size = in.Varint();
@@ -63,7 +65,8 @@ Status DecodeBlocks(ByteReader& in, Eigen::MatrixXd& matrix) {
 Status DecodeMatrix(std::span<const uint8_t> bytes, Eigen::MatrixXd& matrix) {
   ByteReader in(bytes);
   const uint64_t rows = in.Varint(), cols = in.Varint();
-  if (!in.ok() || rows > (1u << 20) || cols > (1u << 28) || rows * cols > kMostValues)
+  if (!in.ok() || rows > kMostValues || cols > kMostValues ||
+      (cols > 0 && rows > kMostValues / cols))
     return Damaged();
   matrix.resize(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(cols));
   return DecodeBlocks(in, matrix);

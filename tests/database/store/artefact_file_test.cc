@@ -275,6 +275,21 @@ TEST(ArtefactFile, OneThatIsDamagedOrGoneSaysWhatMakesItAgain) {
   EXPECT_EQ(MadeAgainBy("fit.contact", "Ana's take"), "`handhold fit contact 'Ana'\\''s take'`");
 }
 
+// An hour of 500 Hz is one column of 1.8 million rows; reading it asks for what it holds, not for a
+// block of such columns (60 GB).
+TEST(ArtefactFile, LongColumnsComeBack) {
+  const TempDir dir;
+  artefact::Motion m;
+  m.provenance = SomeProvenance("synth.interaction");
+  m.times = Times(1'800'000);
+  m.series.push_back({"equilibrium_residual", "rad", Eigen::VectorXd::Zero(1'800'000)});
+  m.series[0].values[1'700'000] = 0.25;
+  const auto back = Load<artefact::Motion>(dir / (SaveArtefact(dir.path(), m).value() + ".art"));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->series[0].values[1'700'000], 0.25);
+  EXPECT_EQ(back->series[0].values.sum(), 0.25);
+}
+
 TEST(ArtefactFile, TheSameFourAreTheSameArtefact) {
   const TempDir dir;
   const artefact::Provenance p = SomeProvenance("fit.skeleton");
