@@ -170,6 +170,9 @@ void AddCriterion(Filling* f, std::string number, std::string what, double value
 Result<ReportData> FillReport(const ReportSources& given, const ReportOptions& options) {
   HANDHOLD_TRY(CheckSources(given));
   ReportSources sources = given;
+  if (given.contact != nullptr) {
+    HANDHOLD_ASSIGN(sources.contact_frames, artefact::LaidOut(*given.contact));
+  }
   if (sources.fits.empty() && sources.trajectory) sources.fits = sources.trajectory->fits;
   ReportData data;
   data.tool = options.tool;

@@ -32,7 +32,7 @@ struct ReportSources {
                                               ///< to
   const artefact::PoseTrack* pose = nullptr;
   const artefact::ContactTrack* contact = nullptr;
-  artefact::ContactFrames contact_frames;  ///< of `contact`
+  artefact::ContactFrames contact_frames;  ///< of `contact`: laid out by FillReport
   /// Every estimator's fits; those of the trajectory when it is given and this is empty.
   std::vector<artefact::ComplianceFit> fits;
   const artefact::InteractionTrajectory* trajectory = nullptr;

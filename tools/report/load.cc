@@ -78,7 +78,6 @@ class Loader {
     }
     if (!contact.empty()) {
       HANDHOLD_ASSIGN(auto value, store::Load<artefact::ContactTrack>(Path(contact)));
-      HANDHOLD_ASSIGN(out_.contact_frames, artefact::LaidOut(value));
       out_.contact = std::make_unique<artefact::ContactTrack>(std::move(value));
       HANDHOLD_TRY(Step(contact));
     }
@@ -209,7 +208,6 @@ Result<std::vector<ReportSources::Answer>> AskForHardStrokes(const store::Librar
 ReportSources LoadedReport::sources() const {
   ReportSources s;
   s.clip = clip.get(), s.skeleton = skeleton.get(), s.pose = pose.get(), s.contact = contact.get();
-  s.contact_frames = contact_frames;
   s.trajectory = trajectory.get(), s.surface = surface.get(), s.X_WSurface = X_WSurface;
   s.truth = truth.get(), s.truth_name = truth_directory;
   s.answers = answers;

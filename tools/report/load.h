@@ -30,7 +30,6 @@ class LoadedReport {
   std::unique_ptr<model::Skeleton> skeleton;
   std::unique_ptr<artefact::PoseTrack> pose;
   std::unique_ptr<artefact::ContactTrack> contact;
-  artefact::ContactFrames contact_frames;  ///< of `contact`
   std::unique_ptr<artefact::InteractionTrajectory> trajectory;
   std::unique_ptr<model::Prop> surface;
   geometry::RigidTransform X_WSurface;  ///< where the surface stood in the capture
