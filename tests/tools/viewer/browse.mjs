@@ -1,7 +1,7 @@
 // Drives Debian's Chromium over pages and tells what it saw, as JSON: browse.mjs NODE_MODULES STEPS.json
 //
-// STEPS: {"url", "width", "height", "touch", "script"}; the script is the body of an async function in the page, called
-// with the player; what it returns is in the answer, with every console error, page error and request.
+// STEPS: {"url", "width", "height", "touch", "script"}; "before" runs ahead of the page's own script; the script is
+// the body of an async function in the page, called with the player; what it returns is in the answer, with every console error, page error and request.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -25,6 +25,7 @@ for (const step of JSON.parse(readFileSync(steps, "utf8"))) {
   page.on("request", (request) => { if (!/^(data|blob):/.test(request.url())) answer.requests.push(request.url()); });
   const downloads = [];
   page.on("download", (download) => downloads.push(download.suggestedFilename()));
+  if (step.before) await page.addInitScript(step.before);
   await page.goto(step.url);
   await page.waitForFunction(() => window.handhold?.ready || document.querySelector(".failure"), null, { timeout: 30_000 });
   try {

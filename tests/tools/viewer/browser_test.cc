@@ -171,8 +171,26 @@ TEST_F(BrowserTest, PlaysWhatCppMade) {
       "document.querySelector('canvas').clientHeight };");
   phone.Set("width", 390).Set("height", 800).Set("touch", true);
   steps.Push(std::move(phone));
+  // 7: the keyboard alone: what has the focus answers for itself, the camera's list follows, side
+  // by side and back keeps the look, a frame is one of the motion, and without a hand markers are
+  // home.
+  steps.Push(Step(R"(
+    const press = (key, at = window) => at.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    const summary = document.querySelector(".menu > summary");
+    const own = press("Enter", summary) && press(" ", summary) && !player.clock.playing && !press(" ") && player.clock.playing;
+    player.clock.pause(); press("v");
+    const open = document.querySelector(".menu").open;
+    press("3"); const list = player.camera.value;
+    const before = player.view.place; press("b"); const side = player.view.side; press("b");
+    const drift = Math.max(...before.map((x, i) => Math.abs(x - player.view.place[i])));
+    press("ArrowUp"); const up = player.view.place[2] - before[2], free = player.camera.value;
+    player.clock.seek(0.51); press("ArrowRight"); const next = player.clock.t;
+    player.clock.seek(0.51); press("ArrowLeft"); const last = player.clock.t;
+    for (const motion of player.scene.motions) for (const thing of motion.things) thing.role = "sensor";
+    player.frameHome();
+    return { own, open, list, side, drift, up, free, next, last, home: [...player.view.home.min.toArray(), ...player.view.home.max.toArray()] };)"));
   const Json answers = Browse(steps);
-  ASSERT_EQ(answers.elements().size(), 7u);
+  ASSERT_EQ(answers.elements().size(), 8u);
   for (const Json& answer : answers.elements()) {
     EXPECT_THAT(answer.Find("errors")->elements(), IsEmpty())
         << *text::WriteJson(*answer.Find("errors"));
@@ -228,10 +246,25 @@ TEST_F(BrowserTest, PlaysWhatCppMade) {
   EXPECT_EQ(number(value(4), "labels"), 2) << "two views, side by side";
   const std::string hash = *value(4).Find("hash")->string();
   ASSERT_THAT(hash, HasSubstr("t=1.2300"));
+  EXPECT_EQ(hash.find("loop="), std::string::npos) << "the whole is no loop that was chosen";
   Json again = Json::Array();
   again.Push(Step("await wait(300); return player.place();", hash));
+  // Without WebGL: a page that says so, with its plots and its bar.
+  Json bare = Step(R"(
+    player.clock.seek(1.0); player.draw();
+    return { said: document.querySelectorAll(".nopicture").length, failures: [...document.querySelectorAll(".failure")].filter((e) => e.textContent).length,
+      plots: player.plots.count, renderer: player.view.rendererName() };)");
+  bare.Set("before", R"(
+    const get = HTMLCanvasElement.prototype.getContext;
+    HTMLCanvasElement.prototype.getContext = function (kind, ...rest) { return /webgl/.test(kind) ? null : get.call(this, kind, ...rest); };)");
+  again.Push(std::move(bare));
   const Json restored = Browse(again);
-  ASSERT_EQ(restored.elements().size(), 1u);
+  ASSERT_EQ(restored.elements().size(), 2u);
+  const Json& plain = *restored.elements()[1].Find("value");
+  EXPECT_EQ(number(plain, "said"), 1);
+  EXPECT_EQ(number(plain, "failures"), 0);
+  EXPECT_EQ(number(plain, "plots"), 2);
+  EXPECT_EQ(*plain.Find("renderer")->string(), "none");
   const Json& there = *restored.elements()[0].Find("value");
   const Json& here = *value(4).Find("place");
   EXPECT_NEAR(number(there, "t"), 1.23, 1e-9);
@@ -250,6 +283,19 @@ TEST_F(BrowserTest, PlaysWhatCppMade) {
   EXPECT_GT(number(value(5), "colours"), 20) << "something is drawn";
   EXPECT_LE(number(value(6), "wide"), 390) << "a phone need not scroll sideways";
   EXPECT_GT(number(value(6), "canvas"), 250);
+
+  EXPECT_TRUE(*value(7).Find("own")->boolean());
+  EXPECT_TRUE(*value(7).Find("open")->boolean());
+  EXPECT_EQ(*value(7).Find("list")->string(), "left");
+  EXPECT_TRUE(*value(7).Find("side")->boolean());
+  EXPECT_LT(number(value(7), "drift"), 1e-9);
+  EXPECT_GT(number(value(7), "up"), 0.01);
+  EXPECT_EQ(*value(7).Find("free")->string(), "");
+  EXPECT_NEAR(number(value(7), "next"), 0.52, 1e-6);
+  EXPECT_NEAR(number(value(7), "last"), 0.50, 1e-6);
+  const double marker[] = {0.05, 0.0, 0.1};  // the one that is seen
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_NEAR(*value(7).Find("home")->elements()[i].number(), marker[i % 3], 1e-5);
 }
 
 }  // namespace

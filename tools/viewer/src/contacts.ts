@@ -59,9 +59,10 @@ export class ContactMarks {
     this.shafts = instances(new CylinderGeometry(kShaft_m, kShaft_m, 1, 10).translate(0, 0.5, 0), red);
     this.heads = instances(new ConeGeometry(kHead_m, kHeadLength_m, 14).translate(0, -kHeadLength_m / 2, 0), red);
     this.cones = instances(openCone(), new MeshBasicMaterial(
-      { color: "#f59f00", transparent: true, opacity: 0.22, side: DoubleSide, depthWrite: false }));
+      { color: "#e67700", transparent: true, opacity: 0.4, side: DoubleSide, depthWrite: false, depthTest: false }));
     this.points = instances(new SphereGeometry(kPoint_m, 12, 8), new MeshBasicMaterial({ color: kStick, depthTest: false }));
     this.slipping = instances(new SphereGeometry(kPoint_m * 1.3, 12, 8), new MeshBasicMaterial({ color: kSlip, depthTest: false }));
+    this.cones.renderOrder = 1;
     this.shafts.renderOrder = this.heads.renderOrder = 2;
     this.points.renderOrder = this.slipping.renderOrder = 3;
     this.cones.visible = false;

@@ -30,6 +30,11 @@ export function listen(table: Key[], within?: HTMLElement): void {
       if (event.key === "Escape") target.blur();
       return;
     }
+    // What has the focus answers for itself: a button is pressed, a link followed, a dialog closed.
+    if (target instanceof Element) {
+      if (/^(Enter| )$/.test(event.key) && target.closest("button, a, summary, dialog")) return;
+      if (event.key === "Escape" && target.closest("dialog")) return;
+    }
     if (within && !within.matches(":hover") && !within.contains(document.activeElement)) return;
     const key = by.get(keyName(event));
     if (!key || event.altKey) return;

@@ -1,7 +1,8 @@
 /** The address says what is seen: time, camera, selection and the rest, behind '#'. */
 
 export interface Place {
-  t?: number; from?: number; to?: number; speed?: number;
+  t?: number; speed?: number;
+  from?: number; to?: number; // the loop, when it is not the whole
   camera?: number[]; // eye x y z, target x y z
   selected?: string;
   side?: boolean; // motions side by side

@@ -6,12 +6,19 @@ import { clear, download, h, shown } from "./dom";
 import { helpPage, listen, type Key } from "./keys";
 import { read, write, type Place } from "./link";
 import { Plots } from "./plots";
-import { checkScene, decodeTimes, type Scene } from "./scene";
+import { checkScene, decodeTimes, indexAt, type Scene } from "./scene";
 import { makeGeometries, Stage } from "./stage";
 import { Timeline } from "./timeline";
-import { kPresets, View } from "./view";
+import { kPresets, View, type Preset } from "./view";
 
 const kForceScales = [0.002, 0.005, 0.01, 0.02, 0.05]; // m per N
+
+/** Which times one frame of the first motion is counted in: its hand's, else its markers', else of whatever moves. */
+function ownTime(scene: Scene): number {
+  const motion = scene.motions[0];
+  const move = (role?: string) => motion?.nodes.find((n) => n.move && (!role || motion.things[n.thing].role === role))?.move?.time;
+  return move("hand") ?? motion?.markers?.time ?? move() ?? motion?.contacts?.time ?? 0;
+}
 
 export class Player {
   readonly element: HTMLElement;
@@ -33,6 +40,11 @@ export class Player {
   private speedText = h("select", { title: "speed ( , and . )", change: () => this.clock.setSpeed(Number(this.speedText.value)) },
     ...kSpeeds.map((s) => h("option", { value: String(s) }, speedName(s))));
   private loopButton = h("button", { title: "loop (l)", click: () => this.clock.setLoop(!this.clock.loop) }, "⟳");
+  private camera = h("select", { title: "camera (1 to 7)", change: () => this.setCamera(this.camera.value as Preset) },
+    ...kPresets.map((p) => h("option", { value: p }, p)), h("option", { value: "", hidden: true }, "free"));
+  private menu = h("details", { class: "menu" }, h("summary", { title: "what is shown (v)" }, "☰"));
+  private presetPlace = ""; // where the camera that the list names stands
+  private frameTimes_s: Float64Array; // of the first motion: what one frame is
   private scaleText = h("span", { class: "scale" });
   private keys: Key[];
   private help: HTMLDialogElement;
@@ -47,6 +59,7 @@ export class Player {
     this.clock = new Clock(scene.begin_s, scene.end_s);
     this.stages = scene.motions.map((motion, i) => new Stage(motion, i, geometries, times));
     this.view = new View(this.stages);
+    this.frameTimes_s = times[ownTime(scene)] ?? new Float64Array();
     this.plots = new Plots(scene, times, this.clock);
     this.timeline = new Timeline(this.clock, scene.events);
     this.keys = this.makeKeys();
@@ -56,7 +69,7 @@ export class Player {
     this.view.onSelect = (name) => this.select(name);
     this.plots.onChange = () => this.remember();
     this.clock.onChange(() => { this.view.dirty = true; this.showClock(); this.remember(); });
-    this.view.controls.addEventListener("end", () => this.remember());
+    this.view.controls.addEventListener("end", () => this.moved());
     window.addEventListener("hashchange", () => this.restore());
     for (const plot of scene.plots ?? []) this.plots.add(plot);
     this.setGhosts();
@@ -65,7 +78,8 @@ export class Player {
   /** After the element is in the page: cameras need its size. */
   start(): void {
     this.frameHome();
-    this.view.preset("oblique");
+    this.setCamera("oblique");
+    clearTimeout(this.linkTimer); // nothing was chosen yet
     this.restore();
     this.showClock();
     const loop = (now: number) => { this.step(now); requestAnimationFrame(loop); };
@@ -90,7 +104,8 @@ export class Player {
   }
 
   private frameHome(): void {
-    const box = new Box3(), all = new Box3(), one = new Box3();
+    const box = new Box3(), all = new Box3(), one = new Box3(), cloud = new Box3();
+    let hand = false;
     for (let k = 0; k <= 10; ++k) {
       const t = this.scene.begin_s + ((this.scene.end_s - this.scene.begin_s) * k) / 10;
       for (const stage of this.stages) {
@@ -101,20 +116,23 @@ export class Player {
           for (const child of stage.nodes[i].children) {
             if (!("isMesh" in child)) continue;
             one.setFromObject(child);
+            if (!Number.isFinite(one.min.x)) continue; // a frame that is missing
             all.union(one);
-            // A plate or a table is where things happen, not what is looked at.
-            if (stage.motion.things[node.thing].role !== "lab" && one.getSize(new Vector3()).length() < 0.35) box.union(one);
+            const role = stage.motion.things[node.thing].role;
+            hand ||= role === "hand";
+            // A plate or a table is where things happen, not what is looked at; nor are a sensor's axes.
+            if (role !== "lab" && role !== "sensor" && one.getSize(new Vector3()).length() < 0.35) box.union(one);
           }
         }
         if (stage.markers) {
-          stage.markers.mesh.computeBoundingBox();
-          const cloud = stage.markers.mesh.boundingBox!;
-          if (!cloud.isEmpty() && cloud.getSize(new Vector3()).length() < 3 && stage.motion.nodes.length === 0) box.union(cloud);
+          stage.markers.box(one.makeEmpty());
+          if (one.getSize(new Vector3()).length() < 3) cloud.union(one);
         }
       }
     }
+    if (!hand) box.union(cloud); // the markers are all there is to see of it
     if (box.isEmpty()) box.copy(all);
-    this.view.setHome(box, Math.min(all.isEmpty() ? box.min.z : all.min.z, box.min.z) - 0.001);
+    this.view.setHome(box, box.isEmpty() ? -0.1 : Math.min(all.min.z, box.min.z) - 0.001);
   }
 
   private setGhosts(): void {
@@ -138,10 +156,22 @@ export class Player {
     this.buildThings();
   }
   setSide(side: boolean): void {
+    const before = this.view.homeDistance;
     this.view.side = side && this.stages.length > 1;
+    this.view.zoom(this.view.homeDistance / before); // the same look, in panes of another width
     this.setGhosts();
     this.buildThings();
-    this.view.preset("oblique");
+    this.remember();
+  }
+  setCamera(preset: Preset): void {
+    this.view.preset(preset);
+    this.presetPlace = this.view.place.join();
+    this.camera.value = preset;
+    this.remember();
+  }
+  /** After the camera was moved by hand: the list says so. */
+  private moved(): void {
+    if (this.view.place.join() !== this.presetPlace) this.camera.value = "";
     this.remember();
   }
   select(name: string): void {
@@ -158,10 +188,13 @@ export class Player {
     if (next !== undefined) { this.clock.pause(); this.clock.seek(next); }
   }
   private frame(steps: number): void {
-    const first = this.scene.times[0];
-    const step = first && "step_s" in first ? first.step_s : (this.clock.end - this.clock.begin) / 1000;
+    const times = this.frameTimes_s, t = this.clock.t;
     this.clock.pause();
-    this.clock.seek(this.clock.t + steps * step);
+    if (times.length === 0) { this.clock.seek(t + (steps * (this.clock.end - this.clock.begin)) / 1000); return; }
+    let at = indexAt(times, t + 1e-9);
+    if (steps < 0 && !(Math.abs(times[at] - t) <= 1e-9)) ++at; // from between two frames, back to the first of them
+    const next = times[Math.min(times.length - 1, Math.max(0, at + steps))];
+    if ((next - t) * steps > 0) this.clock.seek(next);
   }
   private scaleForces(direction: 1 | -1): void {
     this.forceScale = Math.min(kForceScales.length - 1, Math.max(0, this.forceScale + direction));
@@ -199,20 +232,26 @@ export class Player {
       { keys: ["t"], what: "hand see-through", run: () => this.toggle("transparent") },
       { keys: ["b"], what: "motions side by side, or one over the other", run: () => this.setSide(!this.view.side) },
       { keys: ["#"], what: "floor: squares of 1 cm", run: () => { this.view.showGrid(!this.view.gridShown); } },
-      ...kPresets.map((preset, i) => ({ keys: [String(i + 1)], what: `camera: ${preset}`, run: () => { this.view.preset(preset); this.remember(); } })),
-      { keys: ["ArrowUp"], what: "turn left", run: () => this.view.turn(0.1) },
-      { keys: ["ArrowDown"], what: "turn right", run: () => this.view.turn(-0.1) },
+      ...kPresets.map((preset, i) => ({ keys: [String(i + 1)], what: `camera: ${preset}`, run: () => this.setCamera(preset) })),
+      { keys: ["ArrowUp"], what: "camera: up", run: () => { this.view.tilt(0.1); this.moved(); } },
+      { keys: ["ArrowDown"], what: "camera: down", run: () => { this.view.tilt(-0.1); this.moved(); } },
+      { keys: ["q"], what: "camera: around to the left", run: () => { this.view.turn(-0.1); this.moved(); } },
+      { keys: ["e"], what: "camera: around to the right", run: () => { this.view.turn(0.1); this.moved(); } },
+      { keys: ["Shift+ArrowUp", "i"], what: "camera: nearer", run: () => { this.view.zoom(1 / 1.1); this.moved(); } },
+      { keys: ["Shift+ArrowDown", "u"], what: "camera: farther", run: () => { this.view.zoom(1.1); this.moved(); } },
+      { keys: ["v"], what: "☰: what is shown", run: () => { this.menu.open = !this.menu.open; } },
       { keys: ["z"], what: "plots: enlarge to the loop", run: () => this.plots.show(c.from, c.to) },
       { keys: ["a"], what: "plots: show all", run: () => this.plots.showAll() },
       { keys: ["Enter"], what: "plot what is selected", run: () => { if (this.selected) this.plots.showPart(this.selected); } },
       { keys: ["Escape"], what: "select nothing", run: () => this.select("") },
       { keys: ["/"], what: "look for a channel", run: () => this.plots.search.focus() },
-      { keys: ["s"], what: "save the view as PNG", run: () => void this.savePng() },
+      { keys: ["s"], what: "save the view as PNG", run: () => this.save() },
       { keys: ["y"], what: "copy the link to what is seen", run: () => this.copyLink() },
       { keys: ["?", "h"], what: "these keys", run: () => (this.help.open ? this.help.close() : this.help.showModal()) },
     ];
   }
   async savePng(): Promise<void> { download(`${this.scene.title} ${this.clock.t.toFixed(3)} s.png`, await this.view.png()); }
+  private save(): void { this.savePng().catch((error: Error) => (this.status.textContent = error.message)); }
   private copyLink(): void {
     this.writeLink();
     const done = () => (this.status.textContent = "link copied");
@@ -222,9 +261,10 @@ export class Player {
 
   // ---- link ----
   place(): Place {
+    const whole = this.clock.from === this.clock.begin && this.clock.to === this.clock.end;
     return {
       t: this.clock.t, speed: this.clock.speed, camera: this.view.place, selected: this.selected, side: this.view.side,
-      from: this.clock.from, to: this.clock.to, hidden: [...this.hidden], plots: this.plots.names(),
+      ...(whole ? {} : { from: this.clock.from, to: this.clock.to }), hidden: [...this.hidden], plots: this.plots.names(),
     };
   }
   private writeLink(): void { history.replaceState(null, "", write(this.place())); }
@@ -235,17 +275,19 @@ export class Player {
     this.linkTimer = window.setTimeout(() => this.writeLink(), 250);
   }
   private restore(): void {
-    if (location.hash.length < 2) return;
+    if (!location.hash.includes("=")) return; // a report's chapter is no place
     this.restoring = true;
     const place = read(location.hash);
     if (place.speed !== undefined) this.clock.setSpeed(place.speed);
-    if (place.from !== undefined && place.to !== undefined) this.clock.setRange(place.from, place.to);
+    // A link has four decimals: an end that is as near as that is the end.
+    const edge = (x: number | undefined, end: number) => x === undefined || Math.abs(x - end) < 1e-4 ? end : x;
+    this.clock.setRange(edge(place.from, this.clock.begin), edge(place.to, this.clock.end));
     if (place.hidden) this.hidden = new Set(place.hidden);
     if (place.side !== this.view.side) this.setSide(place.side ?? false);
     if (place.t !== undefined) this.clock.seek(place.t);
     if (place.plots) this.plots.restore(place.plots);
     this.select(place.selected ?? "");
-    if (place.camera) this.view.place = place.camera;
+    if (place.camera) { this.view.place = place.camera; this.moved(); }
     this.setGhosts();
     this.buildThings();
     this.restoring = false;
@@ -282,16 +324,13 @@ export class Player {
   }
   private layout(compact: boolean): HTMLElement {
     this.buildThings();
-    const camera = h("select", { title: "camera (1 to 7)", change: (e: Event) => {
-      this.view.preset((e.target as HTMLSelectElement).value as any); this.remember(); } },
-      ...kPresets.map((p) => h("option", { value: p, selected: p === "oblique" }, p)));
-    const menu = h("details", { class: "menu" }, h("summary", { title: "what is shown" }, "☰"), this.things);
-    const bar = h("div", { class: "bar" }, this.playButton, this.clockText, this.speedText, this.loopButton, camera,
-      h("button", { title: "save the view as PNG (s)", click: () => void this.savePng() }, "PNG"),
+    this.menu.append(this.things);
+    const bar = h("div", { class: "bar" }, this.playButton, this.clockText, this.speedText, this.loopButton, this.camera,
+      h("button", { title: "save the view as PNG (s)", click: () => this.save() }, "PNG"),
       h("button", { title: "copy the link to what is seen (y)", click: () => this.copyLink() }, "link"),
       h("button", { title: "keys (?)", click: () => this.help.showModal() }, "?"), this.status);
     const legend = h("div", { class: "legend" }, this.scaleText);
-    this.view.element.append(menu, legend);
+    this.view.element.append(this.menu, legend);
     const head = compact ? null : h("header", {}, h("h1", {}, this.scene.title), h("p", {}, this.scene.subtitle ?? ""));
     return h("main", { class: compact ? "player compact" : "player" }, head,
       h("div", { class: "middle" }, this.view.element, this.plots.element), h("div", { class: "foot" }, this.timeline.element, bar));

@@ -1,7 +1,7 @@
 /** One motion as three.js objects: nodes that follow their tracks, markers, and what stands for each thing. */
 
 import {
-  BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, Group, InstancedMesh,
+  Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, Group, InstancedMesh,
   Matrix4, Mesh, MeshStandardMaterial, Object3D, Quaternion, SphereGeometry, Vector3,
 } from "three";
 import { between, decode, type Motion, type Quat, type Scene, type SceneNode, type Shape, type Track, type Vec } from "./scene";
@@ -87,6 +87,15 @@ class MarkerCloud {
       this.mesh.setMatrixAt(m, this.matrix);
     }
     this.mesh.instanceMatrix.needsUpdate = true;
+  }
+  /** Takes in the markers that are drawn now: not those that are missing, which stand at the origin without a size. */
+  box(box: Box3): Box3 {
+    const p = new Vector3();
+    for (let m = 0; m < this.mesh.count; ++m) {
+      this.mesh.getMatrixAt(m, this.matrix);
+      if (this.matrix.elements[0] !== 0) box.expandByPoint(p.setFromMatrixPosition(this.matrix));
+    }
+    return box;
   }
 }
 

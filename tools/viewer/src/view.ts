@@ -2,7 +2,7 @@
 
 import {
   AmbientLight, Box3, Color, DirectionalLight, GridHelper, HemisphereLight, InstancedMesh, Mesh, Object3D,
-  PerspectiveCamera, Raycaster, Scene, Vector2, Vector3, WebGLRenderer,
+  PerspectiveCamera, Raycaster, Scene, Spherical, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { h } from "./dom";
@@ -19,7 +19,8 @@ export class View {
   readonly element = h("div", { class: "view" });
   readonly camera = new PerspectiveCamera(30, 1, 0.005, 20);
   readonly controls: OrbitControls;
-  readonly renderer: WebGLRenderer;
+  readonly renderer: WebGLRenderer | null; // null: the browser has no WebGL
+  private surface: HTMLElement; // what is dragged and clicked
   private scene = new Scene();
   private labels: HTMLElement[] = [];
   private grid: GridHelper;
@@ -29,9 +30,10 @@ export class View {
   onSelect: (name: string) => void = () => {};
 
   constructor(readonly stages: Stage[]) {
-    this.renderer = new WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
-    this.renderer.autoClear = false;
-    this.element.append(this.renderer.domElement);
+    this.renderer = makeRenderer();
+    this.surface = this.renderer?.domElement ?? h("p", { class: "nopicture", role: "alert" },
+      "No picture: this browser has no WebGL. Plots, timeline and tables work without it.");
+    this.element.append(this.surface);
     this.camera.up.set(0, 0, 1);
     this.camera.layers.enableAll();
     this.scene.background = new Color("#e9ecef");
@@ -45,7 +47,7 @@ export class View {
     for (const stage of stages) this.scene.add(stage.root);
     this.scene.traverse((object) => { if ((object as any).isLight) object.layers.enableAll(); });
     this.grid.layers.enableAll();
-    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls = new OrbitControls(this.camera, this.surface);
     this.controls.enableDamping = false;
     this.controls.addEventListener("change", () => (this.dirty = true));
     if (stages.length > 1) {
@@ -62,14 +64,14 @@ export class View {
   private resize(): void {
     const { clientWidth: w, clientHeight: hgt } = this.element;
     if (w === 0 || hgt === 0) return;
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
-    this.renderer.setSize(w, hgt);
+    this.renderer?.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
+    this.renderer?.setSize(w, hgt);
     this.dirty = true;
   }
 
   private listenForSelection(): void {
     let from = { x: 0, y: 0 };
-    const canvas = this.renderer.domElement;
+    const canvas = this.surface;
     canvas.addEventListener("pointerdown", (e) => (from = { x: e.clientX, y: e.clientY }));
     canvas.addEventListener("pointerup", (e) => {
       if (Math.hypot(e.clientX - from.x, e.clientY - from.y) < 4) this.onSelect(this.pick(e.clientX, e.clientY));
@@ -107,18 +109,19 @@ export class View {
   }
 
   render(): void {
-    this.renderer.setScissorTest(true);
+    const renderer = this.renderer;
+    renderer?.setScissorTest(true);
     this.panes().forEach((pane, i) => {
       this.camera.aspect = pane.w / Math.max(1, pane.h);
       this.camera.updateProjectionMatrix();
-      this.renderer.setViewport(pane.x, pane.y, pane.w, pane.h);
-      this.renderer.setScissor(pane.x, pane.y, pane.w, pane.h);
+      renderer?.setViewport(pane.x, pane.y, pane.w, pane.h);
+      renderer?.setScissor(pane.x, pane.y, pane.w, pane.h);
       if (this.side) { this.camera.layers.set(0); this.camera.layers.enable(this.stages.indexOf(pane.stages[0]) + 1); }
       else this.camera.layers.enableAll();
-      this.renderer.clear();
-      this.renderer.render(this.scene, this.camera);
+      renderer?.clear();
+      renderer?.render(this.scene, this.camera);
       const label = this.labels[i];
-      if (label) label.style.cssText = `left:${pane.x + 8}px;bottom:${pane.y + 6}px`;
+      if (label) label.style.cssText = `left:${pane.x + 8}px;bottom:${pane.y + 6}px;max-width:${pane.w - 16}px`;
     });
     this.labels.forEach((label, i) => (label.style.display = this.side || i < 0 ? "block" : "none"));
     this.dirty = false;
@@ -130,14 +133,17 @@ export class View {
     const centre = this.home.getCenter(new Vector3());
     this.grid.position.set(Math.round(centre.x * 100) / 100, Math.round(centre.y * 100) / 100, floor);
   }
-  preset(name: Preset): void {
-    const centre = this.home.getCenter(new Vector3());
+  /** From where the home box fills a pane, m. */
+  get homeDistance(): number {
     const radius = Math.max(0.04, this.home.getSize(new Vector3()).length() / 2);
     const wide = this.element.clientWidth / Math.max(1, this.element.clientHeight) / (this.side ? this.stages.length : 1);
-    const distance = (radius * 1.05) / Math.sin((this.camera.fov * Math.PI) / 360) / Math.min(1, Math.max(0.4, wide));
+    return (radius * 1.05) / Math.sin((this.camera.fov * Math.PI) / 360) / Math.min(1, Math.max(0.4, wide));
+  }
+  preset(name: Preset): void {
+    const centre = this.home.getCenter(new Vector3());
     const direction = new Vector3(...kDirections[name]).normalize();
     this.controls.target.copy(centre);
-    this.camera.position.copy(centre).addScaledVector(direction, distance);
+    this.camera.position.copy(centre).addScaledVector(direction, this.homeDistance);
     this.controls.update();
     this.dirty = true;
   }
@@ -155,19 +161,50 @@ export class View {
     this.controls.update();
     this.dirty = true;
   }
+  /** Lifts the eye on its circle around the target, short of straight above and straight below. */
+  tilt(angle: number): void {
+    const from = new Spherical().setFromVector3(upright(this.camera.position.clone().sub(this.controls.target)));
+    from.phi = Math.min(Math.PI - 0.01, Math.max(0.01, from.phi - angle));
+    this.camera.position.setFromSpherical(from).applyAxisAngle(new Vector3(1, 0, 0), Math.PI / 2).add(this.controls.target);
+    this.controls.update();
+    this.dirty = true;
+  }
+  /** The distance to the target, times `factor`. */
+  zoom(factor: number): void {
+    this.camera.position.sub(this.controls.target).multiplyScalar(factor).add(this.controls.target);
+    this.controls.update();
+    this.dirty = true;
+  }
   showGrid(on: boolean): void { this.grid.visible = on; this.dirty = true; }
   get gridShown(): boolean { return this.grid.visible; }
   setDark(dark: boolean): void { this.scene.background = new Color(dark ? "#1b2127" : "#e9ecef"); this.dirty = true; }
   png(): Promise<Blob> {
     this.render();
     return new Promise((resolve, reject) =>
-      this.renderer.domElement.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"));
+      this.renderer
+        ? this.renderer.domElement.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png")
+        : reject(new Error("no picture without WebGL")));
   }
   /** What draws: "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device ...". */
   rendererName(): string {
+    if (!this.renderer) return "none";
     const gl = this.renderer.getContext();
     const info = gl.getExtension("WEBGL_debug_renderer_info");
     return String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  }
+}
+
+/** Z up, as Spherical has Y. */
+function upright(v: Vector3): Vector3 { return v.applyAxisAngle(new Vector3(1, 0, 0), -Math.PI / 2); }
+
+function makeRenderer(): WebGLRenderer | null {
+  try {
+    const renderer = new WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    renderer.autoClear = false;
+    return renderer;
+  } catch (error) {
+    console.warn(String(error));
+    return null;
   }
 }
 
