@@ -195,9 +195,13 @@ TEST_F(EndToEnd, Criterion5TheHandAndItsAnglesAreThePlantedOnes) {
                 }
               },
               {.until = Until::kPose});
-  ASSERT_FALSE(swapped.error);
-  EXPECT_TRUE(FailsByAFigure(swapped.judged, 5, "length"));
-  EXPECT_TRUE(FailsByAFigure(swapped.judged, 5, "angle"));
+  ASSERT_TRUE(swapped.error) << "the exchanged labels are refused by name";
+  EXPECT_EQ(swapped.error->code, ErrorCode::kInvalid);
+  for (const size_t marker : {3u, 6u}) {
+    EXPECT_NE(swapped.error->message.find(subject_->feed.data().marker_names[marker]),
+              std::string::npos)
+        << swapped.error->message;
+  }
 }
 
 TEST_F(EndToEnd, Criterion6EveryContactIsFoundAndNoKnockIsOne) {
