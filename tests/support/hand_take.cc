@@ -124,7 +124,10 @@ HandMotion RangeOfMotion(const Skeleton& hand, int frames, unsigned seed, double
     const model::Joint& joint = hand.body(b).joint;
     for (int k = 0; k < joint.nv(); ++k) {
       Wave& w = waves[static_cast<size_t>(hand.v_index(b) + k)];
-      const double lower = joint.lower_rad[k], upper = joint.upper_rad[k];
+      // A free root has no range; RootOptions move it.
+      const bool ranged = joint.type != JointType::kFree;
+      const double lower = ranged ? joint.lower_rad[k] : 0.0,
+                   upper = ranged ? joint.upper_rad[k] : 0.0;
       const double narrow = joint.type == JointType::kBall ? 0.6 : 1.0;  // a ball's limits couple
       w = {0.5 * (lower + upper),     0.5 * narrow * share * (upper - lower),
            0.15 + 0.5 * unit(random), 6.28 * unit(random),
