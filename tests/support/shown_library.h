@@ -47,6 +47,14 @@ class ShownLibrary {
     HANDHOLD_ASSIGN(const std::string uid, library->Say(entry));
     return uid.empty() ? Status(Error{ErrorCode::kInvalid, "no entry"}) : Status();
   }
+  /// Another motion of the same step on the same plate, newer; its hash.
+  std::string SaveSecondMotion() {
+    artefact::Motion moved = store::Load<artefact::Motion>(library->ArtefactPath(motion)).value();
+    moved.provenance.made_utc = Timestamp::FromSeconds(1e9 + ++made_);
+    moved.provenance.parameters_json = R"({"at_m": 0.02})";
+    moved.objects[0].X_WP = {geometry::RigidTransform::Translation({0.02, 0, 0})};
+    return library->Save(moved).value();
+  }
   pipeline::StepContext context() { return {.library = *library}; }
 
   std::unique_ptr<store::Library> library;

@@ -134,13 +134,30 @@ Panel DeviationPanel(const Filling& f, size_t dof, const std::string& task) {
   if (points.x.empty()) return panel;
   const auto [low, high] = std::minmax_element(points.x.begin(), points.x.end());
   const double from = std::min(0.0, *low), to = std::max(0.0, *high);
+  double highest = 1e-3;  // degrees; a line of 0 has no steepest end
+  for (const double y : points.y) highest = std::max(highest, std::abs(y));
   panel.curves.push_back(points);
   const auto slope = [&](const artefact::ComplianceFit* fit, const std::string& name, Role role) {
     if (fit && fit->joints[dof].compliance_rad_per_Nm)
       AddSlope(name, role, *fit->joints[dof].compliance_rad_per_Nm, from, to, &panel);
   };
+  const artefact::ComplianceFit* dynamic = FindFit(s.fits, "dynamic", task);
   slope(FindFit(s.fits, "paper", task), "slope C, paper's estimator", Role::kPaper);
-  slope(FindFit(s.fits, "dynamic", task), "slope C, dynamic estimator (E4)", Role::kReference);
+  slope(dynamic, "slope C, dynamic estimator (E4)", Role::kReference);
+  // Beside an answer its interval; a refusal is the interval alone, as far as the fit closes it.
+  const double lower = dynamic ? dynamic->joints[dof].lower_rad_per_Nm : 0.0;
+  const double upper = dynamic ? dynamic->joints[dof].upper_rad_per_Nm : 0.0;
+  if (upper > lower) {
+    for (const double end : {lower, upper}) {
+      // An open end would flatten the points: its line stops a little above them.
+      const double steepest = std::max(-from, to) * RadiansToDegrees(end) * 1e-3;
+      const double share = steepest > 1.5 * highest ? 1.5 * highest / steepest : 1.0;
+      if (std::isfinite(end))
+        AddSlope(dynamic->joints[dof].compliance_rad_per_Nm ? "ends of E4's interval"
+                                                            : "E4 refused: what it leaves open",
+                 Role::kExtrapolated, end, share * from, share * to, &panel);
+    }
+  }
   if (s.truth) {
     if (const lab::PlantedImpedance* planted = s.truth->FindImpedance(task)) {
       AddSlope("slope C, planted", Role::kTruth, planted->compliance_rad_per_Nm[row], from, to,
@@ -184,7 +201,7 @@ void FillCompliance(Filling* f) {
   if (!s.pose || !s.contact) return;
   Figure figure;
   figure.id = "figure-compliance", figure.title = "Compliance as a slope";
-  for (size_t d = 0; d < std::min<size_t>(2, s.pose->dof_names.size()); ++d) {
+  for (size_t d = 0; d < s.pose->dof_names.size(); ++d) {
     for (const std::string& task : tasks) {
       Panel panel = DeviationPanel(*f, d, task);
       if (!panel.curves.empty()) figure.panels.push_back(std::move(panel));

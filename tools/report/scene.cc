@@ -306,6 +306,8 @@ Json SceneToJson(const Scene& scene, const SceneSteps& steps) {
                              {"time", channel.time},
                              {"y", CodedNumbers(channel.y, step)}});
     if (!channel.sd.empty()) one.Set("sd", CodedNumbers(channel.sd, step));
+    if (!channel.parts.empty())
+      one.Set("parts", Json::Array(std::span<const std::string>(channel.parts)));
     channels.Push(std::move(one));
   }
   for (const SceneEvent& event : scene.events) {

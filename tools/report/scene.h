@@ -90,6 +90,7 @@ struct SceneChannel {
   int time = 0;
   std::vector<double> y = {}, sd = {};  ///< NaN: missing; sd may be empty
   double step = 0.0;                    ///< told in these; 0: 1e-5 of its range
+  std::vector<std::string> parts = {};  ///< nodes, markers or things that it is of, by name
 };
 
 struct SceneEvent {

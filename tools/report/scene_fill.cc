@@ -188,10 +188,12 @@ Status AddForces(const recording::ClipSource& clip, const recording::ForceSensor
     const Vec3 f_onHand_W = recording::ForceOnHand(f_W);
     for (int c = 0; c < 3; ++c) along[c].push_back(f_onHand_W[c]);
   }
+  const size_t first = scene->channels.size();
   AddCurve(sensor.name + " normal force", "force", "N", -1, t, normal, limits.points, scene);
   for (int c = 0; c < 3; ++c)
     AddCurve(sensor.name + " force on hand " + "xyz"[c], "force", "N", -1, t, along[c],
              limits.points, scene);
+  for (size_t c = first; c < scene->channels.size(); ++c) scene->channels[c].parts = {sensor.name};
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <variant>
 
 #include "database/artefact/kind.h"
 #include "tools/pipeline/inputs.h"
@@ -22,23 +23,41 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 class Loader {
  public:
-  Loader(const pipeline::StepContext& context, const SceneLimits& limits, LoadedScene* out)
-      : context_(context), limits_(limits), out_(*out), scene_(out->scene) {}
+  Loader(const pipeline::StepContext& context, const SceneLimits& limits, Unreadable unreadable,
+         LoadedScene* out)
+      : context_(context),
+        limits_(limits),
+        unreadable_(unreadable),
+        out_(*out),
+        scene_(out->scene) {}
 
-  Status Key(const std::string& key) {
-    const Result<pipeline::FoundClip> clip = pipeline::FindClip(context_, key);
-    if (clip) return AddClip(*clip);
-    if (clip.error().code != ErrorCode::kNotFound) return clip.error();
-    const Result<ArtefactInfo> info = pipeline::FindArtefact(context_.library, key, "");
-    if (!info) {
-      if (info.error().code != ErrorCode::kNotFound) return info.error();
-      return clip.error();
+  Status Keys(const std::vector<std::string>& keys) {
+    std::vector<std::variant<pipeline::FoundClip, ArtefactInfo>> found;
+    for (const std::string& key : keys) {
+      const Result<pipeline::FoundClip> clip = pipeline::FindClip(context_, key);
+      if (clip) {
+        found.emplace_back(*clip);
+        continue;
+      }
+      if (clip.error().code != ErrorCode::kNotFound) return clip.error();
+      const Result<ArtefactInfo> info = pipeline::FindArtefact(context_.library, key, "");
+      if (!info) return info.error().code != ErrorCode::kNotFound ? info.error() : clip.error();
+      asked_.insert(info->hash);
+      found.emplace_back(*info);
     }
-    return AddArtefact(*info);
+    for (const auto& one : found) {
+      if (const auto* clip = std::get_if<pipeline::FoundClip>(&one)) {
+        HANDHOLD_TRY(AddClip(*clip));
+      } else if (!shown_.contains(std::get<ArtefactInfo>(one).hash)) {
+        HANDHOLD_TRY(AddArtefact(std::get<ArtefactInfo>(one)));
+      }
+    }
+    return {};
   }
 
   void Finish(const std::vector<std::string>& keys) {
     for (size_t i = 0; i < keys.size(); ++i) scene_.title += (i > 0 ? ", " : "") + keys[i];
+    NameApart();
     std::vector<std::vector<std::string>> plots;
     std::vector<std::string> force, angles, torques, others;
     for (const SceneChannel& c : scene_.channels) {
@@ -55,13 +74,42 @@ class Loader {
   }
 
  private:
+  /// Motions that share a name get their hash, or their place, behind it.
+  void NameApart() {
+    std::map<std::string, int> count;
+    for (const SceneMotion& motion : scene_.motions) ++count[motion.name];
+    for (size_t i = 0; i < scene_.motions.size(); ++i) {
+      SceneMotion& motion = scene_.motions[i];
+      if (count[motion.name] < 2) continue;
+      motion.name +=
+          " " + (motion.hash.empty() ? std::to_string(i + 1) : pipeline::ShortHash(motion.hash));
+    }
+    for (const auto& [event, motion] : touches_of_)
+      if (motion > 0)
+        scene_.events[event].lane = "touches: " + scene_.motions[static_cast<size_t>(motion)].name;
+  }
+
+  /// Runs `add` on what a clip brings along. Where it fails and that is to be borne, the scene is
+  /// as before and a line says what is missing.
+  template <typename Add>
+  Status Bring(const std::string& what, Add add) {
+    if (unreadable_ == Unreadable::kRefuse) return add();
+    Scene before = scene_;
+    const auto touches = touches_of_;
+    const Status added = add();
+    if (added) return {};
+    scene_ = std::move(before), touches_of_ = touches;
+    out_.left_out.push_back("The " + what + " cannot be shown: " + added.error().message);
+    return {};
+  }
+
   static bool Has(const std::vector<std::string>& list, const std::string& name) {
     return std::find(list.begin(), list.end(), name) != list.end();
   }
   std::string Path(const std::string& hash) const { return context_.library.ArtefactPath(hash); }
 
   void Fact(const std::string& what, const artefact::Provenance& made, const std::string& hash) {
-    if (!told_.insert(hash).second) return;
+    if (!shown_.insert(hash).second) return;
     scene_.facts.push_back({what, made.step + " version " + std::to_string(made.version) + ", " +
                                       pipeline::ShortHash(hash) + ", " + made.tool});
   }
@@ -79,23 +127,33 @@ class Loader {
     const size_t at = scene_.motions.size();
     scene_.motions.push_back(std::move(motion));
 
-    HANDHOLD_ASSIGN(const auto pose, Newest("pose_track", found));
-    HANDHOLD_ASSIGN(const auto contact, Newest("contact_track", found));
-    if (pose) HANDHOLD_TRY(AddPose(*pose, static_cast<int>(at)));
-    if (contact) HANDHOLD_TRY(AddContacts(*contact, static_cast<int>(at)));
-    HANDHOLD_TRY(AddObjectTracks(found, static_cast<int>(at)));
-    HANDHOLD_ASSIGN(const auto synthesised, NewestMotion(found));
-    if (synthesised) HANDHOLD_TRY(AddMotion(*synthesised));
-    return {};
+    const int motion_at = static_cast<int>(at);
+    HANDHOLD_TRY(Bring("hand", [&]() -> Status {
+      HANDHOLD_ASSIGN(const auto pose, Newest("pose_track", found));
+      return pose ? AddPose(*pose, motion_at) : Status();
+    }));
+    HANDHOLD_TRY(Bring("contacts", [&]() -> Status {
+      HANDHOLD_ASSIGN(const auto contact, Newest("contact_track", found));
+      return contact ? AddContacts(*contact, motion_at) : Status();
+    }));
+    HANDHOLD_TRY(Bring("objects", [&] { return AddObjectTracks(found, motion_at); }));
+    return Bring("motion", [&]() -> Status {
+      HANDHOLD_ASSIGN(const auto synthesised, NewestMotion(found));
+      return synthesised && !shown_.contains(synthesised->hash) ? AddMotion(*synthesised)
+                                                                : Status();
+    });
   }
 
-  /// The newest motion made from the clip that is no other motion's variant.
+  /// The newest motion made from the clip that is no other motion's variant; none where a key names
+  /// one.
   Result<std::optional<ArtefactInfo>> NewestMotion(const pipeline::FoundClip& found) {
     constexpr size_t kMost = 24;  // looked into
     HANDHOLD_ASSIGN(auto all, pipeline::Descendants(context_.library, found.row.sha256));
     std::erase_if(all, [](const ArtefactInfo& info) {
       return info.kind != artefact::KindOf<artefact::Motion>::name;
     });
+    for (const ArtefactInfo& info : all)
+      if (asked_.contains(info.hash)) return std::optional<ArtefactInfo>();
     std::stable_sort(all.begin(), all.end(), [](const ArtefactInfo& a, const ArtefactInfo& b) {
       return a.provenance.made_utc > b.provenance.made_utc;
     });
@@ -212,6 +270,8 @@ class Loader {
       c.step = 1e-4;
     }
     for (int b = 1; b < skeleton.body_count(); ++b) {
+      for (int d = skeleton.v_index(b); d < skeleton.v_index(b) + skeleton.body(b).joint.nv(); ++d)
+        channels[static_cast<size_t>(d)].parts = {skeleton.body(b).name};
       if (skeleton.body(b).joint.type != model::JointType::kFree) continue;
       for (int d = skeleton.v_index(b) + 3; d < skeleton.v_index(b) + 6; ++d) {
         SceneChannel& c = channels[static_cast<size_t>(d)];
@@ -241,8 +301,26 @@ class Loader {
     AddHand(pose.hand.empty() ? skeleton.name() : pose.hand, skeleton, pose.q, frames, time,
             &scene_, &to);
     AddAngles(pose.dof_names, skeleton, pose.q, &pose.information_diagonal, frames, time, motion);
+    AddResiduals(pose, motion);
     Fact("pose", info.provenance, info.hash);
     return {};
+  }
+
+  /// How far every marker lies from where the hand puts it.
+  void AddResiduals(const artefact::PoseTrack& pose, int motion) {
+    constexpr int kPoints = 400;  // a page of 30 markers stays small
+    std::vector<double> seconds;
+    for (const Timestamp t : pose.times) seconds.push_back(t.seconds());
+    if (pose.marker_residual_m.cols() != static_cast<Eigen::Index>(seconds.size())) return;
+    for (size_t m = 0; m < pose.marker_names.size(); ++m) {
+      std::vector<double> y;
+      for (Eigen::Index k = 0; k < pose.marker_residual_m.cols(); ++k)
+        y.push_back(pose.marker_residual_m(static_cast<Eigen::Index>(m), k));
+      AddCurve(pose.marker_names[m] + " residual", "residual", "m", motion, seconds, y,
+               std::min(kPoints, limits_.points), &scene_);
+      scene_.channels.back().parts = {pose.marker_names[m]};
+      scene_.channels.back().step = 1e-5;
+    }
   }
 
   Status AddObjectTrack(const ArtefactInfo& info, int motion) {
@@ -280,9 +358,9 @@ class Loader {
     for (const artefact::Touch& touch : touches) {
       const std::string name = NameOf(touch.a) + " on " + NameOf(touch.b);
       c.touches.push_back(name);
+      touches_of_[scene_.events.size()] = motion;
       scene_.events.push_back({"touch", touch.onset.seconds(), touch.release.seconds(),
-                               name + (touch.task.empty() ? "" : ", " + touch.task),
-                               scene_.motions.size() > 1 ? "touches: " + to.name : "touches"});
+                               name + (touch.task.empty() ? "" : ", " + touch.task), "touches"});
     }
     std::map<int, int> shown;
     for (size_t i = 0; i < frames.size(); ++i) shown[frames[i]] = static_cast<int>(i);
@@ -310,8 +388,15 @@ class Loader {
       seconds.push_back(times[k].seconds());
       size.push_back(f.col(static_cast<Eigen::Index>(k)).norm());
     }
+    std::vector<std::string> parts;
+    for (const artefact::Touch& touch : touches)
+      for (const artefact::Side* side : {&touch.a, &touch.b})
+        if (!side->name.empty() && !Has(parts, side->name)) parts.push_back(side->name);
     AddCurve("contact force", "contact", "N", motion, seconds, size, limits_.points, &scene_);
-    if (slips) AddCurve("slip", "slip", "m/s", motion, seconds, slip, limits_.points, &scene_);
+    scene_.channels.back().parts = parts;
+    if (!slips) return;
+    AddCurve("slip", "slip", "m/s", motion, seconds, slip, limits_.points, &scene_);
+    scene_.channels.back().parts = parts;
   }
 
   Status AddContacts(const ArtefactInfo& info, int motion) {
@@ -334,6 +419,8 @@ class Loader {
                            .motion = motion,
                            .time = time};
       channel.step = 1e-5;
+      for (const SceneChannel& c : scene_.channels)
+        if (c.name == track.dof_names[d] && c.group == "angle") channel.parts = c.parts;
       for (const int k : frames) channel.y.push_back(track.tau_Nm(static_cast<Eigen::Index>(d), k));
       scene_.channels.push_back(std::move(channel));
     }
@@ -396,18 +483,21 @@ class Loader {
 
   const pipeline::StepContext& context_;
   const SceneLimits limits_;
+  const Unreadable unreadable_;
   LoadedScene& out_;
   Scene& scene_;
-  std::set<std::string> told_;
+  std::set<std::string> asked_, shown_;  // artefacts: by key, and in the scene
+  std::map<size_t, int> touches_of_;     // which motion an event of the scene is of
 };
 
 }  // namespace
 
 Result<LoadedScene> LoadScene(const pipeline::StepContext& context,
-                              const std::vector<std::string>& keys, const SceneLimits& limits) {
+                              const std::vector<std::string>& keys, const SceneLimits& limits,
+                              Unreadable unreadable) {
   LoadedScene loaded;
-  Loader loader(context, limits, &loaded);
-  for (const std::string& key : keys) HANDHOLD_TRY(loader.Key(key));
+  Loader loader(context, limits, unreadable, &loaded);
+  HANDHOLD_TRY(loader.Keys(keys));
   loader.Finish(keys);
   HANDHOLD_TRY(CheckScene(loaded.scene));
   return loaded;

@@ -137,44 +137,58 @@ Json MarksSection(const recording::ClipSource& clip) {
   return Section("marks", "Marks", lines, {rows.Take()}, true);
 }
 
-/// What the result says of itself, in one line; empty where it says nothing, or cannot be read.
-std::string Brief(const store::Library& library, const ArtefactInfo& info) {
+/// What the result says of itself, in one line; empty where it says nothing.
+Result<std::string> Brief(const store::Library& library, const ArtefactInfo& info) {
   std::string text;
+  Status read;
   artefact::ForEachKind([&]<typename T>(const T&) {
     if (info.kind != artefact::KindOf<T>::name) return;
+    const Result<T> value = store::Load<T>(library.ArtefactPath(info.hash));
+    if (!value) {
+      read = value.error();
+      return;
+    }
     if constexpr (requires(const T& t) { t.summary.Brief(); }) {
-      const Result<T> value = store::Load<T>(library.ArtefactPath(info.hash));
-      if (value) text = value->summary.Brief();
+      text = value->summary.Brief();
     } else if constexpr (requires(const T& t) { t.verdict; }) {
-      const Result<T> value = store::Load<T>(library.ArtefactPath(info.hash));
-      if (!value) return;
       for (const auto& object : value->objects) text += (text.empty() ? "on " : ", ") + object.name;
       text += ": " + std::string(artefact::VerdictName(value->verdict.kind));
       for (const auto& [name, figure] : value->summary.figures)
         text += ", " + name + " " + Significant(figure, 3);
     }
   });
+  if (!read) return read.error();
   return text;
 }
 
-Result<Json> ResultsSection(const store::Library& library, std::vector<ArtefactInfo> list,
-                            int64_t* count) {
+/// Every result; in red what cannot be read, and what the picture therefore lacks.
+Json ResultsSection(const store::Library& library, std::vector<ArtefactInfo> list,
+                    const std::vector<std::string>& left_out) {
   std::stable_sort(list.begin(), list.end(), [](const ArtefactInfo& a, const ArtefactInfo& b) {
     return a.provenance.made_utc < b.provenance.made_utc;
   });
   Rows rows({"result", "kind", "made by", "what it says", "made", "tool"});
-  for (const ArtefactInfo& info : list)
+  for (const ArtefactInfo& info : list) {
+    const Result<std::string> brief = Brief(library, info);
     rows.Add({pipeline::ShortHash(info.hash), info.kind,
               info.provenance.step + " " + std::to_string(info.provenance.version),
-              Brief(library, info), Utc(info.provenance.made_utc), info.provenance.tool});
-  *count = static_cast<int64_t>(list.size());
+              brief ? *brief : "cannot be read: " + brief.error().message,
+              Utc(info.provenance.made_utc), info.provenance.tool},
+             !brief);
+  }
+  Rows missing({"not in the picture"});
+  for (const std::string& line : left_out) missing.Add({line}, true);
+  std::vector<Json> tables;
+  if (!missing.empty()) tables.push_back(missing.Take());
   if (rows.empty())
     return Section("results", "Fits and motions",
-                   {"Nothing was fitted to it yet: 'handhold fit skeleton' begins."}, {});
+                   {"Nothing was fitted to it yet: 'handhold fit skeleton' begins."},
+                   std::move(tables));
+  tables.push_back(rows.Take());
   return Section("results", "Fits and motions",
                  {"'handhold artefact show HASH' tells more of each, 'artefact lineage HASH' what "
                   "it was made from."},
-                 {rows.Take()});
+                 std::move(tables));
 }
 
 Json ProvenanceSection(const std::vector<ArtefactInfo>& list) {
@@ -217,18 +231,25 @@ Result<TakePage> MakeTakePage(const pipeline::StepContext& context, const std::s
   HANDHOLD_ASSIGN(const auto clip, library.OpenClip(row.id));
   HANDHOLD_ASSIGN(const TakeSection take, ReadTake(*clip));
   HANDHOLD_ASSIGN(std::vector<ArtefactInfo> results, pipeline::Descendants(library, row.sha256));
-  HANDHOLD_ASSIGN(LoadedScene loaded, LoadScene(context, {row.id}, limits));
-  loaded.scene.title = row.name;
+  // A damaged result must not take the rest of the page with it.
+  Result<LoadedScene> loaded = LoadScene(context, {row.id}, limits, Unreadable::kLeaveOut);
+  std::vector<std::string> left_out;
+  if (loaded) {
+    loaded->scene.title = row.name;
+    left_out = loaded->left_out;
+  } else {
+    left_out.push_back("There is no picture: " + loaded.error().message);
+  }
 
   TakePage page;
   page.name = row.name;
-  page.chosen = loaded.chosen;
+  if (loaded) page.chosen = loaded->chosen;
   Json sections = Json::Array();
   sections.Push(StreamsSection(take)).Push(GapsSection(take)).Push(HealthSection(take));
   HANDHOLD_ASSIGN(Json said, SaidSection(library, row));
   sections.Push(std::move(said)).Push(MarksSection(*clip));
-  HANDHOLD_ASSIGN(Json made, ResultsSection(library, results, &page.results));
-  sections.Push(std::move(made));
+  sections.Push(ResultsSection(library, results, left_out));
+  page.results = static_cast<int64_t>(results.size());
   if (!results.empty()) sections.Push(ProvenanceSection(results));
   sections.Push(DataSection(library, row));
 
@@ -254,8 +275,9 @@ Result<TakePage> MakeTakePage(const pipeline::StepContext& context, const std::s
                Json::Object({{"good", take.keep},
                              {"text", take.keep ? "The recorder's advice: keep it."
                                                 : "The recorder's advice: " + take.advice}}));
-  page.data = Json::Object(
-      {{"page", "report"}, {"report", std::move(report)}, {"scene", SceneToJson(loaded.scene)}});
+  page.data = Json::Object({{"page", "report"},
+                            {"report", std::move(report)},
+                            {"scene", loaded ? SceneToJson(loaded->scene) : Json()}});
   return page;
 }
 

@@ -3,6 +3,8 @@
 #include "tools/report/scene_load.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,6 +97,46 @@ TEST(SceneLoadTest, LongMotionsAreThinnedAndKeepTheirRows) {
   EXPECT_EQ(c.frame.front(), 5);
 }
 
+TEST(SceneLoadTest, NothingIsShownTwiceAndNamesDiffer) {
+  ShownLibrary shown("twice");
+  const std::string& clip = shown.clip.row.name;
+  const auto once = LoadScene(shown.context(), {clip, shown.motion});
+  ASSERT_TRUE(once) << once.error().message;
+  EXPECT_THAT(once->scene.motions, SizeIs(2)) << "the motion that the clip brings is the one asked";
+  const std::string other = shown.SaveSecondMotion();
+  const auto two = LoadScene(shown.context(), {clip, shown.motion, other, other});
+  ASSERT_TRUE(two) << two.error().message;
+  ASSERT_THAT(two->scene.motions, SizeIs(3));
+  EXPECT_EQ(two->scene.motions[1].hash, shown.motion) << "in the order that was asked";
+  EXPECT_EQ(two->scene.motions[2].hash, other);
+  EXPECT_NE(two->scene.motions[1].name, two->scene.motions[2].name);
+  std::set<std::string> lanes;
+  for (const SceneEvent& event : two->scene.events)
+    if (event.kind == "touch") lanes.insert(event.lane);
+  EXPECT_THAT(lanes, SizeIs(3)) << "a lane for each";
+  const auto newest = LoadScene(shown.context(), {clip});
+  ASSERT_TRUE(newest);
+  EXPECT_EQ(newest->scene.motions[1].hash, other);
+}
+
+TEST(SceneLoadTest, ChannelsKnowWhatTheyAreOf) {
+  ShownLibrary shown("parts");
+  const auto loaded = LoadScene(shown.context(), {shown.clip.row.name});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const model::Skeleton& hand = shown.hand->skeleton;
+  for (int b = 1; b < hand.body_count(); ++b) {
+    for (int d = hand.v_index(b); d < hand.v_index(b) + hand.body(b).joint.nv(); ++d) {
+      const SceneChannel* angle =
+          Channel(loaded->scene, hand.dof_names()[static_cast<size_t>(d)], 0);
+      ASSERT_NE(angle, nullptr);
+      EXPECT_EQ(angle->parts, std::vector<std::string>{hand.body(b).name});
+    }
+  }
+  EXPECT_EQ(Channel(loaded->scene, "plate normal force", -1)->parts,
+            std::vector<std::string>{"plate"});
+  EXPECT_THAT(Channel(loaded->scene, "contact force", 0)->parts, Contains("plate"));
+}
+
 const Json* Section(const Json& report, const std::string& id) {
   for (const Json& section : report.Find("sections")->elements())
     if (*section.Find("id")->string() == id) return &section;
@@ -120,6 +162,34 @@ TEST(TakePageTest, SaysWhatWasRecordedSaidAndMade) {
   EXPECT_EQ(*rows[0].elements()[8].string(), "50.00 %") << "one of two markers was never seen";
   EXPECT_EQ(page->results, 3);
   EXPECT_EQ(page->data.Find("scene")->Find("motions")->elements().size(), 2u);
+}
+
+TEST(TakePageTest, ADamagedResultTakesNothingElseWithIt) {
+  ShownLibrary shown("damaged");
+  const auto spoil = [&](const std::string& hash, bool remove) {
+    const std::string path = shown.library->ArtefactPath(hash);
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    if (remove) {
+      std::filesystem::remove(path);
+    } else {
+      std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+    }
+  };
+  spoil(shown.motion, false);
+  const auto halved = MakeTakePage(shown.context(), shown.clip.row.name);
+  ASSERT_TRUE(halved) << halved.error().message;
+  EXPECT_THAT(halved->data.Find("scene")->Find("motions")->elements(), SizeIs(1))
+      << "the fitted hand is still played";
+  const auto& tables = Section(*halved->data.Find("report"), "results")->Find("tables")->elements();
+  ASSERT_THAT(tables, SizeIs(2)) << "what is not in the picture, and the results";
+  EXPECT_THAT(tables[1].Find("rows")->elements(), SizeIs(3));
+  EXPECT_THAT(tables[1].Find("red")->elements(), SizeIs(1));
+  spoil(shown.pose, true);
+  const auto missing = MakeTakePage(shown.context(), shown.clip.row.name);
+  ASSERT_TRUE(missing) << missing.error().message;
+  const auto& red = Section(*missing->data.Find("report"), "results")->Find("tables")->elements();
+  EXPECT_THAT(red[1].Find("red")->elements(), SizeIs(2));
+  EXPECT_FALSE(LoadScene(shown.context(), {shown.clip.row.name})) << "unless asked to leave it out";
 }
 
 TEST(PageTest, HoldsItsDataOnce) {

@@ -77,6 +77,7 @@ Scene Sample(const model::Skeleton& hand) {
     force.y.push_back(k < 50 ? 0.0 : 5.0);
     angle.y.push_back(k == 20 ? kNaN : 0.01 * k), angle.sd.push_back(0.05);
   }
+  force.parts = {"plate"};
   scene.channels = {force, angle};
   scene.events = {{"touch", 1.0, 2.0, "R on mug", ""},
                   {"gap", 0.4, 0.5, "vicon: 50 samples", ""},
@@ -188,7 +189,13 @@ TEST_F(BrowserTest, PlaysWhatCppMade) {
     player.clock.seek(0.51); press("ArrowLeft"); const last = player.clock.t;
     for (const motion of player.scene.motions) for (const thing of motion.things) thing.role = "sensor";
     player.frameHome();
-    return { own, open, list, side, drift, up, free, next, last, home: [...player.view.home.min.toArray(), ...player.view.home.max.toArray()] };)"));
+    // A part that has channels is plotted, one plot per unit; of another the page says so.
+    const plots = player.plots.count, of = player.scene.channels.findIndex((c) => c.parts?.length);
+    player.select("nothing of this name"); press("Enter"); const said = player.status.textContent, none = player.plots.count - plots;
+    player.plots.clear(); player.select(player.scene.channels[of].parts[0]); press("Enter");
+    const shownPart = player.plots.plots.some((p) => p.channels.includes(of));
+    press("Enter"); const again = player.plots.count;
+    return { said, none, shownPart, again, own, open, list, side, drift, up, free, next, last, home: [...player.view.home.min.toArray(), ...player.view.home.max.toArray()] };)"));
   const Json answers = Browse(steps);
   ASSERT_EQ(answers.elements().size(), 8u);
   for (const Json& answer : answers.elements()) {
@@ -284,6 +291,10 @@ TEST_F(BrowserTest, PlaysWhatCppMade) {
   EXPECT_LE(number(value(6), "wide"), 390) << "a phone need not scroll sideways";
   EXPECT_GT(number(value(6), "canvas"), 250);
 
+  EXPECT_THAT(*value(7).Find("said")->string(), HasSubstr("nothing of this name"));
+  EXPECT_EQ(number(value(7), "none"), 0);
+  EXPECT_TRUE(*value(7).Find("shownPart")->boolean()) << "Enter plots what is selected";
+  EXPECT_EQ(number(value(7), "again"), 1) << "once";
   EXPECT_TRUE(*value(7).Find("own")->boolean());
   EXPECT_TRUE(*value(7).Find("open")->boolean());
   EXPECT_EQ(*value(7).Find("list")->string(), "left");

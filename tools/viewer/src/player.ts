@@ -182,6 +182,11 @@ export class Player {
     this.remember();
   }
 
+  private plotSelected(): void {
+    if (this.selected === "") this.status.textContent = "select a part first: click on it";
+    else if (!this.plots.showPart(this.selected)) this.status.textContent = `nothing is known of ${this.selected} over time`;
+  }
+
   private event(direction: 1 | -1): void {
     const times = this.scene.events.flatMap((e) => [e.begin_s]).sort((a, b) => a - b);
     const next = direction > 0 ? times.find((t) => t > this.clock.t + 1e-4) : times.reverse().find((t) => t < this.clock.t - 1e-4);
@@ -242,7 +247,7 @@ export class Player {
       { keys: ["v"], what: "☰: what is shown", run: () => { this.menu.open = !this.menu.open; } },
       { keys: ["z"], what: "plots: enlarge to the loop", run: () => this.plots.show(c.from, c.to) },
       { keys: ["a"], what: "plots: show all", run: () => this.plots.showAll() },
-      { keys: ["Enter"], what: "plot what is selected", run: () => { if (this.selected) this.plots.showPart(this.selected); } },
+      { keys: ["Enter"], what: "plot what is selected", run: () => this.plotSelected() },
       { keys: ["Escape"], what: "select nothing", run: () => this.select("") },
       { keys: ["/"], what: "look for a channel", run: () => this.plots.search.focus() },
       { keys: ["s"], what: "save the view as PNG", run: () => this.save() },

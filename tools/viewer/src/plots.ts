@@ -8,6 +8,7 @@ import { plotSvg, type Curve } from "./plot_svg";
 
 const kColours = ["#1f6fb2", "#d9480f", "#2b8a3e", "#7048c6", "#b08900", "#0b7285", "#c2255c", "#5c636a"];
 const kHeight = 150;
+const kMostCurves = 6; // more are told apart by nobody
 
 function curveOf(scene: Scene, times: Float64Array[], channel: Channel, colour: string): Curve {
   const { factor } = shownUnit(channel.unit);
@@ -192,10 +193,17 @@ export class Plots {
       if (channels.length) this.add(channels);
     }
   }
-  /** A plot of every channel whose name has `part` in it, unless there is one. */
-  showPart(part: string): void {
-    const channels = this.scene.channels.flatMap((c, i) => (c.name.includes(part) ? [i] : [])).slice(0, 6);
-    if (channels.length && !this.plots.some((p) => p.channels.join() === channels.join())) { this.add(channels); this.changed(); }
+  /** A plot per unit of the channels that are of the part called so, unless there is one; false: nothing is known of it. */
+  showPart(part: string): boolean {
+    const units = new Map<string, number[]>();
+    this.scene.channels.forEach((c, i) => {
+      if (c.parts?.includes(part)) units.set(c.unit, [...(units.get(c.unit) ?? []), i]);
+    });
+    for (const all of units.values()) {
+      const channels = all.slice(0, kMostCurves);
+      if (!this.plots.some((p) => p.channels.join() === channels.join())) { this.add(channels); this.changed(); }
+    }
+    return units.size > 0;
   }
 
   private suggest(): void {

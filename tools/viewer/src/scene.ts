@@ -50,6 +50,7 @@ export interface Channel {
   motion: number; // -1: of the recording
   time: number;
   y: Coded; sd?: Coded;
+  parts?: string[]; // nodes, markers or things that it is of, by name
 }
 export interface SceneEvent {
   kind: "touch" | "gap" | "mark" | "note";
