@@ -27,19 +27,22 @@ Outcome View(Context& context) {
     note = "no live page here: " + heard.error().message;
     context.progress.Note(note);
   }
-  HANDHOLD_ASSIGN(
-      const auto server, viewer::Server::Start(options, [&]() -> Result<viewer::Handler> {
-        HANDHOLD_ASSIGN(std::unique_ptr<viewer::Site> opened,
-                        viewer::Site::Open(path, listener.get(), note));
-        return viewer::Handler([site = std::shared_ptr<viewer::Site>(std::move(opened))](
-                                   const viewer::Request& r) { return site->Answer(r); });
-      }));
-  context.printer.PrintRecord({{{.name = "url"}, "http://" + server->address().ToString() + "/"},
+  auto server = viewer::Server::Start(options, [&]() -> Result<viewer::Handler> {
+    HANDHOLD_ASSIGN(std::unique_ptr<viewer::Site> opened,
+                    viewer::Site::Open(path, listener.get(), note));
+    return viewer::Handler([site = std::shared_ptr<viewer::Site>(std::move(opened))](
+                               const viewer::Request& r) { return site->Answer(r); });
+  });
+  if (!server && options.address.port != 0)
+    return Error{server.error().code,
+                 server.error().message + "; --port 0 takes a port that is free"};
+  if (!server) return server.error();
+  context.printer.PrintRecord({{{.name = "url"}, "http://" + (*server)->address().ToString() + "/"},
                                {{.name = "library"}, info.path},
                                {{.name = "clips"}, info.clips}});
   (void)context.printer.Finish().has_value();  // at once: somebody waits for the address
   if (options.address.ipv4 != capture::wire::Address::Loopback(0).ipv4)
-    context.progress.Note("anybody who reaches " + server->address().ToString() +
+    context.progress.Note("anybody who reaches " + (*server)->address().ToString() +
                           " can read this library");
   context.progress.Note("Ctrl-C ends it");
   while (!context.interrupted()) capture::wire::SleepUntil(HostNow() + Duration::Milliseconds(100));

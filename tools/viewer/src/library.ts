@@ -126,6 +126,10 @@ export class Library {
     clear(this.rows);
     const shown = this.listing.clips.filter((clip) => this.passes(clip));
     this.count.textContent = `${shown.length} of ${this.listing.total} clips`;
+    if (this.listing.total === 0) {
+      this.rows.append(h("tr", {}, h("td", { colspan: "10" },
+        "No clips yet. 'handhold live record' records one, 'handhold clip import' brings one in; then load this page again.")));
+    }
     for (const clip of shown.slice(0, 500)) {
       const q = quality(clip);
       this.rows.append(h("tr", {},
