@@ -1,0 +1,56 @@
+/// The one judge: tries every candidate in the same way, whoever proposed it, and ranks them all.
+///
+/// Two trials: a short one with a margin for every candidate, and the exact protocol for the first
+/// few. Which engine tries is behind GraspTrial, so that the order of ranks is tested without one.
+/// Pinned by tests/synthesis/regrasp/judge_test.cc.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "database/artefact/grasp.h"
+#include "database/base/result.h"
+
+namespace handhold::synthesis {
+
+/// How a candidate is tried.
+class GraspTrial {
+ public:
+  virtual ~GraspTrial() = default;
+  /// Short, and harder than the protocol: its figures "worst" (max of shift and turn against their
+  /// limits; below 1 it held) and "creep_m_per_s" rank.
+  virtual Result<artefact::GraspTest> Quick(const artefact::Grasp& grasp) = 0;
+  /// The protocol whole.
+  virtual Result<artefact::GraspTest> Exact(const artefact::Grasp& grasp) = 0;
+};
+
+struct JudgeOptions {
+  int exact = 3;              ///< so many of the first ranks get the exact protocol
+  bool stop_at_pass = false;  ///< no further exact test once one has passed
+};
+
+/// Raised with each [numbers] line of the CHANGELOG that concerns ranks.
+inline constexpr int kJudgeVersion = 1;
+
+/// Adds the short trial to the grasp: its test, and scores "margin" (1 - worst: 1 did not move, 0
+/// at the limit, negative failed) and "survived" (1 or 0). A second short trial replaces the first.
+Status TryCandidate(GraspTrial* trial, artefact::Grasp* grasp);
+
+/// Tests the best `exact` candidates that survived by the whole protocol and sorts all:
+/// 1. those that passed the exact protocol; 2. those not tested exactly that survived; 3. those
+/// that failed it; 4. the rest; each by margin, equals by scores["candidate"] then proposer: the
+/// same set gives the same order, whatever order it comes in. scores["rank"] is 1, 2, ... `go_on`,
+/// asked before each exact test, false: the rest stay untested; empty: always.
+Status RankGrasps(const JudgeOptions& options, GraspTrial* trial,
+                  std::vector<artefact::Grasp>* grasps, const std::function<bool()>& go_on = {});
+
+/// The exact P1 test of a grasp; null: not tested.
+const artefact::GraspTest* ExactTestOf(const artefact::Grasp& grasp);
+
+template <typename A>
+void Visit(A& a, JudgeOptions& o) {
+  a.Field("exact", o.exact);
+  a.Field("stop_at_pass", o.stop_at_pass);
+}
+
+}  // namespace handhold::synthesis
