@@ -42,7 +42,8 @@ struct Grasp {
   geometry::RigidTransform X_PH;  ///< of the skeleton's world in the prop's frame
   Eigen::VectorXd q;              ///< nq: the hand in contact
   Eigen::VectorXd q_open;         ///< nq: before it closes; empty: not known
-  /// nq: the target that squeezes (Pollard & Zordan's close setpoint); empty: not known.
+  /// nq: where the springs of all joints together pull to (Pollard & Zordan: the mean of neutral
+  /// and gripping setpoint, pulled to with twice their gains); empty: not known.
   Eigen::VectorXd q_squeeze;
   Eigen::VectorXd tau_squeeze_Nm;  ///< nv: torques of the balanced squeeze; empty: not known
   std::string prop;                ///< name
