@@ -1,23 +1,14 @@
 // Criterion 9: replays against the engine's own runs on the same surface.
-//
-// Forces are compared whole, and in the plane of the finger's flexion: across it the finger is
-// nearly rigid (its axes lie 2-5 degrees off parallel), and only the surface's own compliance
-// decides.
+// The comparison itself is synthesis/evaluate/motion_score.h.
 #include <algorithm>
 #include <cmath>
 
 #include "database/model/hand_library.h"
-#include "database/model/kinematics.h"
 #include "tests/support/chain_criteria.h"
-#include "tools/report/criteria.h"
+#include "tools/report/truth_reference.h"
 
 namespace handhold::chain {
 namespace {
-
-using geometry::Vec3;
-
-using criteria::kEarly_s;
-using criteria::kSlip_m_per_s;
 
 /// The planted interaction trajectory of a stroke: the true reference and the planted impedance.
 artefact::InteractionTrajectory Planted(const lab::Truth& truth, const lab::TruthStroke& stroke) {
@@ -46,59 +37,21 @@ int TipFrame(const model::Skeleton& hand) {
   return -1;
 }
 
-double Peak(const std::vector<lab::TruthContact>& contacts) {
-  double peak = 0;
-  for (const lab::TruthContact& c : contacts) peak = std::max(peak, c.peak_normal_force_N);
-  return peak;
-}
-
 ReplaySample Compare(const model::Skeleton& hand, const lab::TruthRun& run, int stroke,
                      const artefact::Motion& motion) {
-  const lab::TruthSeries& series = run.strokes[static_cast<size_t>(stroke)];
-  const auto contacts = run.ContactsOf(stroke);
-  const double onset = contacts.front().onset_s, release = contacts.back().release_s;
-  std::vector<Vec3> force(motion.times.size(), Vec3::Zero());
-  // Of the fastest contact; negative: none.
-  Eigen::VectorXd slip =
-      Eigen::VectorXd::Constant(static_cast<Eigen::Index>(motion.times.size()), -1.0);
-  for (const artefact::ContactRow& c : motion.rows) {
-    force[static_cast<size_t>(c.frame)] += c.f_onA_W;
-    slip[c.frame] = std::max(slip[c.frame], c.slip_m_per_s);
-  }
-  model::KinematicsData data(hand);
-  const int tip = TipFrame(hand);
+  const std::string tip = hand.frames()[static_cast<size_t>(TipFrame(hand))].name;
+  const synthesis::MotionScore score = report::ScoreStroke(hand, tip, run, stroke, motion).value();
   ReplaySample e;
-  e.peak_N = Peak(contacts);
+  e.peak_N = report::PeakOf(run.ContactsOf(stroke));
   e.lcp_failures = synthesis::UnsolvedSteps(motion);
   e.equilibrium_residual_rad = synthesis::LargestResidual_rad(motion);
-  double late = 0, early = 0, touching = 0;
-  for (size_t k = 0; k < motion.times.size(); ++k) {
-    const double t = motion.times[k].seconds();
-    if (t < onset || t > release || t < series.begin_s || t > series.end_s() - 0.002) continue;
-    const Vec3 df = force[k] - Vec3(lab::Interpolate(series, series.f_onHand_W, t));
-    const bool first = t < onset + kEarly_s;
-    (first ? e.early_whole : e.late_whole) += df.squaredNorm();
-    (first ? e.early_in_plane : e.late_in_plane) += df.squaredNorm() - df.y() * df.y();
-    (first ? early : late) += 1;
-    model::ComputePoses<double>(hand, motion.hands.front().q.col(static_cast<Eigen::Index>(k)),
-                                &data);
-    const Vec3 p_tip = model::FramePose<double>(hand, data, tip).p;
-    e.tip_m += (p_tip - Vec3(lab::Interpolate(series, series.p_W_tip, t))).squaredNorm();
-    touching += 1;
-    const double true_slip = lab::Interpolate(series, series.slip_m_per_s, t)[0];
-    if (first || !std::isfinite(true_slip) || slip[static_cast<Eigen::Index>(k)] < 0) continue;
-    const bool slides = true_slip > kSlip_m_per_s,
-               found = slip[static_cast<Eigen::Index>(k)] > kSlip_m_per_s;
-    ++e.frames;
-    e.slip_agrees += slides == found;
-    e.stick_frames += !slides;
-    e.stick_found += !slides && !found;
-  }
-  for (double* share : {&e.late_whole, &e.late_in_plane})
-    *share = std::sqrt(*share / std::max(1.0, late)) / e.peak_N;
-  for (double* share : {&e.early_whole, &e.early_in_plane})
-    *share = std::sqrt(*share / std::max(1.0, early)) / e.peak_N;
-  e.tip_m = std::sqrt(e.tip_m / std::max(1.0, touching));
+  e.early_whole = score.force_early, e.late_whole = score.force_late;
+  e.early_in_plane = score.plane_early, e.late_in_plane = score.plane_late;
+  e.tip_m = score.point_m;
+  e.frames = score.both_touch();
+  e.slip_agrees = score.slip_agrees();
+  e.stick_frames = score.stick_stick + score.stick_slip;
+  e.stick_found = score.stick_stick;
   return e;
 }
 
@@ -128,8 +81,8 @@ void ReplayStroke(const lab::Truth& truth, const model::Skeleton& hand,
     sample.late_in_plane = sample.late_whole = sample.tip_m = 1e9;  // judged, and not met
   }
   sample.inputs = inputs, sample.damped = plan.damped, sample.run = plan.run;
-  sample.jam = Peak(run.ContactsOf(stroke.index)) >
-               criteria::kJam * Peak(truth.FindRun("captured")->ContactsOf(stroke.index));
+  sample.jam = report::PeakOf(run.ContactsOf(stroke.index)) >
+               criteria::kJam * report::PeakOf(truth.FindRun("captured")->ContactsOf(stroke.index));
   out->replays.push_back(std::move(sample));
 }
 

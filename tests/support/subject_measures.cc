@@ -9,6 +9,7 @@
 #include "database/base/units.h"
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
+#include "tools/report/truth_reference.h"
 
 namespace handhold::testing {
 namespace {
@@ -42,14 +43,6 @@ model::Skeleton Scaled(const model::Skeleton& hand, double factor) {
   for (auto& m : draft.markers) m.p_BM *= factor;
   for (auto& f : draft.frames) f.X_BF.p *= factor;
   return *model::Skeleton::Build(draft);
-}
-
-double Quantile(std::vector<double> values, double share) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto at =
-      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
 }
 
 PoseErrors MeasurePose(const lab::Truth& truth, const model::Skeleton& fitted,
@@ -173,7 +166,8 @@ double ReferenceError_deg(const lab::Truth& truth, const artefact::PoseTrack& po
         for (int j = 0; j < 2; ++j) zero[j] += pose.q(j, i) - captured(row, j);
         before += 1;
       }
-      if (laid_out.touch[k] != static_cast<int>(p) || t < onset + Duration::Milliseconds(50))
+      if (laid_out.touch[k] != static_cast<int>(p) ||
+          t < onset + Duration::FromSeconds(criteria::kEarly_s))
         continue;
       for (int j = 0; j < 2; ++j)
         sum += std::pow(reference(j, i) - zero[j] / std::max(1.0, before) - meant(row, j), 2);
@@ -251,52 +245,18 @@ artefact::InteractionTrajectory PlantedTrajectory(const lab::Truth& truth,
 StrokeReplay CompareReplay(const lab::Truth& truth, const lab::TruthRun& run,
                            const lab::TruthStroke& stroke, const model::Skeleton& hand,
                            const artefact::Motion& motion) {
-  const lab::TruthSeries& series = run.strokes[static_cast<size_t>(stroke.index)];
-  const auto contacts = run.ContactsOf(stroke.index);
-  const double onset = contacts.front().onset_s, release = contacts.back().release_s;
-  std::vector<Vec3> force(motion.times.size(), Vec3::Zero());
-  std::vector<double> slip(motion.times.size(), std::numeric_limits<double>::quiet_NaN());
-  for (const artefact::ContactRow& c : motion.rows) {
-    force[static_cast<size_t>(c.frame)] += c.f_onA_W;
-    slip[static_cast<size_t>(c.frame)] = c.slip_m_per_s;
-  }
+  const std::string tip = hand.frames()[static_cast<size_t>(TipFrame(hand))].name;
+  const synthesis::MotionScore score =
+      report::ScoreStroke(hand, tip, run, stroke.index, motion).value();
   StrokeReplay error;
-  double flat_peak = 0;
-  for (const auto& c : contacts) error.peak_N = std::max(error.peak_N, c.peak_normal_force_N);
-  for (const auto& c : truth.FindRun("captured")->ContactsOf(stroke.index))
-    flat_peak = std::max(flat_peak, c.peak_normal_force_N);
-  error.jam = error.peak_N > 2 * flat_peak;
-  model::KinematicsData data(hand);
-  const int tip = TipFrame(hand);
-  int late = 0, early = 0, touching = 0;
-  for (size_t k = 0; k < motion.times.size(); ++k) {
-    const double t = motion.times[k].seconds();
-    if (t < onset || t > release || t < series.begin_s || t > series.end_s() - 0.002) continue;
-    const Vec3 df = force[k] - Vec3(lab::Interpolate(series, series.f_onHand_W, t));
-    model::ComputePoses<double>(hand, motion.hands.front().q.col(static_cast<Eigen::Index>(k)),
-                                &data);
-    const Vec3 p_tip = model::FramePose<double>(hand, data, tip).p;
-    error.tip_m += (p_tip - Vec3(lab::Interpolate(series, series.p_W_tip, t))).squaredNorm();
-    ++touching;
-    if (t < onset + 0.05) {
-      error.force_early += df.squaredNorm();
-      ++early;
-      continue;
-    }
-    error.force_late += df.squaredNorm();
-    error.plane_late += df.squaredNorm() - df.y() * df.y();
-    ++late;
-    const auto row = static_cast<Eigen::Index>(std::lround((t - series.begin_s) * series.rate_hz));
-    const double in_engine = series.slip_m_per_s[std::min(row, series.slip_m_per_s.size() - 1)];
-    if (!std::isfinite(in_engine) || !std::isfinite(slip[k])) continue;
-    const bool slips = in_engine > 1e-3, replayed = slip[k] > 1e-3;
-    ++(slips ? (replayed ? error.slip_slip : error.slip_stick)
-             : (replayed ? error.stick_slip : error.stick_stick));
-  }
-  error.force_late = std::sqrt(error.force_late / std::max(1, late)) / error.peak_N;
-  error.plane_late = std::sqrt(error.plane_late / std::max(1, late)) / error.peak_N;
-  error.force_early = std::sqrt(error.force_early / std::max(1, early)) / error.peak_N;
-  error.tip_m = std::sqrt(error.tip_m / std::max(1, touching));
+  error.peak_N = report::PeakOf(run.ContactsOf(stroke.index));
+  error.jam = error.peak_N >
+              criteria::kJam * report::PeakOf(truth.FindRun("captured")->ContactsOf(stroke.index));
+  error.force_late = score.force_late, error.plane_late = score.plane_late;
+  error.force_early = score.force_early;
+  error.tip_m = score.point_m;
+  error.slip_slip = score.slip_slip, error.slip_stick = score.slip_stick;
+  error.stick_slip = score.stick_slip, error.stick_stick = score.stick_stick;
   return error;
 }
 

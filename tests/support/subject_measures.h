@@ -15,6 +15,7 @@
 #include "database/artefact/interaction_trajectory.h"
 #include "database/artefact/motion.h"
 #include "database/artefact/pose_track.h"
+#include "synthesis/evaluate/motion_score.h"
 #include "synthesis/interaction/replay.h"
 #include "tools/lab/truth.h"
 
@@ -23,8 +24,7 @@ namespace handhold::testing {
 /// Every length of the hand times `factor`: what somebody else's hand looks like.
 model::Skeleton Scaled(const model::Skeleton& hand, double factor);
 
-/// The order statistic at `share` (0 .. 1) of the list; NaN of an empty one.
-double Quantile(std::vector<double> values, double share);
+using synthesis::Quantile;
 
 /// Criterion 5. Angles less one constant per joint, per velocity, degrees RMS over all frames;
 /// lengths between joint axes, fitted - planted, from the second joint on.

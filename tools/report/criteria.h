@@ -1,8 +1,8 @@
 /// The bounds of the one-finger chain's criteria (issue "One finger, the whole chain", section 4):
 /// their one home. The report prints them beside what a run reached, the tests judge by them.
 ///
-/// Only bounds, no measure: what is compared with them is measured apart by the report
-/// (measure.h) and by the tests (tests/support), so that neither can hide the other's mistake.
+/// Only bounds, no measure: replays are measured by synthesis/evaluate/motion_score.h, the rest
+/// apart by the report (measure.h) and by the tests (tests/support).
 /// SI and radians; a share is of 1.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "database/base/units.h"
+#include "synthesis/evaluate/motion_score.h"
 
 namespace handhold::criteria {
 
@@ -42,7 +43,7 @@ inline constexpr double PipAccepted(std::string_view task) {
 // 8: the reference trajectory, wrist and MP, median over strokes.
 inline constexpr double kReferenceMedian_rad = DegreesToRadians(0.75);
 // 8 and 9: the first moments of contact are judged apart.
-inline constexpr double kEarly_s = 0.050;
+inline constexpr double kEarly_s = synthesis::kFingerEarly_s;
 // 9: replay.
 inline constexpr double kSlip_m_per_s = 1e-3;  ///< faster is slip
 inline constexpr double kSlipAgreement = 0.95, kStickRecall = 0.85;

@@ -8,6 +8,7 @@
 #include "database/model/kinematics.h"
 #include "tools/lab/session_begin.h"
 #include "tools/report/criteria.h"
+#include "tools/report/truth_reference.h"
 
 namespace handhold::report {
 namespace {
@@ -48,14 +49,6 @@ bool Covers(const lab::TruthSeries& series, double t) {
 }
 
 }  // namespace
-
-double Quantile(std::vector<double> values, double share) {
-  if (values.empty()) return kNaN;
-  const auto at =
-      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
 
 Result<double> SessionStart(const recording::ClipSource& clip) {
   const auto& properties = clip.info().properties;
@@ -294,86 +287,34 @@ Result<synthesis::ReplayScene> SceneOf(const lab::Truth& truth, const lab::Truth
 
 namespace {
 
-// One stroke's replay beside the engine's record, sample by sample.
-class StrokeComparison {
- public:
-  StrokeComparison(const model::Skeleton& hand, const lab::TruthSeries& series,
-                   const std::vector<lab::TruthContact>& contacts, double start_s)
-      : hand_(hand),
-        series_(series),
-        start_s_(start_s),
-        onset_s_(contacts.front().onset_s),
-        release_s_(contacts.back().release_s) {
-    for (const auto& c : contacts) peak_N_ = std::max(peak_N_, c.peak_normal_force_N);
-  }
-
-  void Run(const artefact::Motion& motion, ReplayScore* score, ReplayExample* example) const {
-    const size_t frames = motion.times.size();
-    std::vector<Vec3> force(frames, Vec3::Zero()), point(frames, Vec3::Constant(kNaN));
-    std::vector<double> slip(frames, kNaN);
-    const Eigen::MatrixXd& q = motion.hands.front().q;
-    for (const artefact::ContactRow& c : motion.rows) {
-      const auto k = static_cast<size_t>(c.frame);
-      force[k] += c.f_onA_W;
-      if (c.f_onA_W.norm() > 1e-3 && !(c.slip_m_per_s <= slip[k]))
-        slip[k] = c.slip_m_per_s, point[k] = c.p_W;
-    }
-    model::KinematicsData data(hand_);
-    const int tip = TipFrame(hand_);
-    double late = 0, early = 0, tip2 = 0, n_late = 0, n_early = 0;
-    for (size_t k = 0; k < frames; ++k) {
-      const double t = motion.times[k].seconds() - start_s_;
-      if (!Covers(series_, t)) continue;
-      const Vec3 f = lab::Interpolate(series_, series_.f_onHand_W, t);
-      const Vec3 p_engine = lab::Interpolate(series_, series_.p_W_tip, t);
-      model::ComputePoses<double>(hand_, q.col(static_cast<Eigen::Index>(k)), &data);
-      const Vec3 p_tip = model::FramePose<double>(hand_, data, tip).p;
-      if (example != nullptr)
-        Append(t, f, force[k], point[k], p_engine, p_tip, q.col(static_cast<Eigen::Index>(k)),
-               example);
-      if (t < onset_s_ || t > release_s_) continue;
-      const Vec3 off = force[k] - f;
-      (t < onset_s_ + criteria::kEarly_s ? early : late) += off.squaredNorm();
-      (t < onset_s_ + criteria::kEarly_s ? n_early : n_late) += 1;
-      tip2 += (p_tip - p_engine).squaredNorm();
-      const double engine_slip = lab::Interpolate(series_, series_.slip_m_per_s, t)[0];
-      if (!std::isfinite(engine_slip) || !std::isfinite(slip[k])) continue;
-      ++score->contact_samples;
-      score->slip_agrees +=
-          (engine_slip > criteria::kSlip_m_per_s) == (slip[k] > criteria::kSlip_m_per_s);
-      score->stuck += engine_slip <= criteria::kSlip_m_per_s;
-      score->stuck_found +=
-          engine_slip <= criteria::kSlip_m_per_s && slip[k] <= criteria::kSlip_m_per_s;
-    }
-    score->force_late.push_back(std::sqrt(late / std::max(1.0, n_late)) / peak_N_);
-    score->force_early.push_back(std::sqrt(early / std::max(1.0, n_early)) / peak_N_);
-    score->tip_m.push_back(std::sqrt(tip2 / std::max(1.0, n_late + n_early)));
-  }
-
- private:
-  void Append(double t, const Vec3& engine, const Vec3& replay, const Vec3& point,
-              const Vec3& engine_tip, const Vec3& tip, const Eigen::VectorXd& q,
-              ReplayExample* e) const {
+// Traces of one stroke beside the engine's record, at the motion's steps that the record covers.
+ReplayExample TracesOf(const model::Skeleton& hand, int tip, const lab::TruthSeries& series,
+                       const artefact::Motion& motion, double start_s) {
+  ReplayExample e;
+  const synthesis::MotionScoreOptions defaults;
+  const synthesis::FrameContacts found =
+      synthesis::ContactsByFrame(motion, motion.hands.front().name, defaults.loaded_N);
+  const synthesis::MotionReference reference = ReferenceOf(series);
+  model::KinematicsData data(hand);
+  const Eigen::MatrixXd& q = motion.hands.front().q;
+  for (size_t k = 0; k < motion.times.size(); ++k) {
+    const double t = motion.times[k].seconds() - start_s;
+    const std::optional<synthesis::ReferenceSample> engine = reference(t);
+    if (!engine) continue;
+    model::ComputePoses<double>(hand, q.col(static_cast<Eigen::Index>(k)), &data);
+    const Vec3& f = found.f_onHand_W[k];
     // On the bump the plate's normal is still the axis that is plotted.
-    e->time_s.push_back(t);
-    e->engine_normal_N.push_back(engine.z()), e->replay_normal_N.push_back(replay.z());
-    e->engine_tangent_N.push_back(engine.x()), e->replay_tangent_N.push_back(replay.x());
-    e->f_onHand_W.push_back(replay), e->p_WC.push_back(point);
-    const Eigen::Index n = e->q.cols();
-    e->q.conservativeResize(q.size(), n + 1);
-    e->engine_tip_W.conservativeResize(3, n + 1), e->replay_tip_W.conservativeResize(3, n + 1);
-    e->q.col(n) = q, e->engine_tip_W.col(n) = engine_tip, e->replay_tip_W.col(n) = tip;
+    e.time_s.push_back(t);
+    e.engine_normal_N.push_back(engine->f_onHand_W.z()), e.replay_normal_N.push_back(f.z());
+    e.engine_tangent_N.push_back(engine->f_onHand_W.x()), e.replay_tangent_N.push_back(f.x());
+    e.f_onHand_W.push_back(f), e.p_WC.push_back(found.p_W[k]);
+    const Eigen::Index n = e.q.cols();
+    e.q.conservativeResize(q.rows(), n + 1);
+    e.engine_tip_W.conservativeResize(3, n + 1), e.replay_tip_W.conservativeResize(3, n + 1);
+    e.q.col(n) = q.col(static_cast<Eigen::Index>(k)), e.engine_tip_W.col(n) = engine->p_W;
+    e.replay_tip_W.col(n) = model::FramePose<double>(hand, data, tip).p;
   }
-
-  const model::Skeleton& hand_;
-  const lab::TruthSeries& series_;
-  double start_s_, onset_s_, release_s_, peak_N_ = 0.0;
-};
-
-double PeakOf(const std::vector<lab::TruthContact>& contacts) {
-  double peak = 0;
-  for (const auto& c : contacts) peak = std::max(peak, c.peak_normal_force_N);
-  return peak;
+  return e;
 }
 
 }  // namespace
@@ -417,9 +358,20 @@ Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& 
       score.jams.push_back(stroke.index);
       continue;
     }
-    ReplayExample* example = stroke.index == example_stroke ? &score.example : nullptr;
-    StrokeComparison(hand, series, contacts, start_s).Run(motion, &score, example);
-    if (example) example->stroke = stroke.index, example->scene = std::move(scene);
+    const int tip = TipFrame(hand);
+    HANDHOLD_ASSIGN(const synthesis::MotionScore stroke_score,
+                    ScoreStroke(hand, hand.frames()[static_cast<size_t>(tip)].name, *run,
+                                stroke.index, motion, start_s));
+    score.force_late.push_back(stroke_score.force_late);
+    score.force_early.push_back(stroke_score.force_early);
+    score.tip_m.push_back(stroke_score.point_m);
+    score.contact_samples += stroke_score.both_touch();
+    score.slip_agrees += stroke_score.slip_agrees();
+    score.stuck += stroke_score.stick_stick + stroke_score.stick_slip;
+    score.stuck_found += stroke_score.stick_stick;
+    if (stroke.index != example_stroke) continue;
+    score.example = TracesOf(hand, tip, series, motion, start_s);
+    score.example.stroke = stroke.index, score.example.scene = std::move(scene);
   }
   return score;
 }

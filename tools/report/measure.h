@@ -18,13 +18,13 @@
 #include "database/base/result.h"
 #include "database/model/skeleton.h"
 #include "database/recording/clip.h"
+#include "synthesis/evaluate/motion_score.h"
 #include "synthesis/interaction/replay.h"
 #include "tools/lab/truth.h"
 
 namespace handhold::report {
 
-/// The value below which `share` of them lie (lower of two neighbours); NaN when there is none.
-double Quantile(std::vector<double> values, double share);
+using synthesis::Quantile;
 
 /// Clip time of session time 0: by what a rehearsal left in the clip (tools/lab/session_begin.h),
 /// else that of marker frame 0, by the marker stream's counters and the clip's own clock map.
@@ -87,8 +87,7 @@ struct ReplayExample {
 };
 
 struct ReplayScore {
-  /// Per stroke; RMS errors of the whole force after and in the first 50 ms, as shares of the
-  /// stroke's peak.
+  /// Per stroke, by synthesis::ScoreMotion.
   std::vector<double> force_late, force_early, tip_m;
   std::vector<int> jams;  ///< strokes whose engine peak exceeds twice the flat one: not in the
                           ///< above
