@@ -15,7 +15,7 @@ namespace handhold::synthesis {
 
 /// Depths at the scene's start, before anything moves; by the engine's own colliders.
 struct GraspDepths {
-  double object_m = 0.0;  ///< deepest contact of hand and object; 0: none overlaps
+  double object_m = 0.0;  ///< deepest of the hand in the object or a table; 0: none overlaps
   double self_m = 0.0;  ///< of the hand with itself, bodies that are joined, or that overlap at q =
                         ///< 0, left out
 };
