@@ -43,7 +43,8 @@ std::vector<ForceSensor> PlacedSensors(const std::string& source_name,
     if (found == nullptr) continue;
     for (const ForceSensor& rig : overrides) {
       if (rig.name != sensor.name) continue;
-      sensor.X_WS = rig.X_WS;
+      sensor.mounted_on = rig.mounted_on;
+      sensor.X_MS = rig.X_MS;
       sensor.normal_S = rig.normal_S;
       sensor.sign = rig.sign;
       if (rig.full_scale_N > 0) sensor.full_scale_N = rig.full_scale_N;

@@ -50,7 +50,8 @@ recording::ForceSensor OverrideOf(const RigSensor& sensor) {
   recording::ForceSensor out;
   out.name = sensor.name;
   out.sign = sensor.sign;
-  out.X_WS = sensor.X_WS;
+  out.mounted_on = sensor.mounted_on;
+  out.X_MS = sensor.X_MS;
   out.normal_S = sensor.normal_S;
   out.full_scale_N = sensor.full_scale_N;
   return out;

@@ -9,7 +9,6 @@
 #include "capture/session/rig_texts.h"
 #include "database/base/names.h"
 #include "database/base/units.h"
-#include "database/recording/prop_pose.h"
 #include "database/text/file.h"
 #include "database/text/json_view.h"
 #include "database/text/schema.h"
@@ -82,6 +81,51 @@ Result<Mat3> RotationOf(const JsonView& sensor) {
   return geometry::NearestRotation(R);
 }
 
+Result<geometry::RigidTransform> PoseOf(const JsonView& view) {
+  HANDHOLD_ASSIGN(const Vec3 p_mm, VectorOf(view, "position_mm", Vec3::Zero()));
+  HANDHOLD_ASSIGN(const Mat3 R, RotationOf(view));
+  return geometry::RigidTransform{R, p_mm * MillimetresToMetres(1.0)};
+}
+
+/// What its keys say decides its pose: a place, an item of a pose stream, markers, or nothing.
+Result<recording::Thing> ThingOf(const JsonView& view) {
+  using recording::Thing;
+  Thing thing;
+  HANDHOLD_ASSIGN(thing.name, view.Get<std::string>("name"));
+  HANDHOLD_ASSIGN(const std::string hand, view.GetOr<std::string>("hand", ""));
+  HANDHOLD_ASSIGN(thing.model, view.GetOr<std::string>("prop", hand));
+  if (view.Has("hand")) thing.kind = Thing::Kind::kHand;
+  if (view.Has("hand") && view.Has("prop")) return view.Fail("give prop or hand, not both");
+  HANDHOLD_ASSIGN(thing.stream, view.GetOr<std::string>("stream", ""));
+  HANDHOLD_ASSIGN(thing.items, view.GetOr<std::vector<std::string>>("markers", {}));
+  if (!thing.items.empty()) thing.pose = Thing::Pose::kMarkers;
+  if (view.Has("item")) {
+    HANDHOLD_ASSIGN(const std::string item, view.Get<std::string>("item"));
+    if (!thing.items.empty()) return view.Fail("give item or markers, not both");
+    thing.pose = Thing::Pose::kRigidPoses, thing.items = {item};
+  }
+  if (view.Has("position_mm") || view.Has("rotvec_deg") || view.Has("R")) {
+    if (thing.pose != Thing::Pose::kUnknown)
+      return view.Fail("its pose is measured, so it has no position of its own");
+    thing.pose = Thing::Pose::kFixed;
+    HANDHOLD_ASSIGN(thing.X_WT, PoseOf(view));
+  } else if (thing.pose == Thing::Pose::kUnknown && !thing.stream.empty()) {
+    return view.Fail("give the item or the markers of its stream");
+  }
+  return thing;
+}
+
+Status ReadThings(const JsonView& root, Rig* rig) {
+  HANDHOLD_ASSIGN(const std::vector<JsonView> things, root.GetItems("thing"));
+  for (const JsonView& item : things) {
+    HANDHOLD_ASSIGN(recording::Thing thing, ThingOf(item));
+    rig->things.push_back(std::move(thing));
+    const Status all = recording::CheckThings(rig->things);
+    if (!all) return item.Fail(all.error().message);
+  }
+  return {};
+}
+
 Result<Vec3> NormalOf(const JsonView& sensor) {
   HANDHOLD_ASSIGN(const Vec3 normal, VectorOf(sensor, "normal", Vec3::UnitZ()));
   const double length = normal.norm();
@@ -103,9 +147,8 @@ Result<RigSensor> SensorOf(const JsonView& view, const RigSource& source) {
     return view.Fail("a Net F/T holds one sensor, called as its source: '" + source.name +
                      "'; leave out the name");
   }
-  HANDHOLD_ASSIGN(const Vec3 p_mm, VectorOf(view, "position_mm", Vec3::Zero()));
-  sensor.X_WS.p = p_mm * MillimetresToMetres(1.0);
-  HANDHOLD_ASSIGN(sensor.X_WS.R, RotationOf(view));
+  HANDHOLD_ASSIGN(sensor.mounted_on, view.GetOr<std::string>("on", ""));
+  HANDHOLD_ASSIGN(sensor.X_MS, PoseOf(view));
   HANDHOLD_ASSIGN(sensor.normal_S, NormalOf(view));
   HANDHOLD_ASSIGN(sensor.sign, view.GetOr<double>("sign", 1.0));
   HANDHOLD_ASSIGN(sensor.full_scale_N, view.GetOr<double>("full_scale_N", 0.0));
@@ -169,13 +212,6 @@ Status ReadTake(const JsonView& root, Rig* rig) {
   HANDHOLD_ASSIGN(rig->subject, take.GetOr<std::string>("subject", ""));
   HANDHOLD_ASSIGN(rig->session, take.GetOr<std::string>("session", ""));
   HANDHOLD_ASSIGN(rig->task, take.GetOr<std::string>("task", ""));
-  HANDHOLD_ASSIGN(rig->prop, take.GetOr<std::string>("prop", ""));
-  if (take.Has("prop_position_mm") || take.Has("prop_rotvec_deg")) {
-    HANDHOLD_ASSIGN(const Vec3 mm, VectorOf(take, "prop_position_mm", Vec3::Zero()));
-    HANDHOLD_ASSIGN(const Vec3 degrees, VectorOf(take, "prop_rotvec_deg", Vec3::Zero()));
-    rig->X_WProp =
-        geometry::RigidTransform{geometry::Exp<double>(degrees * DegreesToRadians(1.0)), 1e-3 * mm};
-  }
   HANDHOLD_ASSIGN(rig->pre_roll, SecondsOf(take, "pre_roll_s"));
   HANDHOLD_ASSIGN(rig->stop_after, SecondsOf(take, "stop_after_s"));
   return {};
@@ -221,8 +257,7 @@ const RigSource* Rig::Find(std::string_view source) const {
 
 recording::ClipInfo Rig::TakeInfo() const {
   recording::ClipInfo info;
-  info.subject = subject, info.session = session, info.task = task, info.prop = prop;
-  if (X_WProp) info.properties[recording::kPropPoseProperty] = recording::FormatPose(*X_WProp);
+  info.subject = subject, info.session = session, info.task = task, info.things = things;
   return info;
 }
 
@@ -253,10 +288,20 @@ Result<Rig> ParseRig(std::string_view toml, const std::string& source_name) {
   rig.text = toml;
   HANDHOLD_ASSIGN(rig.name, root.Get<std::string>("name"));
   HANDHOLD_TRY(ReadTake(root, &rig));
+  HANDHOLD_TRY(ReadThings(root, &rig));
   HANDHOLD_TRY(ReadLimits(root, &rig.limits));
   HANDHOLD_ASSIGN(const std::vector<JsonView> sources, root.GetItems("source"));
   for (const JsonView& item : sources) {
     HANDHOLD_ASSIGN(RigSource source, SourceOf(item));
+    for (const RigSensor& sensor : source.sensors) {
+      if (sensor.mounted_on.empty()) continue;
+      std::vector<std::string> names;
+      for (const recording::Thing& thing : rig.things) names.push_back(thing.name);
+      if (std::ranges::count(names, sensor.mounted_on) == 0)
+        return item.Fail("sensor '" + sensor.name + "' is on '" + sensor.mounted_on +
+                         "', which is no [[thing]] of this rig" +
+                         DidYouMean(sensor.mounted_on, names));
+    }
     if (const RigSource* other = rig.Find(source.name)) {
       return item.Fail("a second source called '" + source.name + "', the first is on line " +
                        std::to_string(other->line) + ": streams are called by it, so rename one");

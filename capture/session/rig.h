@@ -6,7 +6,6 @@
 /// ("position_mm", "delay_ms") and SI inside. Guide with one real wiring: capture/README.md.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +17,12 @@
 
 namespace handhold::capture {
 
-/// Where a force sensor stands and what is touched on it; what the device cannot know of itself.
+/// What a force sensor is mounted on and what is touched on it; what the device cannot know of
+/// itself.
 struct RigSensor {
-  std::string name;  ///< "plate"; of the source where the device gives none
-  geometry::RigidTransform X_WS;
+  std::string name;        ///< "plate"; of the source where the device gives none
+  std::string mounted_on;  ///< a thing of the rig; empty: the laboratory
+  geometry::RigidTransform X_MS;
   geometry::Vec3 normal_S = geometry::Vec3::UnitZ();  ///< outward unit normal of the touched
                                                       ///< surface
   double sign = 1.0;                                  ///< -1: the device reports the reaction
@@ -73,16 +74,14 @@ struct Rig {
   RigLimits limits;
   // Defaults of takes; verbs override them.
   std::string subject;  ///< a pseudonym
-  std::string session, task, prop;
-  /// Where the prop stands, if it does not move: becomes the clip's property "prop_pose"
-  /// (database/recording/prop_pose.h).
-  std::optional<geometry::RigidTransform> X_WProp;
-  Duration pre_roll, stop_after;  ///< 0: none
+  std::string session, task;
+  std::vector<recording::Thing> things;  ///< checked: recording::CheckThings
+  Duration pre_roll, stop_after;         ///< 0: none
 
   /// What `--rig` says for it: its path, or the name of a built-in one.
   std::string Word() const;
   const RigSource* Find(std::string_view source) const;  ///< null when there is none
-  /// A take's beginning: subject, session, task, prop and where it stands.
+  /// A take's beginning: subject, session, task and things.
   recording::ClipInfo TakeInfo() const;
 };
 

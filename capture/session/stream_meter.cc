@@ -117,7 +117,10 @@ NewestSample StreamMeter::Newest() const {
   const Eigen::Map<const Eigen::VectorXd> raw(newest_.data(),
                                               static_cast<Eigen::Index>(newest_.size()));
   out.normal_force_N = read_by_->NormalForce(raw);
-  out.f_onObject_W = read_by_->X_WS.R * geometry::Vec3(read_by_->Wrench(raw).head<3>());
+  if (read_by_->mounted_on.empty())
+    out.f_onObject_W = read_by_->X_MS.R * geometry::Vec3(read_by_->Wrench(raw).head<3>());
+  else
+    out.f_onObject_W.setConstant(std::numeric_limits<double>::quiet_NaN());
   out.peak_normal_force_N = std::max(peak_N_, peak_before_N_);
   return out;
 }

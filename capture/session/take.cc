@@ -31,8 +31,9 @@ bool SameStream(const StreamInfo& a, StreamInfo b) {
 bool SameSensor(const recording::ForceSensor& a, const recording::ForceSensor& b) {
   return a.name == b.name && a.calibration.cols() == b.calibration.cols() &&
          a.calibration == b.calibration && a.bias.size() == b.bias.size() && a.bias == b.bias &&
-         a.sign == b.sign && a.X_WS.R == b.X_WS.R && a.X_WS.p == b.X_WS.p &&
-         a.normal_S == b.normal_S && a.full_scale_N == b.full_scale_N && a.serial == b.serial;
+         a.sign == b.sign && a.mounted_on == b.mounted_on && a.X_MS.R == b.X_MS.R &&
+         a.X_MS.p == b.X_MS.p && a.normal_S == b.normal_S && a.full_scale_N == b.full_scale_N &&
+         a.serial == b.serial;
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ class Source {
   virtual Result<std::vector<recording::StreamInfo>> Probe(Duration timeout) = 0;
   /// What Probe found that a person should know and change though recording is possible.
   virtual std::vector<std::string> Warnings() const { return {}; }
-  /// Calibrations learnt from the device, after Probe or the first announcement; X_WS and normal
+  /// Calibrations learnt from the device, after Probe or the first announcement; X_MS and normal
   /// come from the rig.
   virtual std::vector<recording::ForceSensor> ForceSensors() const = 0;
   /// Starts streaming into `sink`, which must outlive Stop. Returns once the thread runs;

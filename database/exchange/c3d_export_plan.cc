@@ -265,7 +265,11 @@ class Planner {
       Keep(*stream);
       const ForceSensor* sensor =
           stream->kind == StreamKind::kForceTorque ? SensorOf(stream->id) : nullptr;
-      if (sensor != nullptr) {
+      const bool moves = sensor != nullptr && !recording::FixedSensorPose(clip_.info(), *sensor);
+      if (moves)
+        Lose(stream->name,
+             "its sensor moves, and a C3D's platform stands still: its counts are written");
+      if (sensor != nullptr && !moves) {
         PlanSensor(*stream, *sensor, labels);
         continue;
       }
@@ -309,7 +313,7 @@ class Planner {
   /// With the corners that are known and agree with where the sensor stands; else assumed ones.
   PlatformExport PlatformOf(const StreamInfo& stream, const ForceSensor& sensor) {
     PlatformExport platform{&sensor};
-    const geometry::RigidTransform& X_WS = sensor.X_WS;
+    const geometry::RigidTransform X_WS = recording::FixedSensorPose(clip_.info(), sensor).value();
     const auto known = options_.corners_m.find(stream.name);
     geometry::RigidTransform X_WC;
     surface_known_ = known != options_.corners_m.end() && PlateAxes(known->second, X_WC) &&
@@ -353,11 +357,14 @@ class Planner {
     std::string said;
     for (const auto& [what, text] : {std::pair("the subject", &info.subject),
                                      {"the session", &info.session},
-                                     {"the task", &info.task},
-                                     {"the prop", &info.prop}}) {
+                                     {"the task", &info.task}}) {
       if (!text->empty()) said += (said.empty() ? "" : ", ") + (what + (" '" + *text + "'"));
     }
     if (!said.empty()) note(said.c_str());
+    std::string things;
+    for (const recording::Thing& thing : info.things)
+      things += (things.empty() ? "" : ", ") + thing.name;
+    if (!things.empty()) note(("its things: " + things).c_str());
     if (info.utc_start.ns() != 0) note("the time it began");
     if (!info.properties.empty()) {
       std::string names;

@@ -123,7 +123,7 @@ void JudgePlatform(const C3dPlatform& platform, const std::string& where,
   }
   if (loaded.empty()) return;
   const auto& c = platform.corners_m;
-  const Surface surface{sensor.X_WS.R.transpose() * (X_WC.p - sensor.X_WS.p),
+  const Surface surface{sensor.X_MS.R.transpose() * (X_WC.p - sensor.X_MS.p),
                         {0.25 * ((c[0] - c[1]).norm() + (c[3] - c[2]).norm()),
                          0.25 * ((c[0] - c[3]).norm() + (c[1] - c[2]).norm()), 0}};
   const double as_said = surface.Share(loaded, 1.0);
@@ -175,15 +175,15 @@ std::optional<PlatformPlan> PlanPlatform(const C3dContents& contents, int number
                       "ORIGIN says that its origin is above its surface; read with the opposite "
                       "sign"});
   }
-  if (!PlateAxes(platform.corners_m, sensor.X_WS))
+  if (!PlateAxes(platform.corners_m, sensor.X_MS))
     issues.push_back({where, Severity::kWarning,
                       "CORNERS give no rectangle: it stands at the "
                       "origin of the lab, axes along the lab's"});
   if (platform.type == 3) origin = Vec3(0, 0, origin.z());
-  if (platform.type != 1) sensor.X_WS.p -= sensor.X_WS.R * origin;
+  if (platform.type != 1) sensor.X_MS.p -= sensor.X_MS.R * origin;
   // Plates are touched from above, and their z points down in the guide; of one that stands on
   // edge, the guide's.
-  sensor.normal_S = sensor.X_WS.R.col(2).z() > 0.5 ? Vec3::UnitZ() : Vec3(-Vec3::UnitZ());
+  sensor.normal_S = sensor.X_MS.R.col(2).z() > 0.5 ? Vec3::UnitZ() : Vec3(-Vec3::UnitZ());
   sensor.sign = -1.0;
 
   if (platform.type == 1) {

@@ -45,8 +45,9 @@ Json SensorToJson(const ForceSensor& sensor) {
   json.Set("calibration_by_columns",
            Numbers(sensor.calibration.data(), static_cast<size_t>(sensor.calibration.size())));
   json.Set("bias", Numbers(sensor.bias.data(), static_cast<size_t>(sensor.bias.size())));
-  json.Set("R_WS_by_columns", Numbers(sensor.X_WS.R.data(), 9));
-  json.Set("p_WS_m", Numbers(sensor.X_WS.p.data(), 3));
+  Put(json, "mounted_on", sensor.mounted_on);
+  json.Set("R_MS_by_columns", Numbers(sensor.X_MS.R.data(), 9));
+  json.Set("p_MS_m", Numbers(sensor.X_MS.p.data(), 3));
   json.Set("normal_S", Numbers(sensor.normal_S.data(), 3));
   return json;
 }
@@ -65,6 +66,7 @@ Status SensorFromJson(const JsonView& json, ForceSensor& sensor) {
   HANDHOLD_ASSIGN(sensor.name, json.Get<std::string>("name"));
   HANDHOLD_ASSIGN(sensor.stream_id, json.Get<int>("stream"));
   HANDHOLD_ASSIGN(sensor.serial, json.GetOr<std::string>("serial", ""));
+  HANDHOLD_ASSIGN(sensor.mounted_on, json.GetOr<std::string>("mounted_on", ""));
   HANDHOLD_ASSIGN(sensor.sign, json.GetOr<double>("sign", 1.0));
   HANDHOLD_ASSIGN(sensor.full_scale_N, json.GetOr<double>("full_scale_N", 0.0));
   HANDHOLD_ASSIGN(const int channels, json.GetOr<int>("channels", 6));
@@ -87,8 +89,8 @@ Status SensorFromJson(const JsonView& json, ForceSensor& sensor) {
   HANDHOLD_ASSIGN(const std::vector<double> bias,
                   json.GetOr<std::vector<double>>("bias", std::vector<double>(n, 0.0)));
   HANDHOLD_ASSIGN(const std::vector<double> R,
-                  vector("R_WS_by_columns", 9, {1, 0, 0, 0, 1, 0, 0, 0, 1}));
-  HANDHOLD_ASSIGN(const std::vector<double> p, vector("p_WS_m", 3, {0, 0, 0}));
+                  vector("R_MS_by_columns", 9, {1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  HANDHOLD_ASSIGN(const std::vector<double> p, vector("p_MS_m", 3, {0, 0, 0}));
   HANDHOLD_ASSIGN(const std::vector<double> normal, vector("normal_S", 3, {0, 0, 1}));
   if (bias.size() != n && !bias.empty())
     return json.Fail("bias: one number per channel", ErrorCode::kCorrupt);
@@ -96,9 +98,46 @@ Status SensorFromJson(const JsonView& json, ForceSensor& sensor) {
       Eigen::Map<const Eigen::MatrixXd>(matrix.data(), 6, static_cast<Eigen::Index>(n));
   sensor.bias =
       Eigen::Map<const Eigen::VectorXd>(bias.data(), static_cast<Eigen::Index>(bias.size()));
-  sensor.X_WS.R = Eigen::Map<const geometry::Mat3>(R.data());
-  sensor.X_WS.p = Eigen::Map<const geometry::Vec3>(p.data());
+  sensor.X_MS.R = Eigen::Map<const geometry::Mat3>(R.data());
+  sensor.X_MS.p = Eigen::Map<const geometry::Vec3>(p.data());
   sensor.normal_S = Eigen::Map<const geometry::Vec3>(normal.data());
+  return {};
+}
+
+Json ThingToJson(const recording::Thing& thing) {
+  Json json = Json::Object(
+      {{"name", thing.name}, {"kind", std::string(recording::ThingKindName(thing.kind))}});
+  Put(json, "model", thing.model);
+  json.Set("pose", std::string(recording::ThingPoseName(thing.pose)));
+  if (thing.pose == recording::Thing::Pose::kFixed) {
+    json.Set("R_WT_by_columns", Numbers(thing.X_WT.R.data(), 9));
+    json.Set("p_WT_m", Numbers(thing.X_WT.p.data(), 3));
+  }
+  Put(json, "stream", thing.stream);
+  if (!thing.items.empty())
+    json.Set("items", Json::Array(std::span<const std::string>(thing.items)));
+  return json;
+}
+
+Status ThingFromJson(const JsonView& json, recording::Thing& thing) {
+  HANDHOLD_ASSIGN(thing.name, json.Get<std::string>("name"));
+  HANDHOLD_ASSIGN(const std::string kind, json.GetOr<std::string>("kind", "prop"));
+  HANDHOLD_ASSIGN(thing.kind, recording::ParseThingKind(kind));
+  HANDHOLD_ASSIGN(thing.model, json.GetOr<std::string>("model", ""));
+  const bool placed = json.Has("p_WT_m") || json.Has("R_WT_by_columns");
+  HANDHOLD_ASSIGN(const std::string pose,
+                  json.GetOr<std::string>("pose", placed ? "fixed" : "unknown"));
+  HANDHOLD_ASSIGN(thing.pose, recording::ParseThingPose(pose));
+  if (json.Has("R_WT_by_columns")) {
+    HANDHOLD_ASSIGN(const std::vector<double> R, Vector(json, "R_WT_by_columns", 9));
+    thing.X_WT.R = Eigen::Map<const geometry::Mat3>(R.data());
+  }
+  if (json.Has("p_WT_m")) {
+    HANDHOLD_ASSIGN(const std::vector<double> p, Vector(json, "p_WT_m", 3));
+    thing.X_WT.p = Eigen::Map<const geometry::Vec3>(p.data());
+  }
+  HANDHOLD_ASSIGN(thing.stream, json.GetOr<std::string>("stream", ""));
+  HANDHOLD_ASSIGN(thing.items, json.GetOr<std::vector<std::string>>("items", {}));
   return {};
 }
 
@@ -231,12 +270,13 @@ Json ClipHeadToJson(const recording::ClipSource& clip) {
   Put(json, "subject", info.subject);
   Put(json, "session", info.session);
   Put(json, "task", info.task);
-  Put(json, "prop", info.prop);
   json.Set("utc_start_ns", info.utc_start.ns());
   json.Set("host_start_ns", info.host_start_ns);
   Json properties = Json::Object(), sensors = Json::Array(), events = Json::Array(),
        gaps = Json::Array();
   for (const auto& [key, value] : info.properties) properties.Set(key, value);
+  Json things = Json::Array();
+  for (const recording::Thing& thing : info.things) things.Push(ThingToJson(thing));
   for (const ForceSensor& sensor : clip.force_sensors()) sensors.Push(SensorToJson(sensor));
   for (const recording::Event& e : clip.events()) {
     Json event = Json::Object({{"t_ns", e.clip_time.ns()}, {"kind", e.kind}});
@@ -255,6 +295,7 @@ Json ClipHeadToJson(const recording::ClipSource& clip) {
                             {"begin_ns", g.clip_begin.ns()},
                             {"end_ns", g.clip_end.ns()}}));
   json.Set("properties", std::move(properties));
+  json.Set("things", std::move(things));
   json.Set("force_sensors", std::move(sensors));
   json.Set("events", std::move(events));
   json.Set("gaps", std::move(gaps));
@@ -289,7 +330,6 @@ Status ClipHeadFromJson(const JsonView& json, ClipHead& head) {
   HANDHOLD_ASSIGN(info.subject, json.GetOr<std::string>("subject", ""));
   HANDHOLD_ASSIGN(info.session, json.GetOr<std::string>("session", ""));
   HANDHOLD_ASSIGN(info.task, json.GetOr<std::string>("task", ""));
-  HANDHOLD_ASSIGN(info.prop, json.GetOr<std::string>("prop", ""));
   HANDHOLD_ASSIGN(const int64_t utc, json.GetOr<int64_t>("utc_start_ns", 0));
   info.utc_start = Timestamp::FromNanoseconds(utc);
   HANDHOLD_ASSIGN(info.host_start_ns, json.GetOr<int64_t>("host_start_ns", 0));
@@ -305,6 +345,15 @@ Status ClipHeadFromJson(const JsonView& json, ClipHead& head) {
     for (const JsonView& item : items) HANDHOLD_TRY(read(item));
     return {};
   };
+  HANDHOLD_TRY(each("things", [&](const JsonView& item) {
+    info.things.emplace_back();
+    return ThingFromJson(item, info.things.back());
+  }));
+  // The short way of a take with one prop whose place nobody measured.
+  HANDHOLD_ASSIGN(const std::string prop, json.GetOr<std::string>("prop", ""));
+  if (!prop.empty()) recording::SayProp(prop, &info);
+  const Status things = recording::CheckThings(info.things);
+  if (!things) return json.Fail(things.error().message, ErrorCode::kCorrupt);
   HANDHOLD_TRY(each("force_sensors", [&](const JsonView& item) {
     head.sensors.emplace_back();
     return SensorFromJson(item, head.sensors.back());

@@ -17,6 +17,7 @@
 #include "database/recording/force_sensor.h"
 #include "database/recording/quality.h"
 #include "database/recording/stream.h"
+#include "database/recording/thing.h"
 
 namespace handhold::recording {
 
@@ -27,7 +28,7 @@ struct ClipInfo {
   std::string subject;        ///< pseudonym
   std::string session;        ///< of which day or visit the take is; free text
   std::string task;           ///< "stroke": what was asked of the subject
-  std::string prop;           ///< name of a prop of the library; empty: none, or not said
+  std::vector<Thing> things;  ///< what hands touched, what sensors sat on, and where
   Timestamp utc_start;        ///< UTC of clip time 0, for people
   int64_t host_start_ns = 0;  ///< CLOCK_MONOTONIC of clip time 0
   std::map<std::string, std::string> properties;  ///< anything else worth keeping (software

@@ -1,5 +1,5 @@
 /// A six-axis force sensor: how its raw channels become the force of the hand on the object, and
-/// where it stands.
+/// what it is mounted on.
 #pragma once
 
 #include <string>
@@ -21,7 +21,9 @@ struct ForceSensor {
   /// +1 when the calibrated reading already is the force of the hand on the sensor's face; -1 when
   /// the device reports the reaction. Stored and returned wrenches are hand on object either way.
   double sign = 1.0;
-  geometry::RigidTransform X_WS;                      ///< pose of the sensor's frame in the lab
+  std::string mounted_on;                             ///< a thing of the take; empty: the lab
+  geometry::RigidTransform X_MS;                      ///< pose of the sensor's frame in that thing
+                                                      ///< (FixedSensorPose: in the lab)
   geometry::Vec3 normal_S = geometry::Vec3::UnitZ();  ///< outward unit normal of the touched
                                                       ///< surface, in S
   double full_scale_N = 0.0;  ///< of the largest axis; 0: unknown (no saturation check)

@@ -49,7 +49,7 @@ Status PutClipRow(Database& db, const ClipRows& rows, int64_t& row) {
                    .Bind(4, info.subject)
                    .Bind(5, info.session)
                    .Bind(6, info.task)
-                   .Bind(7, info.prop)
+                   .Bind(7, recording::PropNames(info))
                    .Bind(8, TakeOfName(info.name))
                    .Bind(9, info.utc_start.ns())
                    .Bind(10, (end - begin).ns())

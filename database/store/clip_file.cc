@@ -25,6 +25,13 @@ Bytes DoublesOf(const Eigen::DenseBase<Derived>& matrix) {
   return bytes;
 }
 
+/// The rotation column by column, then the position.
+Bytes PoseBytes(const geometry::RigidTransform& X) {
+  Bytes bytes = DoublesOf(X.R);
+  for (int i = 0; i < 3; ++i) PutFixed(bytes, X.p[i]);
+  return bytes;
+}
+
 Error Bad(const Database& db, const std::string& what) {
   return {ErrorCode::kCorrupt, db.path() + ": " + what};
 }
@@ -56,8 +63,7 @@ Status PutInfo(Database& db, const recording::ClipInfo& info) {
                                    {"name", &info.name},
                                    {"subject", &info.subject},
                                    {"session", &info.session},
-                                   {"task", &info.task},
-                                   {"prop", &info.prop}}) {
+                                   {"task", &info.task}}) {
     HANDHOLD_TRY(put.Bind(1, key).Bind(2, *value).Run());
   }
   HANDHOLD_TRY(put.Bind(1, "utc_start_ns").Bind(2, info.utc_start.ns()).Run());
@@ -66,6 +72,31 @@ Status PutInfo(Database& db, const recording::ClipInfo& info) {
   HANDHOLD_ASSIGN(Statement property, db.Prepare("INSERT INTO property VALUES(?1, ?2)"));
   for (const auto& [key, value] : info.properties)
     HANDHOLD_TRY(property.Bind(1, key).Bind(2, value).Run());
+  return PutThings(db, info.things);
+}
+
+Status PutThings(Database& db, const std::vector<recording::Thing>& things) {
+  HANDHOLD_TRY(db.Execute("DELETE FROM thing"));
+  HANDHOLD_TRY(db.Execute("DELETE FROM thing_item"));
+  HANDHOLD_ASSIGN(Statement put,
+                  db.Prepare("INSERT INTO thing VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+  HANDHOLD_ASSIGN(Statement item, db.Prepare("INSERT INTO thing_item VALUES(?1, ?2, ?3)"));
+  for (size_t i = 0; i < things.size(); ++i) {
+    const recording::Thing& thing = things[i];
+    const auto position = static_cast<int64_t>(i);
+    const Bytes pose = PoseBytes(thing.X_WT);
+    put.Bind(1, position)
+        .Bind(2, thing.name)
+        .Bind(3, ThingKindName(thing.kind))
+        .Bind(4, thing.model)
+        .Bind(5, ThingPoseName(thing.pose))
+        .Bind(6, std::span(pose))
+        .Bind(7, thing.stream);
+    HANDHOLD_TRY(put.Run());
+    for (size_t k = 0; k < thing.items.size(); ++k)
+      HANDHOLD_TRY(
+          item.Bind(1, position).Bind(2, static_cast<int64_t>(k)).Bind(3, thing.items[k]).Run());
+  }
   return {};
 }
 
@@ -100,11 +131,10 @@ Status PutForceSensor(Database& db, int position, const ForceSensor& sensor) {
   HANDHOLD_ASSIGN(
       Statement put,
       db.Prepare(
-          "INSERT OR REPLACE INTO force_sensor VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"));
+          "INSERT OR REPLACE INTO force_sensor VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+          "?11)"));
   const Bytes calibration = DoublesOf(sensor.calibration), bias = DoublesOf(sensor.bias),
-              normal = DoublesOf(sensor.normal_S);
-  Bytes pose = DoublesOf(sensor.X_WS.R);
-  for (int i = 0; i < 3; ++i) PutFixed(pose, sensor.X_WS.p[i]);
+              normal = DoublesOf(sensor.normal_S), pose = PoseBytes(sensor.X_MS);
   return put.Bind(1, position)
       .Bind(2, sensor.name)
       .Bind(3, sensor.stream_id)
@@ -115,6 +145,7 @@ Status PutForceSensor(Database& db, int position, const ForceSensor& sensor) {
       .Bind(8, std::span(normal))
       .Bind(9, sensor.full_scale_N)
       .Bind(10, sensor.serial)
+      .Bind(11, sensor.mounted_on)
       .Run();
 }
 

@@ -50,7 +50,8 @@ inline int StreamOfChunk(int64_t id) { return static_cast<int>(id >> 32); }
 /// Creates the tables of an empty file and names it. The page size is 4 KiB, auto_vacuum
 /// incremental (its pointer map is what makes reading inside a blob cheap).
 Status CreateClipTables(Database& db, bool is_artefact, bool lossless);
-Status PutInfo(Database& db, const recording::ClipInfo& info);
+Status PutInfo(Database& db, const recording::ClipInfo& info);  ///< with its things
+Status PutThings(Database& db, const std::vector<recording::Thing>& things);
 Status PutFlag(Database& db, const char* key, int64_t value);
 Status PutStream(Database& db, const recording::StreamInfo& info);
 Status PutForceSensor(Database& db, int position, const recording::ForceSensor& sensor);

@@ -247,7 +247,8 @@ Status FileReader::Start(const ClipReaderOptions& options) {
   say(options.subject, tables_.info.subject);
   say(options.session, tables_.info.session);
   say(options.task, tables_.info.task);
-  say(options.prop, tables_.info.prop);
+  if (options.prop && !options.prop->empty() && *options.prop != recording::PropNames(tables_.info))
+    recording::SayProp(*options.prop, &tables_.info);
   if (tables_.recovered || !tables_.closed)
     tables_.info.properties["recovered"] = tables_.closed ? "closed after a crash" : "not closed";
   for (const StreamInfo& info : tables_.streams) {

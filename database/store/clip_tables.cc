@@ -53,6 +53,8 @@ std::string DigestQuery(const std::string& table) {
                                                           {"channel", "stream, position"},
                                                           {"clock_segment", "stream, position"},
                                                           {"force_sensor", "position"},
+                                                          {"thing", "position"},
+                                                          {"thing_item", "thing, position"},
                                                           {"quality", "position"},
                                                           {"clock_map", "stream"}};
   const auto key = keys.find(table);
@@ -89,6 +91,7 @@ class TableReader {
       t_.info.properties[row.String(0)] = row.String(1);
       return {};
     }));
+    HANDHOLD_TRY(ReadThings());
     HANDHOLD_TRY(ReadStreams());
     HANDHOLD_TRY(ReadClocks());
     HANDHOLD_TRY(Read("clock_pairs", {}));
@@ -118,8 +121,11 @@ class TableReader {
         ++mended;
       }
     };
-    mend(t_.info.name, t_.info.subject, t_.info.session, t_.info.task, t_.info.prop,
-         t_.quality.advice);
+    mend(t_.info.name, t_.info.subject, t_.info.session, t_.info.task, t_.quality.advice);
+    for (recording::Thing& thing : t_.info.things) {
+      mend(thing.name, thing.model, thing.stream);
+      for (std::string& item : thing.items) mend(item);
+    }
     std::map<std::string, std::string> properties;
     for (const auto& entry : t_.info.properties) {
       std::string key = entry.first, value = entry.second;
@@ -131,7 +137,7 @@ class TableReader {
       mend(s.name, s.device, s.frame, s.sign, s.made_by);
       for (recording::Channel& channel : s.channels) mend(channel.name, channel.unit);
     }
-    for (ForceSensor& sensor : t_.sensors) mend(sensor.name, sensor.serial);
+    for (ForceSensor& sensor : t_.sensors) mend(sensor.name, sensor.serial, sensor.mounted_on);
     for (recording::Event& event : t_.events) mend(event.kind, event.origin, event.text);
     for (recording::QualityItem& item : t_.quality.items) mend(item.stream, item.what, item.cause);
     if (mended > 0) {
@@ -211,8 +217,6 @@ class TableReader {
       t_.info.session = row.String(1);
     } else if (key == "task") {
       t_.info.task = row.String(1);
-    } else if (key == "prop") {
-      t_.info.prop = row.String(1);
     } else if (key == "utc_start_ns") {
       t_.info.utc_start = Timestamp::FromNanoseconds(row.Integer(1));
     } else if (key == "host_start_ns") {
@@ -279,12 +283,39 @@ class TableReader {
     if (sensor.bias.size() != 0 && sensor.bias.size() != sensor.calibration.cols())
       return Bad(db_, "force sensor '" + sensor.name + "' is malformed");
     sensor.sign = row.Real(5);
-    sensor.X_WS.R = Eigen::Map<const Eigen::Matrix3d>(pose.data());
-    sensor.X_WS.p = Eigen::Vector3d(pose[9], pose[10], pose[11]);
+    sensor.X_MS = PoseFrom(pose);
     sensor.normal_S = Eigen::Vector3d(normal[0], normal[1], normal[2]);
     sensor.full_scale_N = row.Real(8);
     sensor.serial = row.String(9);
+    sensor.mounted_on = row.String(10);
     return sensor;
+  }
+
+  static geometry::RigidTransform PoseFrom(const std::vector<double>& pose) {
+    return {Eigen::Map<const Eigen::Matrix3d>(pose.data()),
+            Eigen::Vector3d(pose[9], pose[10], pose[11])};
+  }
+
+  Status ReadThings() {
+    HANDHOLD_TRY(Read("thing", [&](Statement& row) -> Status {
+      recording::Thing thing;
+      thing.name = row.String(1), thing.model = row.String(3), thing.stream = row.String(6);
+      const auto kind = recording::ParseThingKind(row.Text(2));
+      const auto pose = recording::ParseThingPose(row.Text(4));
+      HANDHOLD_ASSIGN(const std::vector<double> X, DoublesFrom(row.Blob(5), "pose"));
+      if (!kind || !pose || X.size() != 12)
+        return Bad(db_, "thing '" + thing.name + "' is malformed");
+      thing.kind = *kind, thing.pose = *pose, thing.X_WT = PoseFrom(X);
+      t_.info.things.push_back(std::move(thing));
+      return {};
+    }));
+    return Read("thing_item", [&](Statement& row) -> Status {
+      const int64_t thing = row.Integer(0);
+      if (thing < 0 || thing >= static_cast<int64_t>(t_.info.things.size()))
+        return Bad(db_, "an item of no thing");
+      t_.info.things[static_cast<size_t>(thing)].items.push_back(row.String(2));
+      return {};
+    });
   }
 
   Status ReadStreams() {
@@ -372,8 +403,9 @@ class TableReader {
 
 const std::vector<std::string>& DigestTables() {
   static const std::vector<std::string> tables = {
-      "info",        "property", "stream", "channel", "force_sensor", "clock_map", "clock_segment",
-      "clock_pairs", "event",    "gap",    "quality", "chunk",        "zone",      "document"};
+      "info",         "property",  "thing",         "thing_item",  "stream", "channel",
+      "force_sensor", "clock_map", "clock_segment", "clock_pairs", "event",  "gap",
+      "quality",      "chunk",     "zone",          "document"};
   return tables;
 }
 

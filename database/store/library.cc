@@ -562,10 +562,10 @@ Result<std::vector<ClipRow>> FolderLibrary::ClipsWhere(
 
 Result<std::vector<ClipRow>> FolderLibrary::Clips(const ClipFilter& filter) const {
   return ClipsWhere(
-      "(?1='' OR subject=?1) AND (?2='' OR task=?2) AND (?3='' OR prop=?3) AND (?4='' OR EXISTS("
-      "SELECT 1 FROM tag WHERE tag.clip=clip.clip AND kind='tag' AND name=?4)) AND ?7=EXISTS("
-      "SELECT 1 FROM tag WHERE tag.clip=clip.clip AND kind='withdrawn') "
-      "ORDER BY utc_start_ns DESC, id LIMIT ?5 OFFSET ?6",
+      "(?1='' OR subject=?1) AND (?2='' OR task=?2) AND (?3='' OR " + HasProp("?3") +
+          ") AND (?4='' OR EXISTS(SELECT 1 FROM tag WHERE tag.clip=clip.clip AND kind='tag' AND "
+          "name=?4)) AND ?7=EXISTS(SELECT 1 FROM tag WHERE tag.clip=clip.clip AND "
+          "kind='withdrawn') ORDER BY utc_start_ns DESC, id LIMIT ?5 OFFSET ?6",
       [&](Statement& list) {
         list.Bind(1, filter.subject)
             .Bind(2, filter.task)
@@ -587,7 +587,9 @@ Result<std::string> FolderLibrary::Nearest(const std::string& field,
                                          : "SELECT DISTINCT " + field + " FROM clip WHERE " +
                                                field + "<>'' LIMIT 10000"));
   HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
-    known.push_back(row.String(0));
+    for (std::string& one :
+         field == "prop" ? PropsOf(row.String(0)) : std::vector<std::string>{row.String(0)})
+      if (std::ranges::count(known, one) == 0) known.push_back(std::move(one));
     return {};
   }));
   if (std::ranges::count(known, value) > 0) return std::string();
@@ -849,6 +851,20 @@ Result<Issues> FolderLibrary::Check(const Progress& progress) const {
 }
 
 }  // namespace
+
+std::vector<std::string> PropsOf(const std::string& prop) {
+  std::vector<std::string> props;
+  for (size_t begin = 0;;) {
+    const size_t end = prop.find(", ", begin);
+    props.push_back(prop.substr(begin, end - begin));
+    if (end == std::string::npos) return props;
+    begin = end + 2;
+  }
+}
+
+std::string HasProp(const std::string& text) {
+  return "(prop=" + text + " OR instr(', '||prop||', ', ', '||" + text + "||', ')>0)";
+}
 
 Status Library::MayCreate(const std::string& path) {
   std::error_code error;

@@ -28,7 +28,7 @@ namespace handhold::store {
 using Progress = std::function<bool(double fraction, std::string_view what)>;
 
 /// A clip as the catalogue knows it: name, subject, session, task and prop as the ledger corrects
-/// them.
+/// them. `prop` holds the models of all the take's props, parted by ", ".
 struct ClipRow {
   int64_t row = 0;  ///< key within the catalogue; changes with a rebuild
   std::string id, path, name, subject, session, task, prop;
@@ -43,6 +43,12 @@ struct ClipRow {
   std::optional<int> rating;
   bool withdrawn = false;
 };
+
+/// The models in ClipRow::prop; one empty text where it is empty.
+std::vector<std::string> PropsOf(const std::string& prop);
+/// SQL that is true of a row of the catalogue's `clip` whose props have the model `text`, itself an
+/// SQL expression.
+std::string HasProp(const std::string& text);
 
 struct ClipFilter {
   // Empty: any.

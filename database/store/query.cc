@@ -308,7 +308,7 @@ class ClipEvaluation {
       case Field::kTask:
         return text(row.task);
       case Field::kProp:
-        return text(row.prop);
+        return Of(CompareTexts(node.op, PropsOf(row.prop), node.texts));
       case Field::kTag:
       case Field::kLabel:
       case Field::kStream:
@@ -434,14 +434,20 @@ struct Prefilter {
   }
 
   void AddField(const PlanNode& node) {
-    static const std::map<Field, std::string> kColumns = {
-        {Field::kId, "id"},           {Field::kName, "name"}, {Field::kSubject, "subject"},
-        {Field::kSession, "session"}, {Field::kTask, "task"}, {Field::kProp, "prop"}};
+    static const std::map<Field, std::string> kColumns = {{Field::kId, "id"},
+                                                          {Field::kName, "name"},
+                                                          {Field::kSubject, "subject"},
+                                                          {Field::kSession, "session"},
+                                                          {Field::kTask, "task"}};
     if (node.op == Operator::kEqual && !node.texts.empty() && node.texts.size() <= 50) {
       std::string list;
       if (const auto column = kColumns.find(node.field); column != kColumns.end()) {
         for (const std::string& text : node.texts) list += (list.empty() ? "" : ",") + Text(text);
         where += " AND " + column->second + " IN (" + list + ")";
+      } else if (node.field == Field::kProp) {
+        for (const std::string& text : node.texts)
+          list += (list.empty() ? "" : " OR ") + HasProp(Text(text));
+        where += " AND (" + list + ")";
       } else if (node.field == Field::kTag) {
         for (const std::string& text : node.texts) list += (list.empty() ? "" : ",") + Text(text);
         where += " AND clip IN (SELECT clip FROM tag WHERE kind='tag' AND name IN (" + list + "))";

@@ -39,6 +39,7 @@ Result<ForceSignal> ForceSignal::Open(const recording::ClipSource& clip, const s
   ForceSignal signal;
   signal.clip_ = &clip;
   HANDHOLD_ASSIGN(signal.sensor_, FindForceSensor(clip, sensor));
+  HANDHOLD_ASSIGN(signal.X_WS_, recording::FixedSensorPose(clip.info(), *signal.sensor_));
   const recording::StreamInfo* stream = clip.FindStream(signal.sensor_->stream_id);
   if (stream->channel_count() != signal.sensor_->calibration.cols()) {
     return Error{ErrorCode::kCorrupt, "force sensor '" + signal.sensor_->name +
@@ -249,7 +250,7 @@ Result<WrenchWindow> ForceSignal::Read(TimeRange range) const {
         WrenchOf(*sensor_, window, i, &raw) - Baseline(window.times[static_cast<size_t>(i)]);
     Vec6 moment_first;
     moment_first << w_S.tail<3>(), w_S.head<3>();
-    const Vec6 w_W = geometry::TransformWrench(sensor_->X_WS, moment_first);
+    const Vec6 w_W = geometry::TransformWrench(X_WS_, moment_first);
     out.f_onHand_W.col(i) = recording::ForceOnHand(w_W.tail<3>());
     out.m_onHand_W.col(i) = recording::ForceOnHand(w_W.head<3>());
     out.normal_N[i] = NormalOf(*sensor_, w_S);

@@ -81,6 +81,7 @@ class ForceSignal {
 
   const recording::ClipSource* clip_ = nullptr;
   const recording::ForceSensor* sensor_ = nullptr;
+  geometry::RigidTransform X_WS_;
   double rate_Hz_ = 0.0;
   TimeRange extent_;
   std::vector<Timestamp> mean_times_;                  ///< middle of each block of about 5 ms

@@ -1,6 +1,19 @@
 -- One recording, or one derived result (schemas/README.md, "Clip file"). Times are integer nanoseconds.
 CREATE TABLE info(key TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE property(key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE thing(
+  position INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  model TEXT NOT NULL,
+  pose TEXT NOT NULL,
+  X_WT BLOB NOT NULL,
+  stream TEXT NOT NULL) STRICT;
+CREATE TABLE thing_item(
+  thing INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  PRIMARY KEY(thing, position)) STRICT, WITHOUT ROWID;
 CREATE TABLE stream(
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
@@ -29,7 +42,8 @@ CREATE TABLE force_sensor(
   pose BLOB NOT NULL,
   normal BLOB NOT NULL,
   full_scale_N REAL,
-  serial TEXT NOT NULL) STRICT;
+  serial TEXT NOT NULL,
+  mounted_on TEXT NOT NULL) STRICT;
 CREATE TABLE clock_map(
   stream INTEGER PRIMARY KEY,
   constant_delay_ns INTEGER NOT NULL,

@@ -380,7 +380,7 @@ bool SameZones(const std::vector<ClipReader::TimedZone>& a,
 bool SameSensor(const recording::ForceSensor& a, const recording::ForceSensor& b) {
   return a.name == b.name && a.stream_id == b.stream_id && a.serial == b.serial &&
          a.calibration == b.calibration && a.bias == b.bias && a.sign == b.sign &&
-         a.X_WS.R == b.X_WS.R && a.X_WS.p == b.X_WS.p && a.normal_S == b.normal_S &&
+         a.X_MS.R == b.X_MS.R && a.X_MS.p == b.X_MS.p && a.normal_S == b.normal_S &&
          a.full_scale_N == b.full_scale_N;
 }
 

@@ -29,8 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(source.delay_sd >= Duration());
     for (const capture::RigSensor& sensor : source.sensors) {
       CHECK(std::abs(sensor.normal_S.norm() - 1) < 1e-9);
-      CHECK((sensor.X_WS.R * sensor.X_WS.R.transpose() - geometry::Mat3::Identity()).norm() < 1e-6);
-      CHECK(sensor.X_WS.p.allFinite());
+      CHECK((sensor.X_MS.R * sensor.X_MS.R.transpose() - geometry::Mat3::Identity()).norm() < 1e-6);
+      CHECK(sensor.X_MS.p.allFinite());
       CHECK(std::abs(sensor.sign) == 1.0);
     }
   }

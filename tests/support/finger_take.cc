@@ -167,8 +167,8 @@ FingerTake MakeTake(const TakePlan& plan) {
   sensor.bias = Eigen::VectorXd::Constant(6, 25.0);
   sensor.sign = plan.sensor_sign;
   const double c = std::cos(0.5236), s = std::sin(0.5236);
-  sensor.X_WS.R << c, -s, 0, s, c, 0, 0, 0, 1;
-  sensor.X_WS.p << 0.12, 0.01, surface.height_m - 0.03;
+  sensor.X_MS.R << c, -s, 0, s, c, 0, 0, 0, 1;
+  sensor.X_MS.p << 0.12, 0.01, surface.height_m - 0.03;
   take.clip.AddForceSensor(sensor);
   recording::SampleBlock block;
   block.stream_id = id;
@@ -179,8 +179,8 @@ FingerTake MakeTake(const TakePlan& plan) {
     const Eigen::Vector2d tip = finger.Tip(theta[k]);
     const Eigen::Vector3d on_object(-force[k].x(), 0, -force[k].y());
     const Eigen::Vector3d at(tip.x(), 0, tip.y() - finger.tip_radius_m);
-    const Eigen::Vector3d f_S = sensor.X_WS.R.transpose() * on_object;
-    const Eigen::Vector3d m_S = sensor.X_WS.R.transpose() * (at - sensor.X_WS.p).cross(on_object);
+    const Eigen::Vector3d f_S = sensor.X_MS.R.transpose() * on_object;
+    const Eigen::Vector3d m_S = sensor.X_MS.R.transpose() * (at - sensor.X_MS.p).cross(on_object);
     for (int a = 0; a < 3; ++a) {
       block.value(a, i) = 25.0 + 1e3 * (f_S[a] + plan.force_noise_N * white(random));
       block.value(3 + a, i) = 25.0 + 1e3 * (m_S[a] + plan.torque_noise_Nm * white(random));

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "database/base/log.h"
+#include "database/recording/pose_text.h"
 #include "database/store/library.h"
 #include "tools/handhold/verbs.h"
 
@@ -192,11 +193,26 @@ Verb ClipShowVerb() {
           }
         }
         {
-          Table sensors = out.BeginTable(
-              "force_sensors",
-              {{.name = "name"}, {.name = "stream"}, {.name = "serial"}, {.name = "full_scale_N"}});
+          Table things = out.BeginTable("things", {{.name = "name"},
+                                                   {.name = "kind"},
+                                                   {.name = "model"},
+                                                   {.name = "pose"},
+                                                   {.name = "where"}});
+          for (const recording::Thing& t : clip->info().things) {
+            std::string where = t.stream;
+            for (const std::string& item : t.items) where += " " + item;
+            if (t.pose == recording::Thing::Pose::kFixed) where = recording::FormatPose(t.X_WT);
+            things.Row({t.name, ThingKindName(t.kind), t.model, ThingPoseName(t.pose), where});
+          }
+        }
+        {
+          Table sensors = out.BeginTable("force_sensors", {{.name = "name"},
+                                                           {.name = "stream"},
+                                                           {.name = "mounted_on"},
+                                                           {.name = "serial"},
+                                                           {.name = "full_scale_N"}});
           for (const recording::ForceSensor& s : clip->force_sensors())
-            sensors.Row({s.name, s.stream_id, s.serial, s.full_scale_N});
+            sensors.Row({s.name, s.stream_id, s.mounted_on, s.serial, s.full_scale_N});
         }
         {
           Table gaps = out.BeginTable("gaps", {{.name = "stream"},

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "database/base/log.h"
-#include "database/recording/prop_pose.h"
+#include "database/recording/pose_text.h"
 #include "database/text/json.h"
 
 namespace handhold::cli {

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "database/base/check.h"
-#include "database/recording/prop_pose.h"
 #include "tools/lab/random.h"
 #include "tools/lab/subject.h"
 
@@ -55,8 +54,10 @@ recording::Clip MakeClip(const SensorFeed& feed, const ClipOptions& options) {
   info.subject = data.subject;
   info.session = "lab";
   info.task = options.name;
-  info.prop = "flat_plate";
-  info.properties[recording::kPropPoseProperty] = recording::FormatPose(data.X_WPlate);
+  info.things = {{.name = "plate",
+                  .model = "flat_plate",
+                  .pose = recording::Thing::Pose::kFixed,
+                  .X_WT = data.X_WPlate}};
   recording::Clip clip(std::move(info));
 
   recording::StreamInfo markers;

@@ -42,7 +42,7 @@ Json HeaderOf(const SensorFeed& feed) {
                        {"sensor", Json::Object({{"name", d.sensor.name},
                                                 {"serial", d.sensor.serial},
                                                 {"calibration_per_count", std::move(calibration)},
-                                                {"X_WS", PoseToJson(d.sensor.X_WS)},
+                                                {"X_MS", PoseToJson(d.sensor.X_MS)},
                                                 {"normal_S", NumbersToJson(d.sensor.normal_S)},
                                                 {"sign", d.sensor.sign},
                                                 {"full_scale_N", d.sensor.full_scale_N}})},
@@ -54,8 +54,8 @@ Json HeaderOf(const SensorFeed& feed) {
 Status ReadSensor(const JsonView& view, recording::ForceSensor* sensor) {
   HANDHOLD_ASSIGN(sensor->name, view.Get<std::string>("name"));
   HANDHOLD_ASSIGN(sensor->serial, view.Get<std::string>("serial"));
-  HANDHOLD_ASSIGN(const JsonView X, view.At("X_WS"));
-  HANDHOLD_ASSIGN(sensor->X_WS, PoseFromJson(X));
+  HANDHOLD_ASSIGN(const JsonView X, view.At("X_MS"));
+  HANDHOLD_ASSIGN(sensor->X_MS, PoseFromJson(X));
   HANDHOLD_ASSIGN(sensor->normal_S, Vec3FromJson(view, "normal_S"));
   HANDHOLD_ASSIGN(sensor->sign, view.Get<double>("sign"));
   HANDHOLD_ASSIGN(sensor->full_scale_N, view.Get<double>("full_scale_N"));

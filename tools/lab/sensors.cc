@@ -79,7 +79,7 @@ void SenseMarkers(const Laboratory& lab, const EngineRecord& captured, const Pla
 void SenseForce(const Laboratory& lab, const PlateLoad& load, const std::vector<TruthKnock>& knocks,
                 double length_s, SensorFeed::Data* data) {
   const SensorOptions& options = lab.options.sensor;
-  const geometry::RigidTransform& X_WS = data->sensor.X_WS;
+  const geometry::RigidTransform& X_MS = data->sensor.X_MS;
   Random noise(lab.options.seed, "force noise");
   const double rate = data->force_rate_hz * (1.0 + data->force_clock_ppm * 1e-6);
   const auto count = static_cast<size_t>(std::floor(length_s * rate));
@@ -94,8 +94,8 @@ void SenseForce(const Laboratory& lab, const PlateLoad& load, const std::vector<
       w.head<3>() += f;
       w.tail<3>() += knock.p_W.cross(f);
     }
-    Vec3 f_S = X_WS.R.transpose() * w.head<3>();
-    Vec3 t_S = X_WS.R.transpose() * (w.tail<3>() - X_WS.p.cross(Vec3(w.head<3>())));
+    Vec3 f_S = X_MS.R.transpose() * w.head<3>();
+    Vec3 t_S = X_MS.R.transpose() * (w.tail<3>() - X_MS.p.cross(Vec3(w.head<3>())));
     f_S.z() += options.force_drift_N *
                (t / length_s - 0.5 + 0.1 * std::sin(2 * std::numbers::pi * t / 37.0));
     if (options.noise) {
@@ -120,7 +120,7 @@ recording::ForceSensor MakeForceSensor(const geometry::RigidTransform& X_WPlate)
                                                                                          // per N
                                                                                          // and Nm
   sensor.bias = Eigen::VectorXd::Zero(6);
-  sensor.X_WS = X_WPlate * geometry::RigidTransform{
+  sensor.X_MS = X_WPlate * geometry::RigidTransform{
                                geometry::AxisAngle<double>(Vec3::UnitZ(), std::numbers::pi / 6),
                                {0.015, -0.010, -0.030}};
   sensor.normal_S = Vec3::UnitZ();

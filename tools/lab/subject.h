@@ -45,7 +45,7 @@ class SensorFeed : public capture::SimulatorFeed {
     std::vector<float> markers_m;  ///< frame-major, 3 per marker; NaN: occluded
     std::vector<float> wrench_S;  ///< sample-major, fx fy fz tx ty tz: of the hand on the plate, in
                                   ///< S, torque about its origin
-    recording::ForceSensor sensor;      ///< name "plate"; calibration per count, X_WS, normal;
+    recording::ForceSensor sensor;      ///< name "plate"; calibration per count, X_MS, normal;
                                         ///< stream_id 0
     geometry::RigidTransform X_WPlate;  ///< where the operator measured the plate: the prop
                                         ///< "flat_plate"

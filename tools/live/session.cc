@@ -31,11 +31,12 @@ Result<std::shared_ptr<const recording::ClipSource>> OpenClip(const std::string&
 
 /// The laboratory that plays the devices also knows where its plate stands.
 void PlaceSensors(const lab::SensorFeed& feed, capture::Rig* rig) {
-  rig->X_WProp = feed.data().X_WPlate;
+  for (recording::Thing& thing : rig->things)
+    if (thing.pose == recording::Thing::Pose::kFixed) thing.X_WT = feed.data().X_WPlate;
   for (capture::RigSource& source : rig->sources) {
     if (source.kind != capture::RigSource::Kind::kNetFt) continue;
     const recording::ForceSensor& s = feed.data().sensor;
-    source.sensors = {{source.name, s.X_WS, s.normal_S, s.sign, s.full_scale_N}};
+    source.sensors = {{source.name, {}, s.X_MS, s.normal_S, s.sign, s.full_scale_N}};
   }
 }
 
@@ -302,7 +303,7 @@ Status Session::StartFlowing(const Operator& op) {
   info.subject = OrElse(notes.subject, info.subject);
   info.session = OrElse(notes.session, info.session);
   info.task = OrElse(OrElse(notes.task, info.task), "take");
-  info.prop = OrElse(notes.prop, info.prop);
+  if (!notes.prop.empty()) recording::SayProp(notes.prop, &info);
   info.properties["rig"] = rig_.text;
   info.properties["rig_path"] = rig_.path;
   if (options_.rehearsal != nullptr) {

@@ -48,7 +48,11 @@ Result<StepResult> FitContactStep::Run(const StepContext& context) const {
                         fitting::FitContact(*reader, skeleton.skeleton, poses, placed.prop.prop,
                                             placed.X_WP, used));
         fit.track.summary = fit.summary;
-        fit.track.things.front().prop_hash = placed.prop.hash;
+        artefact::TouchedThing& touched = fit.track.things.front();
+        touched.prop_hash = placed.prop.hash;
+        for (artefact::Touch& touch : fit.track.touches)
+          if (touch.b.name == touched.name) touch.b.name = placed.thing;
+        touched.name = placed.thing;
         return std::move(fit.track);
       });
 }

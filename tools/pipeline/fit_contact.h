@@ -17,7 +17,7 @@ struct FitContactStep {
   std::string pose = {};                        ///< artefact; empty: the clip's newest pose track
   std::string surface = {};                     ///< name or file of a prop; empty: the clip's own
   double metres_per_unit = kMeshMetresPerUnit;  ///< of a mesh file
-  std::optional<geometry::RigidTransform> X_WSurface = {};  ///< empty: as the clip says (prop_pose)
+  std::optional<geometry::RigidTransform> X_WSurface = {};  ///< empty: as the take says
   fitting::ContactFitOptions options = {};
 
   Result<StepResult> Run(const StepContext& context) const;

@@ -23,7 +23,7 @@ struct FitSkeletonStep {
   /// empty: the clip's own; "none": markers only.
   std::string surface = {};
   double metres_per_unit = kMeshMetresPerUnit;              ///< of a mesh file
-  std::optional<geometry::RigidTransform> X_WSurface = {};  ///< empty: as the clip says (prop_pose)
+  std::optional<geometry::RigidTransform> X_WSurface = {};  ///< empty: as the take says
   std::string contact_clip = {};  ///< where it touches; empty: the same clip
   /// options.range empty: the clip's event of kind "take" with text "range_of_motion", else all.
   /// options.surface is set by the step.

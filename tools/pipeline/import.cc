@@ -42,7 +42,7 @@ recording::ClipInfo InfoFor(const ImportSource& source, const std::string& path,
   if (!options.subject.empty()) info.subject = options.subject;
   if (!options.session.empty()) info.session = options.session;
   if (!options.task.empty()) info.task = options.task;
-  if (!options.prop.empty()) info.prop = options.prop;
+  if (!options.prop.empty()) recording::SayProp(options.prop, &info);
   if (info.utc_start.ns() == 0) {
     info.utc_start = FileTime(path);
     info.properties["import.utc_start"] = "the file's modification time";

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "database/artefact/describe.h"
-#include "database/recording/prop_pose.h"
+#include "database/recording/pose_text.h"
 #include "database/store/artefact_file.h"
 #include "database/text/json_view.h"
 #include "tools/pipeline/forms.h"

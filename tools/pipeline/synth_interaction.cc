@@ -8,7 +8,7 @@
 #include "database/base/names.h"
 #include "database/geometry/rotation.h"
 #include "database/model/kinematics.h"
-#include "database/recording/prop_pose.h"
+#include "database/recording/pose_text.h"
 #include "database/text/json_view.h"
 #include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/forms.h"

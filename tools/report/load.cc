@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "database/base/shell.h"
-#include "database/recording/prop_pose.h"
 #include "database/store/query.h"
 #include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/inputs.h"
@@ -152,6 +151,20 @@ class Loader {
     return {};
   }
 
+  /// Where the contacts were found; without them, where the take's only fixed prop stood.
+  std::optional<geometry::RigidTransform> SurfacePose() const {
+    if (out_.contact && !out_.contact->things.empty()) return out_.contact->things.front().X_WT;
+    std::optional<geometry::RigidTransform> only;
+    for (const recording::Thing& thing : out_.clip->info().things) {
+      if (thing.kind != recording::Thing::Kind::kProp ||
+          thing.pose != recording::Thing::Pose::kFixed)
+        continue;
+      if (only) return std::nullopt;
+      only = thing.X_WT;
+    }
+    return only;
+  }
+
   Status Models(const std::string& skeleton, const std::string& surface) {
     if (!skeleton.empty()) {
       HANDHOLD_ASSIGN(pipeline::FoundSkeleton found,
@@ -159,7 +172,7 @@ class Loader {
       out_.skeleton = std::make_unique<model::Skeleton>(std::move(found.skeleton));
       HANDHOLD_TRY(Step(skeleton));
     }
-    HANDHOLD_ASSIGN(const auto pose, recording::PropPose(out_.clip->info()));
+    const std::optional<geometry::RigidTransform> pose = SurfacePose();
     if (!surface.empty() && pose) {
       HANDHOLD_ASSIGN(pipeline::FoundProp found,
                       pipeline::LoadPropArtefact(context_.library, surface));

@@ -99,9 +99,12 @@ void AddProp(const std::string& name, const std::string& role, const model::Prop
   motion->nodes.push_back(std::move(node));
 }
 
-void AddSensor(const recording::ForceSensor& sensor, Scene* scene, SceneMotion* motion) {
+void AddSensor(const recording::ClipInfo& info, const recording::ForceSensor& sensor, Scene* scene,
+               SceneMotion* motion) {
+  const auto X_WS = recording::FixedSensorPose(info, sensor);
+  if (!X_WS) return;
   SceneNode node{.name = sensor.name, .thing = AddThing(sensor.name, "sensor", motion)};
-  node.X_PN = sensor.X_WS;
+  node.X_PN = *X_WS;
   const int axis = scene->AddShape(geometry::Cylinder{0.0006, 0.03});
   const RigidTransform along_z = RigidTransform::Translation(Vec3(0, 0, 0.015));
   const double quarter = 1.57079632679489661923;
@@ -178,19 +181,21 @@ Status AddForces(const recording::ClipSource& clip, const recording::ForceSensor
   const recording::StreamInfo* stream = clip.FindStream(sensor.stream_id);
   if (stream == nullptr || stream->channel_count() != sensor.calibration.cols()) return {};
   HANDHOLD_ASSIGN(const recording::SampleWindow window, clip.ReadAll(sensor.stream_id));
+  const auto X_WS = recording::FixedSensorPose(clip.info(), sensor);
   std::vector<double> t, normal, along[3];
   Eigen::VectorXd raw(stream->channel_count());
   for (int i = 0; i < window.count(); ++i) {
     for (int c = 0; c < stream->channel_count(); ++c) raw[c] = window.value(c, i);
     t.push_back(window.times[static_cast<size_t>(i)].seconds());
     normal.push_back(sensor.NormalForce(raw));
-    const Vec3 f_W = sensor.X_WS.R * Vec3(sensor.Wrench(raw).head<3>());
+    if (!X_WS) continue;
+    const Vec3 f_W = X_WS->R * Vec3(sensor.Wrench(raw).head<3>());
     const Vec3 f_onHand_W = recording::ForceOnHand(f_W);
     for (int c = 0; c < 3; ++c) along[c].push_back(f_onHand_W[c]);
   }
   const size_t first = scene->channels.size();
   AddCurve(sensor.name + " normal force", "force", "N", -1, t, normal, limits.points, scene);
-  for (int c = 0; c < 3; ++c)
+  for (int c = 0; X_WS && c < 3; ++c)
     AddCurve(sensor.name + " force on hand " + "xyz"[c], "force", "N", -1, t, along[c],
              limits.points, scene);
   for (size_t c = first; c < scene->channels.size(); ++c) scene->channels[c].parts = {sensor.name};

@@ -37,8 +37,9 @@ void AddProp(const std::string& name, const std::string& role, const model::Prop
              const std::vector<geometry::RigidTransform>& X_WP, int time, Scene* scene,
              SceneMotion* motion);
 
-/// A force sensor: a small set of axes where it sits.
-void AddSensor(const recording::ForceSensor& sensor, Scene* scene, SceneMotion* motion);
+/// A force sensor: a small set of axes where it sits; nothing of one whose place is not known.
+void AddSensor(const recording::ClipInfo& info, const recording::ForceSensor& sensor, Scene* scene,
+               SceneMotion* motion);
 
 /// The labelled markers of a stream.
 Status AddMarkers(const recording::ClipSource& clip, const recording::StreamInfo& stream,
@@ -50,8 +51,8 @@ void AddCurve(std::string name, std::string group, std::string unit, int motion,
               const std::vector<double>& times_s, const std::vector<double>& y, int points,
               Scene* scene);
 
-/// Forces of every sensor (normal force, and along the axes of W), how many markers were seen, and
-/// analog channels; gaps, touches the indexer found, marks.
+/// Forces of every sensor (normal force, and along the axes of W where it does not move), how many
+/// markers were seen, and analog channels; gaps, touches the indexer found, marks.
 Status AddRecording(const recording::ClipSource& clip, const SceneLimits& limits, Scene* scene);
 
 /// Channels whose names these are, one plot each: what is plotted first. Missing ones are left out.

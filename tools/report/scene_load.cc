@@ -123,7 +123,7 @@ class Loader {
     if (const recording::StreamInfo* markers = clip->FirstOfKind(recording::StreamKind::kMarkers))
       HANDHOLD_TRY(AddMarkers(*clip, *markers, limits_, &scene_, &motion));
     for (const recording::ForceSensor& sensor : clip->force_sensors())
-      AddSensor(sensor, &scene_, &motion);
+      AddSensor(clip->info(), sensor, &scene_, &motion);
     const size_t at = scene_.motions.size();
     scene_.motions.push_back(std::move(motion));
 

@@ -742,7 +742,7 @@ TEST_F(RecorderTest, TwoDevicesWithOneNameStayApart) {
   }
   sources_.back().sensor_overrides.push_back(b->sensors[0]);
   sources_.back().sensor_overrides[0].sign = -1;
-  sources_.back().sensor_overrides[0].X_WS.p = {0.1, 0.2, 0.3};
+  sources_.back().sensor_overrides[0].X_MS.p = {0.1, 0.2, 0.3};
   MakeAndArm();
   b->Announce();  // the second comes first: names are the rig's, not chance's
   a->Announce();
@@ -762,7 +762,7 @@ TEST_F(RecorderTest, TwoDevicesWithOneNameStayApart) {
   ASSERT_NE(right, nullptr);
   EXPECT_EQ(left->sign, 1.0);
   EXPECT_EQ(right->sign, -1.0);
-  EXPECT_EQ(right->X_WS.p.z(), 0.3);
+  EXPECT_EQ(right->X_MS.p.z(), 0.3);
   EXPECT_EQ(clip->FindStream(right->stream_id)->name, "right/plate/wrench");
   EXPECT_EQ(clip->FindStream(left->stream_id)->name, "plate/wrench");
   // Two sources of one name are refused.

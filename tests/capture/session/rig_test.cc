@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "capture/session/make_sources.h"
-#include "database/recording/prop_pose.h"
 #include "database/text/file.h"
 
 namespace handhold::capture {
@@ -49,11 +48,21 @@ TEST(Rig, ReadsEverythingInSi) {
 subject = "S01"
 session = "a"
 task = "stroke"
-prop = "mug"
-prop_position_mm = [100, 0, -20]
-prop_rotvec_deg = [0, 0, 90]
 pre_roll_s = 1.5
 stop_after_s = 20
+[[thing]]
+name = "cup"
+prop = "mug"
+position_mm = [100, 0, -20]
+rotvec_deg = [0, 0, 90]
+[[thing]]
+name = "box"
+prop = "box_3x5x7"
+stream = "vicon/markers"
+markers = ["B1", "B2", "B3"]
+[[thing]]
+name = "R"
+hand = "hand27"
 [limits]
 visible_fraction = 0.8
 disk_left_s = 60
@@ -80,6 +89,7 @@ rate_Hz = 1000
 buffered = true
 bias_on_start = true
 [[source.sensor]]
+on = "box"
 position_mm = [1, -2, 3.5]
 rotvec_deg = [0, 0, 90]
 normal = [0, 0.6, 0.8]
@@ -97,16 +107,20 @@ loop = true
   EXPECT_EQ(rig->subject, "S01");
   EXPECT_EQ(rig->session, "a");
   EXPECT_EQ(rig->task, "stroke");
-  EXPECT_EQ(rig->prop, "mug");
-  ASSERT_TRUE(rig->X_WProp);
-  EXPECT_LT((rig->X_WProp->p - geometry::Vec3(0.1, 0, -0.02)).norm(), 1e-15);
-  EXPECT_LT((rig->X_WProp->R * geometry::Vec3::UnitX() - geometry::Vec3::UnitY()).norm(), 1e-12);
+  ASSERT_EQ(rig->things.size(), 3u);
+  const recording::Thing& mug = rig->things[0];
+  EXPECT_EQ(mug.name, "cup");
+  EXPECT_EQ(mug.model, "mug");
+  EXPECT_EQ(mug.pose, recording::Thing::Pose::kFixed);
+  EXPECT_LT((mug.X_WT.p - geometry::Vec3(0.1, 0, -0.02)).norm(), 1e-15);
+  EXPECT_LT((mug.X_WT.R * geometry::Vec3::UnitX() - geometry::Vec3::UnitY()).norm(), 1e-12);
+  EXPECT_EQ(rig->things[1].pose, recording::Thing::Pose::kMarkers);
+  EXPECT_EQ(rig->things[1].items.size(), 3u);
+  EXPECT_EQ(rig->things[2].kind, recording::Thing::Kind::kHand);
+  EXPECT_EQ(rig->things[2].pose, recording::Thing::Pose::kUnknown);
   const recording::ClipInfo take = rig->TakeInfo();
   EXPECT_EQ(take.subject, "S01");
-  EXPECT_EQ(take.prop, "mug");
-  const auto stood = recording::PropPose(take);
-  ASSERT_TRUE(stood && stood->has_value());
-  EXPECT_LT(((*stood)->R - rig->X_WProp->R).norm(), 1e-12);
+  EXPECT_EQ(take.things, rig->things);
   EXPECT_EQ(rig->pre_roll, Duration::Milliseconds(1500));
   EXPECT_EQ(rig->stop_after, Duration::Seconds(20));
   EXPECT_THAT(rig->text, HasSubstr("[take]"));
@@ -133,10 +147,10 @@ loop = true
   EXPECT_TRUE(tip.required);
   ASSERT_EQ(tip.sensors.size(), 1u);
   EXPECT_EQ(tip.sensors[0].name, "tip");
-  EXPECT_TRUE(tip.sensors[0].X_WS.p.isApprox(geometry::Vec3(1e-3, -2e-3, 3.5e-3), 1e-15));
+  EXPECT_TRUE(tip.sensors[0].X_MS.p.isApprox(geometry::Vec3(1e-3, -2e-3, 3.5e-3), 1e-15));
   // 90 degrees about z takes the sensor's x to the laboratory's y.
   EXPECT_TRUE(
-      (tip.sensors[0].X_WS.R * geometry::Vec3::UnitX()).isApprox(geometry::Vec3::UnitY(), 1e-12));
+      (tip.sensors[0].X_MS.R * geometry::Vec3::UnitX()).isApprox(geometry::Vec3::UnitY(), 1e-12));
   EXPECT_TRUE(tip.sensors[0].normal_S.isApprox(geometry::Vec3(0, 0.6, 0.8), 1e-12));
   EXPECT_EQ(tip.sensors[0].sign, -1);
   EXPECT_EQ(tip.sensors[0].full_scale_N, 65);
@@ -263,7 +277,7 @@ TEST(Rig, PosesAndNormals) {
   EXPECT_NEAR(typed->sources[0].sensors[0].normal_S.norm(), 1.0, 1e-15);
   const Result<Rig> turned = ParseRig(sensor("R = [0,-1,0, 1,0,0, 0,0,1]"), "r.toml");
   ASSERT_TRUE(turned);
-  EXPECT_TRUE((turned->sources[0].sensors[0].X_WS.R * geometry::Vec3::UnitX())
+  EXPECT_TRUE((turned->sources[0].sensors[0].X_MS.R * geometry::Vec3::UnitX())
                   .isApprox(geometry::Vec3::UnitY(), 1e-12));
 }
 
@@ -322,7 +336,7 @@ TEST(MakeSources, CarriesWhatTheDeviceCannotKnow) {
   EXPECT_EQ(vicon.sensor_overrides[0].sign, -1);
   EXPECT_EQ(vicon.sensor_overrides[0].full_scale_N, 500);
   // Turned upside down, with the touched surface's normal along -z: up, in the laboratory.
-  EXPECT_TRUE((vicon.sensor_overrides[0].X_WS.R * vicon.sensor_overrides[0].normal_S)
+  EXPECT_TRUE((vicon.sensor_overrides[0].X_MS.R * vicon.sensor_overrides[0].normal_S)
                   .isApprox(geometry::Vec3::UnitZ(), 1e-12));
   EXPECT_EQ(sources->back().delay, Duration::Microseconds(100));
 }
@@ -359,6 +373,23 @@ TEST(MakeSources, PlaybackAsksForItsClip) {
   });
   ASSERT_TRUE(sources);
   EXPECT_THAT(sources->front().required_streams, ElementsAre("plate/wrench"));
+}
+
+TEST(Rig, ThingsThatContradictThemselvesAreRefused) {
+  const auto thing = [](const std::string& lines) {
+    return ErrorOf(std::string(kHead) + "[[thing]]\nname = \"box\"\n" + lines + kPlate);
+  };
+  EXPECT_THAT(thing("item = \"b\"\nposition_mm = [1, 2, 3]\nstream = \"s\"\n"),
+              HasSubstr("r.toml"));
+  EXPECT_NE(thing("stream = \"vicon/segments\"\n"), "no error") << "which body of it?";
+  EXPECT_NE(thing("item = \"b\"\n"), "no error") << "of which stream?";
+  EXPECT_NE(thing("stream = \"s\"\nmarkers = [\"a\", \"b\"]\n"), "no error") << "two turn";
+  EXPECT_NE(thing("prop = \"mug\"\nhand = \"hand27\"\n"), "no error");
+  EXPECT_NE(thing("[[thing]]\nname = \"box\"\n"), "no error") << "twice";
+  EXPECT_EQ(thing("prop = \"mug\"\n"), "no error");
+  const std::string on = "[[source.sensor]]\non = \"bx\"\n";
+  EXPECT_THAT(ErrorOf(std::string(kHead) + "[[thing]]\nname = \"box\"\n" + kPlate + on),
+              HasSubstr("'box'"));
 }
 
 }  // namespace

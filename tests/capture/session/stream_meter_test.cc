@@ -166,7 +166,7 @@ TEST(StreamMeterTest, TheNewestSampleIsKeptAsForcesWithTheirPeak) {
   sensor.calibration = 0.5 * Eigen::Matrix<double, 6, 6>::Identity();
   sensor.bias = Eigen::VectorXd::Constant(6, 2.0);
   sensor.sign = -1.0;  // it reports the reaction
-  sensor.X_WS.p = {1, 2, 3};
+  sensor.X_MS.p = {1, 2, 3};
   meter.SetSensor(sensor);
   // Two samples, channel by channel: Fz 42, then 12 counts.
   std::vector<double> values(12, 2.0);

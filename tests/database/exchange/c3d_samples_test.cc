@@ -182,7 +182,7 @@ TEST_F(C3dSamples, ForcesPressOnThePlatesWithinTheirRectangles) {
       const geometry::Vec3 force = strongest->head<3>(), moment = strongest->tail<3>();
       EXPECT_GT(-force.dot(sensor.normal_S), 300);
       EXPECT_LT(-force.dot(sensor.normal_S), 1500);
-      EXPECT_LT((sensor.X_WS.R * force).z(), 0) << "down, in the lab";
+      EXPECT_LT((sensor.X_MS.R * force).z(), 0) << "down, in the lab";
       // Centre of pressure on the surface, 0 to 60 mm above the origin of S.
       const geometry::Vec3 p_S(-moment.y() / force.z(), moment.x() / force.z(), 0);
       EXPECT_LT(std::fabs(p_S.x()), 0.4);

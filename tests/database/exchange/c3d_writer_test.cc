@@ -46,8 +46,8 @@ TEST_F(C3dWriter, MixedClipComesBack) {
   const recording::ForceSensor *a = clip.FindForceSensor("plate"),
                                *b = back.FindForceSensor("plate1");
   ASSERT_NE(b, nullptr);
-  EXPECT_TRUE(a->X_WS.R.isApprox(b->X_WS.R, 1e-6));
-  EXPECT_TRUE(a->X_WS.p.isApprox(b->X_WS.p, 1e-6));
+  EXPECT_TRUE(a->X_MS.R.isApprox(b->X_MS.R, 1e-6));
+  EXPECT_TRUE(a->X_MS.p.isApprox(b->X_MS.p, 1e-6));
   const auto raw = Stream(clip, "plate/raw"), plate = Stream(back, "c3d/plate1");
   ASSERT_EQ(raw.count(), plate.count());
   for (int i = 0; i < raw.count(); ++i) {
@@ -257,6 +257,39 @@ TEST_F(C3dWriter, WhatC3dCannotHoldIsListed) {
   ASSERT_TRUE(WriteC3d(clip, Path("c.c3d"), {.dry_run = true}).has_value());
   EXPECT_FALSE(fs::exists(Path("c.c3d")));
   EXPECT_FALSE(fs::exists(Path("c.c3d.part")));
+}
+
+// A platform of C3D stands still: of a sensor in a prop that moves the counts are kept, no
+// platform.
+TEST_F(C3dWriter, ASensorThatMovesIsNoPlatform) {
+  const recording::Clip still = testing::MixedClip(50);
+  recording::ClipInfo info = still.info();
+  info.things = {{.name = "box",
+                  .model = "box_3x5x7",
+                  .pose = recording::Thing::Pose::kRigidPoses,
+                  .stream = "vicon/bodies",
+                  .items = {"box"}}};
+  recording::Clip clip(info);
+  for (const recording::StreamInfo& stream : still.streams()) {
+    recording::SampleBlock block;
+    const recording::SampleWindow all = still.ReadAll(stream.id).value();
+    block.stream_id = clip.AddStream(stream, still.clock_map(stream.id));
+    block.count = all.count();
+    for (int c = 0; c < stream.channel_count(); ++c)
+      for (int i = 0; i < all.count(); ++i) block.values.push_back(all.value(c, i));
+    clip.Append(block);
+  }
+  recording::ForceSensor sensor = *still.FindForceSensor("plate");
+  sensor.mounted_on = "box";
+  clip.AddForceSensor(sensor);
+  const ExportReport report = WriteC3d(clip, Path("a.c3d")).value();
+  EXPECT_TRUE(AnyLoss(report.issues)) << "the platform";
+  const recording::Clip back = Reread(Path("a.c3d"));
+  EXPECT_TRUE(back.force_sensors().empty());
+  bool counts = false;
+  for (const recording::StreamInfo& stream : back.streams())
+    counts |= stream.kind == recording::StreamKind::kAnalog;
+  EXPECT_TRUE(counts);
 }
 
 // C3D counts frames through a gap: a break of weeks would be a billion empty ones.

@@ -79,7 +79,7 @@ inline recording::Clip MixedClip(int frames = 250) {
   sensor.calibration(0, 1) = 0x1p-12;
   sensor.bias = Eigen::VectorXd::Constant(6, 3.0);
   sensor.sign = -1;
-  sensor.X_WS = {geometry::Exp<double>(geometry::Vec3(0.2, -0.4, 0.1)), {0.1, -0.2, 0.75}};
+  sensor.X_MS = {geometry::Exp<double>(geometry::Vec3(0.2, -0.4, 0.1)), {0.1, -0.2, 0.75}};
   sensor.full_scale_N = 50;
   sensor.serial = "FT1234";
   clip.AddForceSensor(sensor);

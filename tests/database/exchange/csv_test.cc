@@ -111,8 +111,8 @@ TEST_F(Csv, RoundTripOfEveryKindOfStream) {
   }
   ASSERT_EQ(back.force_sensors().size(), 1u);
   const recording::ForceSensor &a = clip.force_sensors()[0], &b = back.force_sensors()[0];
-  EXPECT_TRUE(a.calibration == b.calibration && a.bias == b.bias && a.X_WS.R == b.X_WS.R &&
-              a.X_WS.p == b.X_WS.p && a.normal_S == b.normal_S);
+  EXPECT_TRUE(a.calibration == b.calibration && a.bias == b.bias && a.X_MS.R == b.X_MS.R &&
+              a.X_MS.p == b.X_MS.p && a.normal_S == b.normal_S);
   EXPECT_EQ(b.sign, -1);
   EXPECT_EQ(b.serial, "FT1234");
 
@@ -254,14 +254,19 @@ TEST_F(Csv, ThePagesExamplesAreRead) {
   EXPECT_TRUE(std::isnan(testing::Column(clip, "vicon/markers", "TIP.x")[2]));
   EXPECT_EQ(testing::Stream(clip, "vicon/points").point_counts, (std::vector<int32_t>{2, 0}));
   EXPECT_EQ(testing::Stream(clip, "notes").texts[0], "thumb slipped");
-  EXPECT_EQ(clip.info().properties.at("prop_pose"), "0.1 0 0.05");
+  ASSERT_EQ(clip.info().things.size(), 2u);
+  EXPECT_EQ(clip.info().things[0].pose, recording::Thing::Pose::kFixed);
+  EXPECT_EQ(clip.info().things[0].X_WT.p.z(), 0.05);
+  EXPECT_EQ(clip.info().things[1].pose, recording::Thing::Pose::kRigidPoses);
+  EXPECT_EQ(clip.info().things[1].items, std::vector<std::string>{"cup"});
   const recording::ForceSensor* plate = clip.FindForceSensor("plate");
   ASSERT_NE(plate, nullptr);
   const auto raw = testing::Stream(clip, "plate/wrench");
   Eigen::VectorXd last(6);
   for (int c = 0; c < 6; ++c) last(c) = raw.value(c, 1);
   EXPECT_EQ(plate->NormalForce(last), 2.5) << "pressed";
-  EXPECT_EQ(plate->X_WS.p.z(), 0.05);
+  EXPECT_EQ(plate->mounted_on, "plate");
+  EXPECT_NEAR(recording::FixedSensorPose(clip.info(), *plate)->p.z(), 0.02, 1e-12);
   ASSERT_EQ(clip.events().size(), 1u);
   EXPECT_EQ(clip.events()[0].text, "exploring");
   EXPECT_EQ(clip.events()[0].length.ns(), 20'000'000);
@@ -335,7 +340,7 @@ TEST_F(Csv, InSiForcesAreThoseOfTheHandOnTheObject) {
     ASSERT_EQ(a.Wrench(x), y) << "the column is the wrench";
     ASSERT_EQ(b.Wrench(y), y);
   }
-  EXPECT_EQ(b.X_WS.p, a.X_WS.p);
+  EXPECT_EQ(b.X_MS.p, a.X_MS.p);
   const auto made = testing::Stream(back, "lengths");
   EXPECT_EQ(made.value(0, 0), 1.5);
   EXPECT_NEAR(made.value(1, 0), 3.14159265358979, 1e-14);

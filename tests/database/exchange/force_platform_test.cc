@@ -93,8 +93,8 @@ WrenchInLab Read(const ReadFile& file, int t) {
   Eigen::VectorXd raw(window.channel_count);
   for (int c = 0; c < window.channel_count; ++c) raw(c) = window.value(c, t);
   const geometry::Vec6 wrench = sensor->Wrench(raw);
-  const Vec3 force = sensor->X_WS.R * wrench.head<3>();
-  return {force, sensor->X_WS.p.cross(force) + sensor->X_WS.R * wrench.tail<3>()};
+  const Vec3 force = sensor->X_MS.R * wrench.head<3>();
+  return {force, sensor->X_MS.p.cross(force) + sensor->X_MS.R * wrench.tail<3>()};
 }
 
 /// A reaction force in plate axes that acts at a point given in plate axes from the surface's
@@ -126,7 +126,7 @@ TEST_F(ForcePlatform, Type1CentreOfPressureAndFreeMoment) {
   EXPECT_EQ(px[3], kScale * 963);
   // Pressed from above: the lab's down.
   EXPECT_LT(Read(file, 0).force.z(), -790);
-  EXPECT_GT(file.clip.FindForceSensor("plate1")->X_WS.R.col(2).dot(Vec3(0, 0, -1)), 0.999);
+  EXPECT_GT(file.clip.FindForceSensor("plate1")->X_MS.R.col(2).dot(Vec3(0, 0, -1)), 0.999);
 }
 
 TEST_F(ForcePlatform, Type2ForcesAndMomentsAboutItsOrigin) {
@@ -362,8 +362,8 @@ TEST_F(ForcePlatform, AnExportHasTheCornersTheFileHadOrSaysThatItAssumesThem) {
       EXPECT_NEAR(1e3 * back[k / 3](static_cast<Eigen::Index>(k % 3)), want_mm[k], 1e-3) << k;
     const ReadFile reread = testing::ReadAll(OpenC3d(path));
     for (const int t : {0, 7}) ExpectNear(Read(reread, t), Read(file, t));
-    const geometry::RigidTransform &a = file.clip.FindForceSensor("plate1")->X_WS,
-                                   &b = reread.clip.FindForceSensor("plate1")->X_WS;
+    const geometry::RigidTransform &a = file.clip.FindForceSensor("plate1")->X_MS,
+                                   &b = reread.clip.FindForceSensor("plate1")->X_MS;
     EXPECT_LT((a.p - b.p).norm(), 1e-6);
     EXPECT_LT((a.R - b.R).norm(), 1e-6);
     fs::remove(path);

@@ -170,7 +170,16 @@ inline recording::Clip MakeClip(uint64_t seed, const FixtureOptions& options = {
   info.subject = "S03";
   info.session = "2026-11-18a";
   info.task = "stroke";
-  info.prop = "plate";
+  Thing plate{.name = "plate", .model = "flat_plate", .pose = Thing::Pose::kFixed};
+  plate.X_WT = geometry::RigidTransform{geometry::Exp<double>(Eigen::Vector3d(0.1, -0.2, 0.3)),
+                                        Eigen::Vector3d(0.12, 0, -0.075)};
+  info.things = {plate,
+                 {.name = "box",
+                  .model = "box_3x5x7",
+                  .pose = Thing::Pose::kMarkers,
+                  .stream = "vicon/markers",
+                  .items = {"B1", "B2", "B3"}},
+                 {.name = "R", .kind = Thing::Kind::kHand, .model = "hand27"}};
   info.utc_start = Timestamp::FromNanoseconds(1'763'000'000'123'456'789);
   info.host_start_ns = 5'000'000'000'000;
   info.properties = {{"tool", "test"}, {"note", "zwölf Marker; 'quotes' \"too\""}};
@@ -214,7 +223,7 @@ inline recording::Clip MakeClip(uint64_t seed, const FixtureOptions& options = {
   sensor.calibration(2, 0) = 0.001;
   sensor.bias = Eigen::VectorXd::Constant(6, 3.0);
   sensor.sign = -1.0;
-  sensor.X_WS.p = {0.1, 0.2, 0.3};
+  sensor.X_MS.p = {0.1, 0.2, 0.3};
   sensor.full_scale_N = 50.0;
   sensor.serial = "FT12345";
   clip.AddForceSensor(sensor);
@@ -343,8 +352,8 @@ inline void ExpectSameClip(const recording::ClipSource& a, const recording::Clip
     EXPECT_EQ(x.calibration, y.calibration);
     EXPECT_EQ(x.bias, y.bias);
     EXPECT_EQ(x.sign, y.sign);
-    EXPECT_EQ(x.X_WS.R, y.X_WS.R);
-    EXPECT_EQ(x.X_WS.p, y.X_WS.p);
+    EXPECT_EQ(x.X_MS.R, y.X_MS.R);
+    EXPECT_EQ(x.X_MS.p, y.X_MS.p);
     EXPECT_EQ(x.normal_S, y.normal_S);
     EXPECT_EQ(x.full_scale_N, y.full_scale_N);
     EXPECT_EQ(x.serial, y.serial);

@@ -256,19 +256,25 @@ class Clip:
 
     def read(self, put):
         db = self.db
-        for key in ("name", "subject", "session", "task", "prop", "utc_start_ns", "host_start_ns"):
+        for key in ("name", "subject", "session", "task", "utc_start_ns", "host_start_ns"):
             put("info/" + key, [self.info[key]])
         for key, value in db.execute("SELECT key, value FROM property"):
             put("property/" + key, [value])
+        for k, name, kind, model, pose, X_WT, stream in db.execute("SELECT * FROM thing ORDER BY position").fetchall():
+            put("thing/%s" % name, [kind, model, pose, stream])
+            if pose == "fixed":
+                put("thing/%s/X_WT" % name, doubles(X_WT))
+            for i, (item,) in enumerate(db.execute("SELECT name FROM thing_item WHERE thing=? ORDER BY position", (k,))):
+                put("thing/%s/%d" % (name, i), [item])
         self.segments = {}
         query = "SELECT stream, device_begin_ns, host_begin_ns, rate_error FROM clock_segment ORDER BY stream, position"
         for stream, *segment in db.execute(query):
             self.segments.setdefault(stream, []).append(segment)
         for stream in db.execute("SELECT id, name, kind, rate_numerator, rate_denominator FROM stream").fetchall():
             self.read_stream(put, *stream)
-        query = "SELECT position, name, stream, calibration, bias, sign, pose, normal, full_scale_N FROM force_sensor"
-        for k, name, stream, calibration, bias, sign, pose, normal, full_scale in db.execute(query):
-            put("sensor/%s" % name, [stream, sign, full_scale])
+        query = "SELECT position, name, stream, calibration, bias, sign, pose, normal, full_scale_N, mounted_on FROM force_sensor"
+        for k, name, stream, calibration, bias, sign, pose, normal, full_scale, mounted_on in db.execute(query):
+            put("sensor/%s" % name, [stream, sign, full_scale, mounted_on])
             put("sensor/%s/calibration" % name, doubles(calibration))
             put("sensor/%s/bias" % name, doubles(bias))
             put("sensor/%s/pose" % name, doubles(pose))

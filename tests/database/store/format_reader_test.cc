@@ -207,19 +207,28 @@ void ExpectClip(const std::string& path, Expected& e) {
   for (const auto& [key, value] : {std::pair("name", &info.name),
                                    {"subject", &info.subject},
                                    {"session", &info.session},
-                                   {"task", &info.task},
-                                   {"prop", &info.prop}})
+                                   {"task", &info.task}})
     e.Row(std::string("info/") + key, *value);
   e.Row("info/utc_start_ns", info.utc_start.ns());
   e.Row("info/host_start_ns", info.host_start_ns);
   for (const auto& [key, value] : info.properties) e.Row("property/" + key, value);
+  for (const recording::Thing& t : info.things) {
+    e.Row("thing/" + t.name, ThingKindName(t.kind), t.model, ThingPoseName(t.pose), t.stream);
+    if (t.pose == recording::Thing::Pose::kFixed) {
+      std::vector<double> pose(t.X_WT.R.data(), t.X_WT.R.data() + 9);
+      pose.insert(pose.end(), t.X_WT.p.data(), t.X_WT.p.data() + 3);
+      e.All("thing/" + t.name + "/X_WT", pose);
+    }
+    for (size_t k = 0; k < t.items.size(); ++k)
+      e.Row("thing/" + t.name + "/" + std::to_string(k), t.items[k]);
+  }
   for (const recording::StreamInfo& stream : clip->streams()) ExpectStream(*clip, stream, e);
   for (const recording::ForceSensor& s : clip->force_sensors()) {
-    e.Row("sensor/" + s.name, s.stream_id, s.sign, s.full_scale_N);
+    e.Row("sensor/" + s.name, s.stream_id, s.sign, s.full_scale_N, s.mounted_on);
     e.All("sensor/" + s.name + "/calibration", s.calibration.reshaped());
     e.All("sensor/" + s.name + "/bias", s.bias);
-    std::vector<double> pose(s.X_WS.R.data(), s.X_WS.R.data() + 9);
-    pose.insert(pose.end(), s.X_WS.p.data(), s.X_WS.p.data() + 3);
+    std::vector<double> pose(s.X_MS.R.data(), s.X_MS.R.data() + 9);
+    pose.insert(pose.end(), s.X_MS.p.data(), s.X_MS.p.data() + 3);
     e.All("sensor/" + s.name + "/pose", pose);
     e.All("sensor/" + s.name + "/normal", s.normal_S);
   }

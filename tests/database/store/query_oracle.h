@@ -157,7 +157,8 @@ inline Take MakeTake(std::mt19937_64& rng, int number) {
   info.name = name;
   info.subject = std::vector<std::string>{"S01", "S02", "S03"}[static_cast<size_t>(roll(3))];
   info.task = roll(3) == 0 ? "grip" : "stroke";
-  info.prop = roll(2) == 0 ? "plate" : "ball";
+  info.things = {{.name = "a", .model = roll(2) == 0 ? "plate" : "ball"}};
+  if (roll(4) == 0) info.things.push_back({.name = "b", .model = "wedge"});
   info.host_start_ns = 1'000'000'000'000;
   // 2026-11-01 12:00 UTC and one take a day.
   info.utc_start =

@@ -40,8 +40,8 @@ Clip MakeClip(const Plate& plate) {
   sensor.bias = Eigen::VectorXd::Constant(6, 40.0);
   sensor.sign = plate.sign;
   // The sensor's x axis points up in the lab, its origin is 50 mm along the lab's y.
-  sensor.X_WS.R << 0, 0, -1, 0, 1, 0, 1, 0, 0;
-  sensor.X_WS.p << 0, 0.05, 0;
+  sensor.X_MS.R << 0, 0, -1, 0, 1, 0, 1, 0, 0;
+  sensor.X_MS.p << 0, 0.05, 0;
   sensor.normal_S << 1, 0, 0;
   clip.AddForceSensor(sensor);
 

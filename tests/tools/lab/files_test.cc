@@ -54,7 +54,7 @@ TEST(FeedFile, ComesBackToTheBit) {
   EXPECT_EQ(a.marker_clock_ppm, b.marker_clock_ppm);
   EXPECT_EQ(a.events.size(), b.events.size());
   EXPECT_EQ(a.takes.size(), b.takes.size());
-  EXPECT_TRUE(SameBits(a.sensor.X_WS.R, b.sensor.X_WS.R));
+  EXPECT_TRUE(SameBits(a.sensor.X_MS.R, b.sensor.X_MS.R));
   EXPECT_EQ(a.sensor.normal_S, b.sensor.normal_S);
   EXPECT_EQ(a.sensor.calibration, b.sensor.calibration);
   int hidden = 0;

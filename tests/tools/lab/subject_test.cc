@@ -185,7 +185,7 @@ TEST(Sensors, TheWrenchIsTheForceOfTheHandOnThePlateAtTheContact) {
   const TruthRun& captured = *truth.FindRun("captured");
   const TruthSeries& series = captured.strokes[static_cast<size_t>(FirstTouching(truth).index)];
   const recording::ForceSensor& sensor = feed.data().sensor;
-  EXPECT_GT(std::abs(sensor.X_WS.R(0, 1)), 0.1);  // its frame is turned against W, so that mixing
+  EXPECT_GT(std::abs(sensor.X_MS.R(0, 1)), 0.1);  // its frame is turned against W, so that mixing
                                                   // them up shows
   int compared = 0;
   for (int64_t i = 0; i < series.rows(); ++i) {
@@ -194,13 +194,13 @@ TEST(Sensors, TheWrenchIsTheForceOfTheHandOnThePlateAtTheContact) {
     if (f.z() < 0.3 || std::abs(t * 7000 - std::round(t * 7000)) > 1e-6) continue;
     Vec6 w;
     feed.Wrench(std::llround(t * 7000), std::span<double, 6>(w.data(), 6));
-    const Vec3 f_W = sensor.X_WS.R * w.head<3>();
+    const Vec3 f_W = sensor.X_MS.R * w.head<3>();
     EXPECT_LT((f_W + f).norm(), 1e-5);
     EXPECT_NEAR(-w.head<3>().dot(sensor.normal_S), f.z(), 1e-5);
     // Where the wrench's axis meets the plate, with no free torque.
-    const Vec3 t_W = sensor.X_WS.R * w.tail<3>();
-    const double down = truth.plate_top_z_m - sensor.X_WS.p.z();
-    const Vec3 p = sensor.X_WS.p + Vec3((-t_W.y() + down * f_W.x()) / f_W.z(),
+    const Vec3 t_W = sensor.X_MS.R * w.tail<3>();
+    const double down = truth.plate_top_z_m - sensor.X_MS.p.z();
+    const Vec3 p = sensor.X_MS.p + Vec3((-t_W.y() + down * f_W.x()) / f_W.z(),
                                         (t_W.x() + down * f_W.y()) / f_W.z(), down);
     EXPECT_LT((p - Vec3(series.p_W_contact.row(i))).head<2>().norm(), 3e-4);
     ++compared;

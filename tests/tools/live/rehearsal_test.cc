@@ -305,8 +305,8 @@ TEST(SurroundedFeed, NothingIsTouchedOutsideTheSession) {
 TEST(DemoRig, AgreesWithTheLaboratory) {
   const recording::ForceSensor& plate = OneStroke().feed.data().sensor;
   const capture::RigSensor& rig = Demo().Find("plate")->sensors.at(0);
-  EXPECT_TRUE(rig.X_WS.p.isApprox(plate.X_WS.p, 1e-9)) << plate.X_WS.p.transpose();
-  EXPECT_TRUE(rig.X_WS.R.isApprox(plate.X_WS.R, 1e-9));
+  EXPECT_TRUE(rig.X_MS.p.isApprox(plate.X_MS.p, 1e-9)) << plate.X_MS.p.transpose();
+  EXPECT_TRUE(rig.X_MS.R.isApprox(plate.X_MS.R, 1e-9));
   EXPECT_TRUE(rig.normal_S.isApprox(plate.normal_S));
   EXPECT_EQ(rig.full_scale_N, plate.full_scale_N);
   EXPECT_EQ(rig.sign, plate.sign);

@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "database/model/hand_library.h"
-#include "database/recording/prop_pose.h"
 #include "database/store/clip_writer.h"
 #include "database/text/json.h"
 #include "tests/support/marker_motion.h"
@@ -305,7 +304,7 @@ TEST_F(Steps, WhatIsMissingIsNamedWithTheCommandThatMakesIt) {
               AllOf(HasSubstr("stroke_002"), HasSubstr("stroke_001")));
   recording::Clip bare = lab::MakeClip(*feed_);
   bare.mutable_info().subject = "S99";
-  bare.mutable_info().properties.erase(recording::kPropPoseProperty);
+  bare.mutable_info().things[0].pose = recording::Thing::Pose::kUnknown;
   testing::Keep(*library_, std::move(bare), "bare");
   EXPECT_THAT(code_and_text(FitPoseStep{.clip = "bare"}.Run(Context())),
               AllOf(HasSubstr("S99"), HasSubstr("fit skeleton bare")));
@@ -454,12 +453,13 @@ TEST_F(Steps, FrictionAndPlaceAreParameters) {
 
 // The plate raised into the stroke of a stiff hand, and lowered away from it.
 TEST_F(Steps, AJamAndAMissAreTold) {
-  const auto stood = recording::PropPose(lab::MakeClip(*feed_).info());
-  ASSERT_TRUE(stood && *stood);
+  const std::vector<recording::Thing> things = lab::MakeClip(*feed_).info().things;
+  ASSERT_EQ(things.size(), 1u);
+  const geometry::RigidTransform stood = things[0].X_WT;
   const auto issues = [&](double raised_m, double compliance_scale, double* nearest_m) {
     SynthInteractionStep step{.clip = "stroke_001", .prop = "flat_plate", .replay_assumed = false};
     step.compliance_scale = compliance_scale;
-    step.X_WProp = **stood;
+    step.X_WProp = stood;
     step.X_WProp->p.z() += raised_m;
     const auto made = step.Run(Context());
     EXPECT_TRUE(made) << made.error().message;

@@ -8,7 +8,6 @@
 #include "database/artefact/describe.h"
 #include "database/model/hand_library.h"
 #include "database/model/skeleton_json.h"
-#include "database/recording/prop_pose.h"
 #include "database/store/clip_writer.h"
 #include "fitting/compliance/reference_trajectory.h"
 
@@ -28,7 +27,10 @@ class LoadReportTest : public ::testing::Test {
     library_ = store::Library::Create(folder).value();
     recording::ClipInfo info;
     info.task = "stroke", info.subject = "S01", info.host_start_ns = 1'000'000'000;
-    info.properties[recording::kPropPoseProperty] = "0.12 0 -0.075";
+    info.things = {{.name = "plate",
+                    .model = "flat_plate",
+                    .pose = recording::Thing::Pose::kFixed,
+                    .X_WT = geometry::RigidTransform::Translation({0.12, 0, -0.075})}};
     info = library_->NewTake(info).value();
     recording::Clip clip(info);
     recording::StreamInfo stream;

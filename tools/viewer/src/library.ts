@@ -13,7 +13,7 @@ const kFacets: { name: string; of: (clip: Clip) => string[] }[] = [
   { name: "quality", of: (c) => [quality(c).word] },
   { name: "subject", of: (c) => [c.subject || "–"] },
   { name: "task", of: (c) => [c.task || "–"] },
-  { name: "prop", of: (c) => [c.prop || "–"] },
+  { name: "prop", of: (c) => c.prop ? c.prop.split(", ") : ["–"] },
   { name: "session", of: (c) => [c.session || "–"] },
   { name: "tag", of: (c) => c.tags },
   { name: "rating", of: (c) => [c.rating === null ? "–" : "★".repeat(c.rating)] },

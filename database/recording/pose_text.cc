@@ -1,4 +1,4 @@
-#include "database/recording/prop_pose.h"
+#include "database/recording/pose_text.h"
 
 #include <charconv>
 #include <cmath>
@@ -43,23 +43,15 @@ Result<RigidTransform> ParsePose(std::string_view text) {
   return X;
 }
 
-std::string FormatPose(const RigidTransform& X_WP) {
-  const Eigen::Quaterniond q(X_WP.R);
+std::string FormatPose(const RigidTransform& X) {
+  const Eigen::Quaterniond q(X.R);
   std::string text;
-  for (const double value : {X_WP.p.x(), X_WP.p.y(), X_WP.p.z(), q.w(), q.x(), q.y(), q.z()}) {
+  for (const double value : {X.p.x(), X.p.y(), X.p.z(), q.w(), q.x(), q.y(), q.z()}) {
     char digits[32];
     const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
     text += (text.empty() ? "" : " ") + std::string(digits, end);
   }
   return text;
-}
-
-Result<std::optional<RigidTransform>> PropPose(const ClipInfo& info) {
-  const auto found = info.properties.find(kPropPoseProperty);
-  if (found == info.properties.end()) return std::optional<RigidTransform>();
-  Result<RigidTransform> pose = ParsePose(found->second);
-  if (!pose) return pose.error().Within("clip '" + info.name + "', property prop_pose");
-  return std::optional<RigidTransform>(*pose);
 }
 
 }  // namespace handhold::recording

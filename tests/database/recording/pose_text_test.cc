@@ -1,4 +1,4 @@
-#include "database/recording/prop_pose.h"
+#include "database/recording/pose_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(PropPose, ThreeNumbersAreAPlaceAndSevenAPose) {
+TEST(PoseText, ThreeNumbersAreAPlaceAndSevenAPose) {
   const auto place = ParsePose("0.12, 0 -75e-3");
   ASSERT_TRUE(place) << place.error().message;
   EXPECT_EQ(place->p, geometry::Vec3(0.12, 0, -0.075));
@@ -19,7 +19,7 @@ TEST(PropPose, ThreeNumbersAreAPlaceAndSevenAPose) {
   EXPECT_LT((turned->R * geometry::Vec3::UnitX() - geometry::Vec3::UnitY()).norm(), 1e-12);
 }
 
-TEST(PropPose, WhatIsWrittenIsRead) {
+TEST(PoseText, WhatIsWrittenIsRead) {
   geometry::RigidTransform X;
   X.p = {0.1, -1.0 / 3, 1e-9};
   X.R = geometry::Exp<double>(geometry::Vec3(0.3, -1.2, 2.1));
@@ -29,29 +29,13 @@ TEST(PropPose, WhatIsWrittenIsRead) {
   EXPECT_LT((back->R - X.R).norm(), 1e-14);
 }
 
-TEST(PropPose, WhatIsNoPoseIsRefusedWithTheFormThatIsExpected) {
+TEST(PoseText, WhatIsNoPoseIsRefusedWithTheFormThatIsExpected) {
   for (const char* text : {"", "1 2", "1 2 3 4", "1 2 x", "1 2 nan", "0 0 0 0 0 0 0",
                            "0 0 0 2 0 0 0", "1 2 3 1 0 0 0 0", "1 2 3m"}) {
     const auto parsed = ParsePose(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_THAT(parsed.error().message, HasSubstr("x y z"));
   }
-}
-
-TEST(PropPose, AClipSaysItOrDoesNot) {
-  ClipInfo info;
-  info.name = "stroke_001";
-  auto none = PropPose(info);
-  ASSERT_TRUE(none);
-  EXPECT_FALSE(none->has_value());
-  info.properties[kPropPoseProperty] = "0 0 1";
-  auto some = PropPose(info);
-  ASSERT_TRUE(some && some->has_value());
-  EXPECT_EQ((*some)->p.z(), 1.0);
-  info.properties[kPropPoseProperty] = "left";
-  auto wrong = PropPose(info);
-  ASSERT_FALSE(wrong);
-  EXPECT_THAT(wrong.error().message, HasSubstr("stroke_001"));
 }
 
 }  // namespace
