@@ -1,5 +1,5 @@
-// A planted low-rank mixture of Gaussians, drawn and judged by code of its own: Gram-Schmidt,
-// <random>, and eq. 4 written out with inverse and determinant.
+/// A planted low-rank mixture of Gaussians, drawn and judged by code of its own: Gram-Schmidt,
+/// <random>, and eq. 4 written out with inverse and determinant.
 #pragma once
 
 #include <cmath>
