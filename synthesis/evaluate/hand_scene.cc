@@ -39,15 +39,6 @@ double Lowest(const geometry::Shape& shape, const RigidTransform& X, const Vec3&
   return of_vertices(*std::get<geometry::TriangleMesh>(shape).surface);
 }
 
-model::Prop Table() {
-  model::Prop table;
-  table.name = "table";
-  table.source = "as large as any lift";
-  table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0, 0, -0.02)),
-                          geometry::Box{Vec3(0.8, 0.8, 0.04)}, "as large as any lift"});
-  return table;
-}
-
 /// The axis of P, either way, that is nearest to `up_P`.
 Vec3 NearestAxis(const Vec3& up_P) {
   Eigen::Index axis = 0;
@@ -79,6 +70,15 @@ Result<std::unique_ptr<HandScene>> HandScene::Create(const model::Skeleton& hand
   scene->world_->SetGravity({.g_W = -options.gravity_m_per_s2 * Vec3::UnitZ()});
   scene->built_ = scene->world_->Save();
   return scene;
+}
+
+model::Prop HandScene::Table() {
+  model::Prop table;
+  table.name = "table";
+  table.source = "as large as any lift";
+  table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0, 0, -0.02)),
+                          geometry::Box{Vec3(0.8, 0.8, 0.04)}, "as large as any lift"});
+  return table;
 }
 
 Status HandScene::Reset() { return world_->Restore(built_); }
@@ -140,7 +140,8 @@ Result<GraspFault> HandScene::Form(const artefact::Grasp& grasp) {
     for (const model::PropShape& s : prop_.shapes)
       lowest = std::min(lowest, Lowest(s.shape, s.X_PS, up_P));
     X_WP_.R = RotationTo(up_P, Vec3::UnitZ());
-    HANDHOLD_TRY(world_->SetProp(kTable, RigidTransform::Translation(Vec3(0, 0, lowest))));
+    X_WTable_ = RigidTransform::Translation(Vec3(0, 0, lowest));
+    HANDHOLD_TRY(world_->SetProp(kTable, X_WTable_));
   }
   HANDHOLD_TRY(world_->SetProp(0, X_WP_));
   HANDHOLD_TRY(world_->SetHand(0, world_->Placed(0, grasp.q, X_WP_ * grasp.X_PH)));

@@ -62,8 +62,14 @@ class HandScene : public GraspScene {
   int prop_number() const { return 0; }
   /// As built: nothing formed yet.
   Status Reset();
-  /// Where the prop was when the grasp was formed.
+  /// Where prop, palm and table were when the grasp was formed, and what the springs pull to (q of
+  /// world().hand(0)). After a Form that did not answer an error.
   const geometry::RigidTransform& X_WP_start() const { return X_WP_; }
+  const geometry::RigidTransform& X_WPalm_start() const { return X_WPalm_; }
+  const geometry::RigidTransform& X_WTable() const { return X_WTable_; }
+  const Eigen::VectorXd& squeeze() const { return squeeze_; }
+  /// The prop's fixed table, its top at z = 0 of its frame.
+  static model::Prop Table();
 
   std::string engine() const override { return options_.quick ? "ode quick" : "ode exact"; }
   double step_s() const override { return options_.step_s; }
@@ -92,7 +98,7 @@ class HandScene : public GraspScene {
   std::unique_ptr<HandWorld> world_;
   HandWorld::Saved built_, formed_;
   Eigen::VectorXd squeeze_;  ///< placed
-  geometry::RigidTransform X_WP_, X_WPalm_;
+  geometry::RigidTransform X_WP_, X_WPalm_, X_WTable_;
   geometry::Vec3 p_PCom_ = geometry::Vec3::Zero();
   GraspDepths depths_;
   std::string cause_;

@@ -53,7 +53,7 @@ const artefact::GraspTest* ExactTestOf(const artefact::Grasp& grasp) {
 Status TryCandidate(GraspTrial* trial, artefact::Grasp* grasp) {
   HANDHOLD_ASSIGN(artefact::GraspTest test, trial->Quick(*grasp));
   test.protocol = kQuickProtocol;
-  grasp->scores["margin"] = 1.0 - Figure(test, "worst", 10.0);
+  grasp->scores["margin"] = 1.0 - Figure(test, "worst", kNotFormed);
   grasp->scores["survived"] = test.passed ? 1.0 : 0.0;
   Put(test, grasp);
   return {};
@@ -64,7 +64,10 @@ Status RankGrasps(const JudgeOptions& options, GraspTrial* trial,
   Sort(grasps);
   int tested = 0;
   for (artefact::Grasp& grasp : *grasps) {
-    if (tested >= options.exact || GroupOf(grasp) != 1) break;
+    if (tested >= options.exact) break;
+    // Tested before, or there is nothing to test.
+    if (ExactTestOf(grasp) != nullptr || !(Score(grasp, "margin", -1e9) > 1.0 - kNotFormed))
+      continue;
     if (go_on && !go_on()) break;
     HANDHOLD_ASSIGN(artefact::GraspTest test, trial->Exact(grasp));
     test.protocol = kExactProtocol;

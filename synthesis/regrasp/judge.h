@@ -32,6 +32,9 @@ struct JudgeOptions {
 /// Raised with each [numbers] line of the CHANGELOG that concerns ranks.
 inline constexpr int kJudgeVersion = 1;
 
+/// A grasp that could not be formed: its "worst" in the short trial.
+inline constexpr double kNotFormed = 10.0;
+
 /// Adds the short trial to the grasp: its test, and scores "margin" (1 - worst: 1 did not move, 0
 /// at the limit, negative failed) and "survived" (1 or 0). A second short trial replaces the first.
 Status TryCandidate(GraspTrial* trial, artefact::Grasp* grasp);

@@ -68,8 +68,8 @@ struct ProposerSink {
 /// How it went. Never an error when nothing was found: the counts say why.
 struct ProposerReport {
   ProposerProgress done;
-  /// Candidates that were not proposed, by cause: "loose", "not touched", "too deep", "lost",
-  /// "out of region", "table".
+  /// Candidates that were not proposed, by cause: "loose", "not touched", "not reached", "too
+  /// deep", "lost", "out of region", "table".
   std::map<std::string, int> refused;
   bool stopped = false;  ///< by the sink or the time
   /// Not empty: nothing was tried, because nothing matches the wishes ("no example of type

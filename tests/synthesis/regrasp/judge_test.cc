@@ -102,13 +102,17 @@ TEST(Judge, StopsAtAPassOrWhenTold) {
   EXPECT_THAT(Names(grasps), ElementsAre("a", "b", "c", "d", "e"));
 }
 
-TEST(Judge, NothingThatFailedTheShortTrialIsTestedExactly) {
+TEST(Judge, WhoFailedTheHarderShortTrialIsTestedAfterTheOthersUnlessItWasNeverFormed) {
   Planted trial;
-  trial.worst = {{"x", 1.1}, {"y", 3.0}};
+  trial.worst = {{"x", 3.0}, {"y", 1.1}, {"z", kNotFormed}};
+  trial.holds = {{"x", true}, {"y", false}};
   std::vector<Grasp> grasps = Candidates(&trial);
   ASSERT_TRUE(RankGrasps({}, &trial, &grasps));
-  EXPECT_TRUE(trial.tested.empty());
-  EXPECT_THAT(Names(grasps), ElementsAre("x", "y"));
+  EXPECT_THAT(trial.tested, ElementsAre("y", "x"));
+  EXPECT_THAT(Names(grasps), ElementsAre("x", "y", "z"));
+  // Ranking again tests nothing twice.
+  ASSERT_TRUE(RankGrasps({}, &trial, &grasps));
+  EXPECT_EQ(trial.tested.size(), 2u);
 }
 
 TEST(Judge, ASecondShortTrialReplacesTheFirst) {

@@ -1,0 +1,202 @@
+#include "synthesis/regrasp/grasp_motion.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "database/model/site.h"
+#include "synthesis/evaluate/verdict.h"
+
+namespace handhold::synthesis {
+namespace {
+
+using geometry::RigidTransform;
+using geometry::Vec3;
+
+double MinimumJerk(double s) {
+  s = std::clamp(s, 0.0, 1.0);
+  return s * s * s * (10.0 + s * (-15.0 + 6.0 * s));
+}
+
+class Recorder {
+ public:
+  Recorder(HandScene* scene, const GraspMotionOptions& options, artefact::Motion* motion)
+      : scene_(scene), options_(options), motion_(motion) {}
+
+  /// One phase: the palm at `palm(share)` at the end of each step, springs towards `target`.
+  template <typename Palm>
+  Status Phase(double seconds, const Eigen::VectorXd& target, const Palm& palm) {
+    const double h = options_.scene.step_s;
+    const int steps = std::max(1, static_cast<int>(std::lround(seconds / h)));
+    HandWorld& world = scene_->world();
+    for (int k = 1; k <= steps; ++k) {
+      HANDHOLD_TRY(world.MovePalm(0, palm(static_cast<double>(k) / steps), h));
+      HANDHOLD_TRY(world.Pull(0, target, {},
+                              {options_.scene.stiffness_per_s2, options_.scene.damping_per_s,
+                               options_.scene.inertia_floor_kgm2}));
+      HANDHOLD_TRY(world.Step(h));
+      time_s_ += h;
+      if (time_s_ + 0.5 * h >= static_cast<double>(frames_) * options_.frame_s) Frame();
+    }
+    return {};
+  }
+
+  void Frame() {
+    HandWorld& world = scene_->world();
+    const Timestamp now = Timestamp::FromSeconds(static_cast<double>(frames_) * options_.frame_s);
+    const model::Skeleton& hand = world.hand(0);
+    artefact::MotionHand& moved = motion_->hands.front();
+    if (moved.q.cols() <= frames_) moved.q.conservativeResize(hand.nq(), 2 * frames_ + 64);
+    moved.q.col(frames_) = world.q(0);
+    motion_->times.push_back(now);
+    motion_->objects.front().X_WP.push_back(world.X_WP(0));
+    double normal_N = 0.0;
+    std::vector<artefact::ContactRow> rows;
+    for (const HandContact& c : world.Contacts()) {
+      if (c.prop != 0) continue;
+      const RigidTransform X_WB = world.hand_in_world(0).X_WB(c.body);
+      const int site = model::SiteAt(hand, c.body, -(X_WB.R.transpose() * c.normal_W));
+      artefact::Side a;
+      a.kind = artefact::Side::Kind::kHand;
+      a.name = moved.name;
+      a.body = c.body;
+      if (site >= 0) a.site = hand.sites()[static_cast<size_t>(site)].name;
+      artefact::Side b;
+      b.name = motion_->objects.front().name;
+      artefact::ContactRow row;
+      row.frame = frames_;
+      row.touch = motion_->TouchBetween(a, b, now);
+      row.f_onA_W = c.f_onHand_W;
+      row.p_W = c.p_W;
+      row.normal_W = c.normal_W;
+      row.offset_m = -c.depth_m;
+      row.slip_m_per_s = c.slip_W.norm();
+      artefact::Touch& touch = motion_->touches[static_cast<size_t>(row.touch)];
+      touch.peak_force_N = std::max(touch.peak_force_N, c.f_onHand_W.norm());
+      normal_N += c.f_onHand_W.dot(c.normal_W);
+      rows.push_back(row);
+    }
+    if (scene_->on_table()) AddTable(now, &rows);
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& x, const auto& y) { return x.touch < y.touch; });
+    motion_->rows.insert(motion_->rows.end(), rows.begin(), rows.end());
+    grip_N_.push_back(normal_N);
+    ++frames_;
+  }
+
+  void Finish() {
+    motion_->hands.front().q.conservativeResize(Eigen::NoChange, frames_);
+    motion_->series.push_back({"grip_force", "N",
+                               Eigen::Map<const Eigen::VectorXd>(
+                                   grip_N_.data(), static_cast<Eigen::Index>(grip_N_.size()))});
+  }
+  Timestamp now() const { return motion_->times.back(); }
+  double time_s() const { return time_s_; }
+
+ private:
+  /// What carries the prop besides the hand: the verdict asks.
+  void AddTable(Timestamp now, std::vector<artefact::ContactRow>* rows) {
+    artefact::Side object, table;
+    object.name = motion_->objects.front().name;
+    table.name = "table";
+    World& world = scene_->world().world();
+    const int body = scene_->world().prop_body(0);
+    for (const ContactReading& c : world.contacts()) {
+      const bool is_a = c.body_a == body && c.body_b == kFixedBody;
+      if (!is_a && !(c.body_b == body && c.body_a == kFixedBody)) continue;
+      artefact::ContactRow row;
+      row.frame = frames_;
+      row.touch = motion_->TouchBetween(object, table, now);
+      row.f_onA_W = is_a ? c.f_onA_W : Vec3(-c.f_onA_W);
+      row.p_W = c.p_W;
+      row.normal_W = is_a ? c.normal_W : Vec3(-c.normal_W);
+      row.offset_m = -c.depth_m;
+      rows->push_back(row);
+    }
+  }
+
+  HandScene* scene_;
+  const GraspMotionOptions& options_;
+  artefact::Motion* motion_;
+  int frames_ = 0;
+  double time_s_ = 0.0;
+  std::vector<double> grip_N_;
+};
+
+}  // namespace
+
+Result<RecordedGrasp> RecordGrasp(const model::Skeleton& hand, const model::Prop& prop,
+                                  const artefact::Grasp& grasp, const GraspMotionOptions& options) {
+  if (grasp.q_open.size() != hand.nq()) {
+    return Error{ErrorCode::kInvalid,
+                 "grasp '" + grasp.name + "' does not say how the hand is open before it"};
+  }
+  HANDHOLD_ASSIGN(const std::unique_ptr<HandScene> scene,
+                  HandScene::Create(hand, prop, options.scene));
+  HANDHOLD_ASSIGN(const GraspFault fault, scene->Form(grasp));
+  HandWorld& world = scene->world();
+  RecordedGrasp out{{}, world.hand(0)};
+  artefact::Motion& motion = out.motion;
+  artefact::MotionHand& moved = motion.hands.emplace_back();
+  const std::string& side = hand.draft().side;
+  moved.name = side == "left" ? "L" : "R";
+  moved.dof_names = out.hand.dof_names();
+  motion.objects.push_back({prop.name, prop.name, "", {}});
+  if (options.scene.table) {
+    motion.objects.push_back({"table", "table", "", {scene->X_WTable()}});
+  }
+
+  const RigidTransform X_W = scene->X_WP_start() * grasp.X_PH;
+  const RigidTransform X_palm = scene->X_WPalm_start();
+  const auto above = [&](double m) {
+    RigidTransform X = X_palm;
+    X.p += m * X_palm.R.col(2);
+    return X;
+  };
+  // A world that an error ended lives again; the table goes back under the prop.
+  HANDHOLD_TRY(scene->Reset());
+  if (options.scene.table) HANDHOLD_TRY(world.SetProp(1, scene->X_WTable()));
+  HANDHOLD_TRY(world.SetProp(0, scene->X_WP_start()));
+  const Eigen::VectorXd open = world.Placed(0, grasp.q_open, X_W);
+  HANDHOLD_TRY(world.SetHand(0, open));
+  const RigidTransform X_open = world.X_WPalm(0);
+  RigidTransform X_away = X_W;
+  X_away.p += options.reach_m * X_open.R.col(2);
+  HANDHOLD_TRY(world.SetHand(0, world.Placed(0, grasp.q_open, X_away)));
+  HANDHOLD_TRY(world.HoldProp(0, true));
+
+  Recorder recorder(scene.get(), options, &motion);
+  recorder.Frame();
+  const auto stay = [&](double) { return X_palm; };
+  HANDHOLD_TRY(recorder.Phase(options.reach_s, open, [&](double s) {
+    return above(options.reach_m * (1.0 - MinimumJerk(s)));
+  }));
+  HANDHOLD_TRY(recorder.Phase(options.close_s, scene->squeeze(), stay));
+  HANDHOLD_TRY(world.HoldProp(0, false));
+  HANDHOLD_TRY(recorder.Phase(options.settle_s, scene->squeeze(), stay));
+  const auto risen = [&](double m) {
+    return RigidTransform::Translation(m * Vec3::UnitZ()) * X_palm;
+  };
+  HANDHOLD_TRY(recorder.Phase(options.rise_s, scene->squeeze(),
+                              [&](double s) { return risen(options.rise_m * MinimumJerk(s)); }));
+  VerdictOptions judged;
+  judged.hold.begin = recorder.now();
+  HANDHOLD_TRY(recorder.Phase(options.hold_s, scene->squeeze(),
+                              [&](double) { return risen(options.rise_m); }));
+  judged.hold.end = recorder.now();
+  recorder.Finish();
+  judged.object = prop.name;
+  HANDHOLD_ASSIGN(motion.verdict, JudgeHold(out.hand, motion, judged));
+  motion.summary.figures = {{"mass_kg", options.scene.mass_kg},
+                            {"friction", options.scene.friction},
+                            {"lifted_m", motion.objects.front().X_WP.back().p.z() -
+                                             motion.objects.front().X_WP.front().p.z()},
+                            {"peak_force_N", motion.series.front().values.maxCoeff()}};
+  if (fault != GraspFault::kNone) {
+    motion.summary.issues.push_back(
+        {"grasp", Severity::kWarning, std::string(GraspFaultName(fault)) + ": " + scene->cause()});
+  }
+  HANDHOLD_TRY(artefact::CheckMotion(motion));
+  return out;
+}
+
+}  // namespace handhold::synthesis
