@@ -466,7 +466,7 @@ struct Prefilter {
   void AddMeasure(const PlanNode& node, const Measure& measure) {
     const bool greater = node.op == Operator::kGreater || node.op == Operator::kAtLeast;
     if (measure.function != Measure::Function::kPeak || !greater ||
-        measure.target == Measure::Target::kChannel)
+        measure.target == Measure::Target::kChannel || measure.target == Measure::Target::kResult)
       return;
     // Every sensor has a feature "contacts": the index on (name, channel, value) lists them, and
     // then the clips, without touching the rows of other channels.
@@ -484,7 +484,11 @@ struct Prefilter {
 class QueryRun {
  public:
   QueryRun(const QueryPlan& plan, const Library& library, const QueryOptions& options)
-      : plan_(plan), library_(library), options_(options), statements_(library.catalogue()) {}
+      : plan_(plan),
+        library_(library),
+        options_(options),
+        statements_(library.catalogue()),
+        results_(library) {}
 
   Result<QueryResult> Run(const Progress& progress) {
     result_.rows_are_events = plan_.rows.has_value();
@@ -501,7 +505,7 @@ class QueryRun {
         return !progress ||
                progress(static_cast<double>(done) / static_cast<double>(clips.size()), name);
       };
-      QueryClip clip(library_, statements_, std::move(row));
+      QueryClip clip(library_, statements_, results_, std::move(row));
       const size_t before = result_.rows.size();
       const int64_t skipped = skipped_;
       const Status asked = AskClip(clip);
@@ -522,11 +526,28 @@ class QueryRun {
       HANDHOLD_ASSIGN(result_.clips,
                       library_.catalogue().QueryInteger("SELECT count(*) FROM clip"));
       HANDHOLD_TRY(Hint(plan_.root));
+      HintAtResults();
     }
     return std::move(result_);
   }
 
  private:
+  /// Of results: names are known once clips were asked.
+  void HintAtResults() {
+    for (const QueryPlan::Column& column : plan_.measures) {
+      const Measure& measure = column.measure;
+      if (measure.target != Measure::Target::kResult) continue;
+      const std::string what(ResultQuantityName(measure.result));
+      const std::vector<std::string> met = results_.NamesMet(measure.result);
+      if (met.empty()) {
+        result_.hints.push_back("none of the clips that were asked has a result of '" + what + "'");
+      } else if (!std::ranges::binary_search(met, measure.channel)) {
+        result_.hints.push_back("no result has the " + what + " of '" + measure.channel + "'" +
+                                DidYouMean(measure.channel, met));
+      }
+    }
+  }
+
   /// Of what no clip has at all, the nearest that some has.
   Status Hint(const PlanNode& node) {
     for (const PlanNode& child : node.children) HANDHOLD_TRY(Hint(child));
@@ -685,6 +706,7 @@ class QueryRun {
   const Library& library_;
   const QueryOptions& options_;
   QueryStatements statements_;
+  ResultIndex results_;
   RunContext run_;
   QueryResult result_;
   int64_t skipped_ = 0;

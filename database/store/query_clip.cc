@@ -193,6 +193,18 @@ Result<const std::vector<Signal>*> QueryClip::Signals(const Measure& measure,
     }
     signals.push_back({name, unit, {std::move(part)}});
   };
+  if (measure.target == Measure::Target::kResult) {
+    HANDHOLD_ASSIGN(const std::vector<ResultSeries>* all,
+                    results_.Series(row_.sha256, measure.result));
+    const Dimension wanted =
+        measure.function == Measure::Function::kHeld ? measure.held_dimension : measure.dimension;
+    for (const ResultSeries& series : *all) {
+      if (series.name != measure.channel || FindUnit(series.unit)->dimension != wanted) continue;
+      signals.push_back({series.name + series.task, series.unit, {}});
+      signals.back().values = std::make_shared<SignalValues>(series.times, series.values);
+    }
+    return &signals_.emplace(key, std::move(signals)).first->second;
+  }
   if (measure.target != Measure::Target::kChannel) {
     HANDHOLD_ASSIGN(const std::vector<Sensor>* sensors, Sensors());
     // An indexer's contact names its sensor in its text.
@@ -324,7 +336,8 @@ Result<Bounds> QueryClip::KnownOfClip(const Measure& measure, const Signal& sign
 
 Result<Bounds> QueryClip::Known(const Measure& measure, const Signal& signal,
                                 const std::optional<Window>& window) {
-  if (measure.derived != Derived::kNone) return Bounds{-kInf, kInf};
+  if (measure.derived != Derived::kNone || measure.target == Measure::Target::kResult)
+    return Bounds{-kInf, kInf};
   if (measure.function == Measure::Function::kHeld) {
     // Nothing is held for any time where the extremes rule it out.
     Measure extreme = measure;
@@ -344,19 +357,29 @@ Result<Bounds> QueryClip::Known(const Measure& measure, const Signal& signal,
 
 Result<Bounds> QueryClip::Measured(const Measure& measure, const Signal& signal,
                                    const std::optional<Window>& window) {
-  if (!reader_) {
+  if (!reader_ && !signal.values) {
     HANDHOLD_ASSIGN(reader_, OpenRow(library_.path(), row_));
   }
   const Unit* unit = FindUnit(signal.unit);
   if (measure.function == Measure::Function::kHeld) {
-    HANDHOLD_ASSIGN(const std::optional<double> longest_s,
-                    LongestHeld(*reader_, signal, window, [&](double value) {
-                      return Compare(measure.held_op, unit != nullptr ? ToSi(value, *unit) : value,
-                                     measure.held_value);
-                    }));
+    const auto holds = [&](double value) {
+      return Compare(measure.held_op, unit != nullptr ? ToSi(value, *unit) : value,
+                     measure.held_value);
+    };
+    Result<std::optional<double>> longest = std::optional<double>();
+    if (signal.values)
+      longest = LongestHeldValues(*signal.values, window, holds);
+    else
+      longest = LongestHeld(*reader_, signal, window, holds);
+    HANDHOLD_ASSIGN(const std::optional<double> longest_s, std::move(longest));
     return longest_s ? Bounds{*longest_s, *longest_s} : Bounds{0.0, 0.0, true};
   }
-  HANDHOLD_ASSIGN(const SignalStats stats, MeasureSignal(*reader_, signal, window));
+  SignalStats stats;
+  if (signal.values) {
+    stats = MeasureValues(*signal.values, window);
+  } else {
+    HANDHOLD_ASSIGN(stats, MeasureSignal(*reader_, signal, window));
+  }
   const bool missing = measure.function == Measure::Function::kMissing;
   if (missing ? stats.samples == 0 : stats.values() == 0) return Bounds{0.0, 0.0, true};
   double value = 0.0;

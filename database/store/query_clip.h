@@ -44,8 +44,8 @@ class QueryStatements {
 
 class QueryClip {
  public:
-  QueryClip(const Library& library, QueryStatements& statements, ClipRow row)
-      : library_(library), statements_(statements), row_(std::move(row)) {}
+  QueryClip(const Library& library, QueryStatements& statements, ResultIndex& results, ClipRow row)
+      : library_(library), statements_(statements), results_(results), row_(std::move(row)) {}
 
   const ClipRow& row() const { return row_; }
   bool opened() const { return reader_ != nullptr; }
@@ -80,6 +80,7 @@ class QueryClip {
 
   const Library& library_;
   QueryStatements& statements_;
+  ResultIndex& results_;
   ClipRow row_;
   std::map<std::pair<std::string, std::string>, std::vector<StoredEvent>> events_;
   std::optional<std::vector<Sensor>> sensors_;

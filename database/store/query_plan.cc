@@ -65,6 +65,7 @@ constexpr std::pair<std::string_view, Measure::Function> kFunctions[] = {
     {"rms", Measure::Function::kRms},          {"range", Measure::Function::kRange},
     {"occluded", Measure::Function::kMissing}, {"missing", Measure::Function::kMissing},
     {"count", Measure::Function::kCount},      {"quality", Measure::Function::kQuality},
+    {"compliance", Measure::Function::kPeak},
 };
 
 /// The span of UTC that a date literal names: a day, a minute or a second. False: no such date.
@@ -461,8 +462,13 @@ class Planner {
       measure.function = function;
       known = true;
     }
+    if (!known && ParseResultQuantity(name))
+      return Wrong(syntax.operand.at, "'" + name +
+                                          "' changes over time: ask for its peak, as in 'peak(" +
+                                          name + "(...)) > ...', or how long it holds, with 'for'");
     if (!known)
       return Wrong(syntax.operand.at, "unknown function '" + name + "'" + DidYouMean(name, names));
+    const bool compliance = name == "compliance";
     const bool quality = measure.function == Measure::Function::kQuality;
     if (syntax.arguments.size() > (quality ? 2u : 1u))
       return Wrong(syntax.arguments.back().kind.at, "'" + name + "' has too many arguments");
@@ -487,8 +493,10 @@ class Planner {
         if (!argument.origin.text.empty())
           return Wrong(argument.origin.at, "'by' belongs to events, not to channels");
       }
-      HANDHOLD_TRY(quality ? FindQuality(syntax, measure)
-                           : FindChannel(syntax.arguments.front().kind, value, measure));
+      const Word& first = syntax.arguments.front().kind;
+      HANDHOLD_TRY(quality      ? FindQuality(syntax, measure)
+                   : compliance ? SetResult(ResultQuantity::kCompliance, first.text, value, measure)
+                                : FindChannel(first, value, measure));
     }
     if (measure.function == Measure::Function::kMissing && value.unit.text.empty() &&
         value.number != 0.0) {
@@ -506,20 +514,24 @@ class Planner {
   /// "normal_force > 2 N for 0.5 s": as a measure, the longest time for which it holds.
   Result<PlanNode> Held(const SyntaxNode& syntax, const PlanNode* window) {
     const ValueSyntax& value = syntax.values.front();
-    if (syntax.is_call)
+    const bool result =
+        syntax.is_call && ParseResultQuantity(syntax.operand.text) && syntax.arguments.size() == 1;
+    if (syntax.is_call && !result)
       return Wrong(syntax.operand.at,
                    "'for' wants a channel, as in 'normal_force > 2 N for 0.5 s'");
+    Word channel = syntax.operand;
+    if (result) channel.text += "(" + syntax.arguments.front().kind.text + ")";
     if (value.kind != ValueSyntax::Kind::kQuantity || syntax.op == Operator::kMatches)
       return Wrong(value.at,
                    "'" + syntax.operand.text + "' is compared with a number and its unit");
     Measure measure;
     measure.function = Measure::Function::kHeld;
-    HANDHOLD_TRY(FindChannel(syntax.operand, value, measure));
-    HANDHOLD_ASSIGN(measure.held_value, Quantity(value, measure.dimension, syntax.operand.text));
+    HANDHOLD_TRY(FindChannel(channel, value, measure));
+    HANDHOLD_ASSIGN(measure.held_value, Quantity(value, measure.dimension, channel.text));
     measure.held_op = syntax.op;
     measure.held_dimension = measure.dimension;
     measure.dimension = Dimension::kTime;
-    measure.label = "held(" + syntax.operand.text + ")";
+    measure.label = "held(" + channel.text + ")";
     PlanNode node;
     node.kind = PlanNode::Kind::kMeasure;
     node.op = Operator::kAtLeast;
@@ -600,8 +612,46 @@ class Planner {
     return false;
   }
 
+  /// "angle(R.index.pip.flex)". Whether any clip has it, only its results tell: no check here.
+  Result<bool> FindResultSignal(const Word& word, const ValueSyntax& value, Measure& measure) {
+    const size_t open = word.text.find('(');
+    if (open == std::string::npos) return false;
+    const std::string name = word.text.substr(0, open);
+    const std::optional<ResultQuantity> quantity = ParseResultQuantity(name);
+    if (!quantity || *quantity == ResultQuantity::kCompliance) {
+      std::vector<std::string> names;
+      for (const ResultQuantity known : kResultQuantities)
+        if (known != ResultQuantity::kCompliance) names.emplace_back(ResultQuantityName(known));
+      return Wrong(word.at, "no result has a '" + name + "' over time" + DidYouMean(name, names));
+    }
+    if (measure.function == Measure::Function::kMissing)
+      return Wrong(word.at, "results have no samples that are missing");
+    HANDHOLD_TRY(SetResult(*quantity, word.text.substr(open + 1, word.text.size() - open - 2),
+                           value, measure));
+    return true;
+  }
+
+  Status SetResult(ResultQuantity quantity, const std::string& name, const ValueSyntax& value,
+                   Measure& measure) {
+    HANDHOLD_ASSIGN(const Unit* unit, KnownUnit(value));
+    const auto either = [&](Dimension usual, Dimension of_place) {
+      return unit->dimension == of_place ? of_place : usual;
+    };
+    measure.target = Measure::Target::kResult;
+    measure.result = quantity;
+    measure.channel = name;
+    measure.dimension =
+        quantity == ResultQuantity::kAngle          ? either(Dimension::kAngle, Dimension::kLength)
+        : quantity == ResultQuantity::kTorque       ? either(Dimension::kTorque, Dimension::kForce)
+        : quantity == ResultQuantity::kContactForce ? Dimension::kForce
+                                                    : Dimension::kCompliance;
+    return {};
+  }
+
   Status FindChannel(const Word& word, const ValueSyntax& value, Measure& measure) {
     const bool missing = measure.function == Measure::Function::kMissing;
+    HANDHOLD_ASSIGN(const bool result, FindResultSignal(word, value, measure));
+    if (result) return {};
     if (!missing) {
       HANDHOLD_ASSIGN(const bool sensor, FindSensorChannel(word.text, measure));
       if (sensor) return {};

@@ -10,6 +10,7 @@
 #include "database/base/time.h"
 #include "database/store/query_syntax.h"
 #include "database/store/query_units.h"
+#include "database/store/result_signal.h"
 #include "database/store/signal.h"
 #include "database/store/sqlite.h"
 
@@ -62,6 +63,7 @@ struct Measure {
     kSensors,  ///< one calibrated channel of the event's sensor, else of any
     kSensor,   ///< of the sensor named
     kChannel,  ///< a recorded channel, of the stream named or of any
+    kResult,   ///< what the newest results of the clip say: `result` of `channel`
   };
   Function function = Function::kPeak;
   Target target = Target::kSensors;
@@ -70,8 +72,9 @@ struct Measure {
   Derived derived = Derived::kNone;  ///< of a channel: what is made of it; `channel` is then an x
   std::string other;                 ///< of a distance: the other's x
   int sensor_channel = 0;            ///< calibrated channel
-  EventRef event;                    ///< of kCount
-  std::string quality;               ///< of kQuality: the item's `what`; `source` its stream
+  ResultQuantity result = ResultQuantity::kAngle;
+  EventRef event;       ///< of kCount
+  std::string quality;  ///< of kQuality: the item's `what`; `source` its stream
   // Of kHeld, which answers the longest time for which it holds: the condition on the channel.
   Operator held_op = Operator::kGreater;
   double held_value = 0.0;                        ///< SI

@@ -242,6 +242,11 @@ class Parser {
       node.is_call = true;
       do {
         HANDHOLD_ASSIGN(EventSyntax argument, Event());
+        if (argument.origin.text.empty() && TakePunctuation("(")) {
+          HANDHOLD_ASSIGN(const EventSyntax of, Event());
+          if (!of.origin.text.empty() || !TakePunctuation(")")) return Expected("a name and ')'");
+          argument.kind.text += "(" + of.kind.text + ")";
+        }
         node.arguments.push_back(std::move(argument));
       } while (TakePunctuation(","));
       if (!TakePunctuation(")")) return Expected("',' or ')'");

@@ -9,6 +9,7 @@
 ///   primary    = "(" or ")" | test | name | pattern
 ///   test       = operand operator value [ "for" quantity ] | name "in" "(" value { "," value } ")"
 ///   operand    = name | name "(" argument { "," argument } ")"
+///   argument   = event | name "(" name ")"
 ///   pattern    = event "then" event "within" quantity { "then" event "within" quantity }
 ///   event      = name [ "by" name ]
 ///   operator   = "=" | "!=" | "<" | "<=" | ">" | ">=" | "~"
@@ -63,7 +64,8 @@ struct SyntaxNode {
   std::vector<SyntaxNode> children = {};
   Word operand = {};
   bool is_call = false;
-  std::vector<EventSyntax> arguments = {};  ///< "by" only where an event is meant
+  /// "by" only where an event is meant; "angle(R.index.pip.flex)" is one word.
+  std::vector<EventSyntax> arguments = {};
   Operator op = Operator::kEqual;
   std::vector<ValueSyntax> values = {};
   std::optional<ValueSyntax> hold = {};  ///< of kTest: "for 0.5 s"

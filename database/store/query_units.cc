@@ -48,6 +48,8 @@ constexpr Unit kUnits[] = {
     {"m/s", Dimension::kSpeed, 1.0},
     {"cm/s", Dimension::kSpeed, 1e-2},
     {"mm/s", Dimension::kSpeed, MillimetresToMetres(1.0)},
+    {"rad/Nm", Dimension::kCompliance, 1.0},
+    {"deg/Nm", Dimension::kCompliance, DegreesToRadians(1.0)},
 };
 
 }  // namespace
@@ -76,6 +78,8 @@ std::string_view DimensionName(Dimension dimension) {
       return "a frequency";
     case Dimension::kSpeed:
       return "a speed";
+    case Dimension::kCompliance:
+      return "a compliance";
   }
   return "";
 }

@@ -25,6 +25,7 @@ enum class Dimension {
   kTemperature,
   kFrequency,
   kSpeed,
+  kCompliance,
 };
 /// "a force", "a time", ...: for messages.
 std::string_view DimensionName(Dimension dimension);

@@ -168,6 +168,47 @@ Status VisitSignal(
   return {};
 }
 
+namespace {
+
+bool Inside(const SignalValues& v, size_t i, const std::optional<Window>& window) {
+  return v.times.empty() || !window || (window->first <= v.times[i] && v.times[i] <= window->last);
+}
+
+}  // namespace
+
+SignalStats MeasureValues(const SignalValues& v, const std::optional<Window>& window) {
+  SignalStats stats;
+  for (size_t i = 0; i < v.values.size(); ++i)
+    if (!std::isnan(v.values[i]) && Inside(v, i, window)) stats.Add(v.values[i]);
+  return stats;
+}
+
+std::optional<double> LongestHeldValues(const SignalValues& v, const std::optional<Window>& window,
+                                        const std::function<bool(double)>& holds) {
+  std::vector<int64_t> steps;
+  for (size_t i = 1; i < v.times.size(); ++i) steps.push_back((v.times[i] - v.times[i - 1]).ns());
+  int64_t usual = 0;
+  if (!steps.empty()) {
+    const auto middle = steps.begin() + std::ssize(steps) / 2;
+    std::nth_element(steps.begin(), middle, steps.end());
+    usual = *middle;
+  }
+  std::optional<double> longest;
+  std::optional<Timestamp> since;
+  for (size_t i = 0; i < v.times.size(); ++i) {
+    if (!Inside(v, i, window)) continue;
+    if (since && 2 * (v.times[i] - v.times[i - 1]).ns() > 3 * usual) since.reset();
+    if (!std::isnan(v.values[i]) && !longest) longest = 0.0;
+    if (std::isnan(v.values[i]) || !holds(v.values[i])) {
+      since.reset();
+      continue;
+    }
+    if (!since) since = v.times[i];
+    longest = std::max(*longest, (v.times[i] - *since).seconds());
+  }
+  return longest;
+}
+
 Result<SignalStats> MeasureSignal(const ClipReader& clip, const Signal& signal,
                                   const std::optional<Window>& window) {
   SignalStats stats;

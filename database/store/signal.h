@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,10 +34,17 @@ struct SignalPart {
   int other = -1;  ///< of kDistance: the other's x
 };
 
+/// A signal that no stream holds: values of a result, at times of the clip; NaN: none.
+struct SignalValues {
+  std::vector<Timestamp> times;  ///< ascending; none: one value that holds for the whole clip
+  std::vector<double> values;
+};
+
 struct Signal {
   std::string name;  ///< "plate.normal_force", "vicon/markers:RIFT.x"
   std::string unit;  ///< as stored; N or N m for calibrated channels
   std::vector<SignalPart> parts;
+  std::shared_ptr<const SignalValues> values = {};  ///< instead of parts
 };
 
 /// What samples amount to. Samples without a value (occluded) count as missing and nothing else.
@@ -74,6 +82,13 @@ struct Window {
 Status VisitSignal(
     const ClipReader& clip, const SignalPart& part, const std::optional<Window>& window,
     const std::function<Status(const recording::SampleWindow&, std::span<const double>)>& visit);
+
+/// Of a signal that is not in streams. A value that is missing is no sample.
+SignalStats MeasureValues(const SignalValues& values, const std::optional<Window>& window);
+/// As LongestHeld: frames that the result lacks (more than 1.5 of its usual steps) break it.
+std::optional<double> LongestHeldValues(const SignalValues& values,
+                                        const std::optional<Window>& window,
+                                        const std::function<bool(double)>& holds);
 
 /// Over all parts. Fails when a chunk is damaged; no samples is no failure.
 Result<SignalStats> MeasureSignal(const ClipReader& clip, const Signal& signal,

@@ -178,6 +178,7 @@ class Session final : public SqlSession {
         return db_.LastError("registering functions");
     }
     HANDHOLD_TRY(RegisterSamples(db, clips_));
+    HANDHOLD_TRY(RegisterResults(db, clips_));
     HANDHOLD_TRY(db_.Execute("PRAGMA query_only=ON"));
     sqlite3_set_authorizer(db, &Authorize, &refusal_);
     return {};
@@ -358,6 +359,21 @@ std::string TextOf(sqlite3_value* value) {
   return text == nullptr ? "" : text;
 }
 
+Result<std::string> SqlClips::NameOf(sqlite3_value* clip) {
+  if (sqlite3_value_type(clip) != SQLITE_INTEGER) return TextOf(clip);
+  HANDHOLD_ASSIGN(Statement id, library_.catalogue().Prepare("SELECT id FROM clip WHERE clip=?1"));
+  HANDHOLD_ASSIGN(const bool found, id.Bind(1, int64_t{sqlite3_value_int64(clip)}).Step());
+  if (!found) return Error{ErrorCode::kNotFound, "no clip has the number " + TextOf(clip)};
+  return id.String(0);
+}
+
+Result<std::string> SqlClips::ShaOf(sqlite3_value* clip) {
+  if (sqlite3_value_type(clip) == SQLITE_NULL) return std::string();
+  HANDHOLD_ASSIGN(const std::string name, NameOf(clip));
+  HANDHOLD_ASSIGN(const ClipRow row, library_.FindClip(name));
+  return row.sha256;
+}
+
 Result<const ClipReader*> SqlClips::Clip(sqlite3_value* clip) {
   if (sqlite3_value_type(clip) == SQLITE_NULL) return nullptr;
   std::string key = TextOf(clip);
@@ -368,14 +384,7 @@ Result<const ClipReader*> SqlClips::Clip(sqlite3_value* clip) {
     open_.splice(open_.begin(), open_, known);
     return open_.front().reader.get();
   }
-  std::string name = key;
-  if (key[0] == '#') {
-    HANDHOLD_ASSIGN(Statement id,
-                    library_.catalogue().Prepare("SELECT id FROM clip WHERE clip=?1"));
-    HANDHOLD_ASSIGN(const bool found, id.Bind(1, int64_t{sqlite3_value_int64(clip)}).Step());
-    if (!found) return Error{ErrorCode::kNotFound, "no clip has the number " + key.substr(1)};
-    name = id.String(0);
-  }
+  HANDHOLD_ASSIGN(const std::string name, NameOf(clip));
   HANDHOLD_ASSIGN(std::unique_ptr<ClipReader> reader, library_.OpenClip(name));
   if (open_.size() >= kOpenClips) open_.pop_back();
   open_.push_front({key, std::move(reader)});

@@ -1,15 +1,20 @@
-/// Read-only SQL over a library: the catalogue, the ledger (attached as `ledger`) and, through one
-/// table and three functions, the samples themselves.
+/// Read-only SQL over a library: the catalogue, the ledger (attached as `ledger`) and, through
+/// functions and tables of ours, the samples themselves and what the newest results say.
 ///
 ///   samples(clip, stream, channels, t0, t1)       rows t_s, t_ns, counter, channel, value
 ///   peak(clip, stream, channel, t0, t1)           greatest value
 ///   rms(clip, stream, channel, t0, t1)            square root of the mean square
+///   results(clip)                                 rows t_s, t_ns, quantity, name, value, unit, ...
+///   contact_rows(clip)                            rows t_s, t_ns, touch, a, b, sensor, forces ...
 ///   contact_ms(clip, stream, t0, t1, threshold_N) how long normal_force is at or above it
 ///
 /// `clip`: name, id, the beginning of one, or the integer clip.clip. `stream`: a stream's name, or
 /// a force sensor's, whose channels are fx fy fz tx ty tz normal_force in N and N m. Times are
 /// seconds of clip time, both ends included; NULL: open. Missing samples are NULL in `samples` and
 /// nothing in functions. NULL where this clip has no such channel; an error where no clip has.
+///
+/// `results` and `contact_rows` are of the clip's newest results (result_signal.h): angle, torque,
+/// contact_force over time, compliance without one.
 ///
 /// Every statement that writes, attaches, or reaches outside is refused, by SQLite's authorizer and
 /// by read-only connections both. Not thread-safe.

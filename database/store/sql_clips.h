@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "database/store/library.h"
+#include "database/store/result_signal.h"
 #include "database/store/signal.h"
+#include "database/store/sql.h"
 
 struct sqlite3;
 struct sqlite3_value;
@@ -18,11 +20,14 @@ namespace handhold::store {
 
 class SqlClips {
  public:
-  explicit SqlClips(const Library& library) : library_(library) {}
+  explicit SqlClips(const Library& library) : library_(library), results_(library) {}
 
   /// Opens, or answers one of the last few; null when the argument is NULL. Valid until the next
   /// call of Clip eight clips later.
   Result<const ClipReader*> Clip(sqlite3_value* clip);
+  /// SHA-256 of the clip's file; empty when the argument is NULL.
+  Result<std::string> ShaOf(sqlite3_value* clip);
+  ResultIndex& results() { return results_; }
   /// Nothing: this clip has none, but another one has. Otherwise as FindSignal.
   Result<std::optional<Signal>> Find(const ClipReader& clip, const std::string& stream,
                                      const std::string& channel);
@@ -36,7 +41,9 @@ class SqlClips {
 
  private:
   Result<bool> KnownSomewhere(const std::string& stream, const std::string& channel);
+  Result<std::string> NameOf(sqlite3_value* clip);
   const Library& library_;
+  ResultIndex results_;
   struct Open {
     std::string key;
     std::unique_ptr<ClipReader> reader;
@@ -54,5 +61,7 @@ std::string TextOf(sqlite3_value* value);
 
 /// Registers the table-valued function `samples` with a connection; `clips` must outlive it.
 Status RegisterSamples(sqlite3* db, SqlClips& clips);
+/// The same of `results` and `contact_rows`.
+Status RegisterResults(sqlite3* db, SqlClips& clips);
 
 }  // namespace handhold::store

@@ -11,6 +11,8 @@ session, label, stream, marker, channel, take, gaps, lost, red, contacts, contac
 unrated, withdrawn, property.KEY, text ~ "words", quality(WHAT)), on its events (contact_on, A then B within 200 ms, count(mark) > 2)
 and on what was measured: peak, min, mean, rms or range of a channel, occluded(MARKER), each compared
 with a number and its unit, over the clip, the event, or 'within 0.2 s of|after|before EVENT'.
+Fits, too: angle(DOF), torque(DOF), contact_force(SITE or THING) of the newest results, as in
+peak(angle(R.index.pip.flex)) > 60 deg, and compliance(DOF) > 0.5 rad/Nm.
 Markers have a speed (RIFT.speed) and distances (RIFT.to.RTHT); 'normal_force > 2 N for 0.5 s' asks
 for how long it is held without a break.
 Joined by and, or, not. Rows are the events the condition speaks of, else clips; 'clips where',
@@ -91,6 +93,7 @@ Verb QueryVerb() {
            "handhold query 'task = stroke and rating >= 4 and not tag = pilot'",
            "handhold query 'strokes where rms(normal_force) > 800 mN and event_text = exploring'",
            "handhold query 'occluded(RIFT) > 10 % and date >= 2026-11-01' --format csv",
+           "handhold query 'peak(angle(R.index.pip.flex)) > 60 deg within 0.5 s of stroke'",
            "handhold query 'peak(RIFT.speed) > 0.5 m/s and marker = RTHT and unrated'",
            "handhold query 'contacts where normal_force > 2 N for 0.5 s' --by subject --by task",
            "handhold query 'contact_on then contact_off within 200 ms' --limit 50 --offset 50"},

@@ -16,7 +16,9 @@ tag, note, note_text (FTS5), artefact, artefact_input; of the ledger: ledger.ent
 samples(clip, stream, channels, t0, t1) with rows t_s, t_ns, counter, channel, value; functions
 peak(clip, stream, channel, t0, t1), rms(...), contact_ms(clip, stream, t0, t1, threshold_N).
 clip: name, id or clip.clip; stream: a stream or a force sensor (channels fx ... tz, normal_force, in N
-and N m); times in seconds of the clip, NULL: open. Without SQL, or with '-', it is read from stdin.)";
+and N m); times in seconds of the clip, NULL: open. Of a clip's newest results: results(clip) with
+rows t_s, quantity (angle, torque, contact_force, compliance), name, value, unit; contact_rows(clip)
+with touch, a, b, forces, points. Without SQL, or with '-', it is read from stdin.)";
 
 Cell CellOf(const store::SqlValue& value, bool is_time) {
   if (const auto* integer = std::get_if<int64_t>(&value))
@@ -67,6 +69,8 @@ Verb SqlVerb() {
            "clip\"",
            "handhold sql \"SELECT t_s, value FROM samples('stroke_001', 'plate', 'normal_force', "
            "0.5, 0.6)\" --format csv",
+           "handhold sql \"SELECT name, max(value) AS peak_rad FROM results('stroke_001') WHERE "
+           "quantity='angle' GROUP BY name\"",
            "handhold sql 'SELECT * FROM event WHERE kind=:kind' --param kind=contact_on --json"},
       .positionals = {{.name = "SQL", .help = "one SELECT; '-': from stdin", .required = false}},
       .options = {LibraryOption(),

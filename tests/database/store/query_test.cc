@@ -492,6 +492,8 @@ TEST(Query, UnitsAreNamedAndConverted) {
                                                   {"m/s", 1},
                                                   {"cm/s", 1e-2},
                                                   {"mm/s", 1e-3},
+                                                  {"rad/Nm", 1},
+                                                  {"deg/Nm", 3.14159265358979323846 / 180},
                                                   {"count", 1},
                                                   {"counts", 1}};
   std::set<std::string> tried;
