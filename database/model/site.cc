@@ -14,4 +14,14 @@ int SiteAt(const Skeleton& skeleton, int body, const geometry::Vec3& out_B) {
   return best;
 }
 
+int OnlyTip(const Skeleton& skeleton) {
+  int only = -1;
+  for (size_t i = 0; i < skeleton.frames().size(); ++i) {
+    if (!skeleton.frames()[i].name.ends_with("tip")) continue;
+    if (only >= 0) return -1;
+    only = static_cast<int>(i);
+  }
+  return only;
+}
+
 }  // namespace handhold::model

@@ -11,4 +11,8 @@ namespace handhold::model {
 /// none within 90 degrees. Pinned by tests/database/model/site_test.cc.
 int SiteAt(const Skeleton& skeleton, int body, const geometry::Vec3& out_B);
 
+/// Index of the only frame whose name ends in "tip", a finger's; -1: there is none, or several, and
+/// then the one that is meant has to be said.
+int OnlyTip(const Skeleton& skeleton);
+
 }  // namespace handhold::model

@@ -25,8 +25,44 @@ Status CheckLoaded(const T&) {
   return {};
 }
 Status CheckLoaded(const artefact::Motion& motion) { return CheckMotion(motion); }
-Status CheckLoaded(const artefact::ContactTrack& track) {
-  return CheckRows(track.touches, track.rows, track.times.size());
+/// Whether each matrix is empty or has a column per frame.
+Status CheckFrames(
+    size_t frames,
+    std::initializer_list<std::pair<const char*, std::pair<Eigen::Index, Eigen::Index>>> matrices) {
+  for (const auto& [name, size] : matrices) {
+    const auto [rows, cols] = size;
+    if (rows == 0 || cols == 0 || cols == static_cast<Eigen::Index>(frames)) continue;
+    return Error{ErrorCode::kCorrupt, std::string("its ") + name + " have " + std::to_string(cols) +
+                                          " frames, its times " + std::to_string(frames)};
+  }
+  return {};
+}
+template <typename M>
+std::pair<Eigen::Index, Eigen::Index> SizeOf(const M& matrix) {
+  return {matrix.rows(), matrix.cols()};
+}
+
+Status CheckLoaded(const artefact::PoseTrack& t) {
+  return CheckFrames(t.times.size(), {{"coordinates", SizeOf(t.q)},
+                                      {"informations", SizeOf(t.information_diagonal)},
+                                      {"residuals", SizeOf(t.marker_residual_m)},
+                                      {"limits", SizeOf(t.at_limit)}});
+}
+Status CheckLoaded(const artefact::ObjectTrack& t) {
+  return CheckFrames(t.times.size(), {{"poses", {1, static_cast<Eigen::Index>(t.X_WT.size())}},
+                                      {"residuals", {1, t.residual_m.size()}},
+                                      {"covariances", SizeOf(t.covariance)}});
+}
+Status CheckLoaded(const artefact::ContactTrack& t) {
+  HANDHOLD_TRY(CheckFrames(t.times.size(), {{"torques", SizeOf(t.tau_Nm)}}));
+  return CheckRows(t.touches, t.rows, t.times.size());
+}
+Status CheckLoaded(const artefact::InteractionTrajectory& t) {
+  return CheckFrames(t.times.size(), {{"coordinates", SizeOf(t.q)},
+                                      {"references", SizeOf(t.q_reference)},
+                                      {"dynamic references", SizeOf(t.q_reference_dynamic)},
+                                      {"compliances", SizeOf(t.compliance_rad_per_Nm)},
+                                      {"time constants", {1, t.time_constant_s.size()}}});
 }
 
 // ---- the file around it

@@ -12,7 +12,9 @@
 #include <Eigen/QR>
 
 #include "database/geometry/shape.h"
+#include "database/model/site.h"
 #include "fitting/residual/calibration_residual.h"
+#include "fitting/signal/find_site.h"
 #include "fitting/signal/find_stream.h"
 #include "fitting/signal/touch.h"
 #include "fitting/skeleton/calibration_frames.h"
@@ -40,19 +42,27 @@ constexpr double kSkinCentrePriorSd_m = 5e-3, kSkinAxisPriorSd_rad = 0.1;
 /// fit, and by itself convincing where the fits leave the same.
 constexpr double kHopeful = 0.97, kMuchNearer = 0.75;
 
-int FindTip(const model::Skeleton& skeleton, const std::string& name) {
-  if (!name.empty()) return skeleton.FindFrame(name);
+/// The fingertip's frame of a body (its name ends in "tip"), or -1.
+int TipOf(const model::Skeleton& skeleton, int body) {
   for (size_t i = 0; i < skeleton.frames().size(); ++i) {
-    const std::string& n = skeleton.frames()[i].name;
-    if (n.size() >= 3 && n.compare(n.size() - 3, 3, "tip") == 0) return static_cast<int>(i);
+    const model::NamedFrame& frame = skeleton.frames()[i];
+    if (frame.body == body && frame.name.ends_with("tip")) return static_cast<int>(i);
   }
   return -1;
 }
 
-/// How many frames end in "tip": which one touches is then to be said.
-int CountTips(const model::Skeleton& skeleton) {
-  return static_cast<int>(std::count_if(skeleton.frames().begin(), skeleton.frames().end(),
-                                        [](const auto& f) { return f.name.ends_with("tip"); }));
+/// The fingertip that touches the surface: of the site named, or of the hand's only one. Without a
+/// surface the hand's only fingertip, or -1.
+Result<int> TouchingTip(const model::Skeleton& skeleton, const SkeletonFitOptions& options) {
+  if (options.surface || !options.site.empty()) {
+    HANDHOLD_ASSIGN(const model::ContactSite* site, FindSite(skeleton, options.site));
+    const int tip = TipOf(skeleton, site->body);
+    if (tip >= 0) return tip;
+    return Error{ErrorCode::kInvalid, "site '" + site->name +
+                                          "' is on no fingertip: only those are fitted from "
+                                          "contact"};
+  }
+  return model::OnlyTip(skeleton);
 }
 
 /// Ends of a capsule's axis in its body.
@@ -519,16 +529,9 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
         ErrorCode::kInvalid,
         "skeleton fit: at least 10 frames, and every standard deviation positive (skin_m: or 0)"};
   }
-  const int tip = FindTip(template_skeleton, options.tip_frame);
-  if (tip < 0 && !options.tip_frame.empty())
-    return Error{ErrorCode::kNotFound, "the skeleton has no frame '" + options.tip_frame + "'"};
-  if (options.surface && options.tip_frame.empty() && CountTips(template_skeleton) > 1) {
-    return Error{ErrorCode::kInvalid, "'" + template_skeleton.name() +
-                                          "' has several fingertips: say which one touches the "
-                                          "surface"};
-  }
+  HANDHOLD_ASSIGN(const int tip, TouchingTip(template_skeleton, options));
   double tip_radius_m = 0.0;
-  if (options.surface && tip >= 0) {
+  if (options.surface) {
     const int round = RoundTip(template_skeleton, tip);
     if (round < 0)
       return Error{ErrorCode::kInvalid,
@@ -539,7 +542,6 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
         RadiusOf(template_skeleton.body(frame.body).shapes[static_cast<size_t>(round)].shape);
   }
   SkeletonFitOptions used = options;
-  if (tip < 0) used.surface.reset();
   HANDHOLD_ASSIGN(const Read read, ReadFrames(clip, template_skeleton, used));
   if (used.skin_m > 0) {
     used.marker_sd_m = SkinnySd_m(used, read);

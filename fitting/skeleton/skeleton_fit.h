@@ -63,9 +63,8 @@ struct SkeletonFitOptions {
   double axis_prior_sd_rad = 0.2;
   double marker_prior_sd_m = 0.02;
   std::optional<TouchedSurface> surface = {};  ///< set: the end segment is fitted from contact
-  std::string tip_frame = {};  ///< centre of the fingertip's sphere; empty: the first frame whose
-                               ///< name ends in "tip". With a surface, a hand of several tips needs
-                               ///< it
+  /// The contact site that touches the surface, on a fingertip; empty: the hand's only one.
+  std::string site = {};
   int contact_frames = 150;
   double contact_force_N = 0.5;  ///< frames with at least this normal force are used
   /// Fails with kUnidentifiable on any direction not determined. Off: the value stays near the
@@ -145,7 +144,7 @@ void Visit(A& a, SkeletonFitOptions& o) {
   a.Field("axis_prior_sd_rad", o.axis_prior_sd_rad);
   a.Field("marker_prior_sd_m", o.marker_prior_sd_m);
   a.Skip(o.surface);
-  a.Field("tip_frame", o.tip_frame);
+  a.Field("site", o.site);
   a.Field("contact_frames", o.contact_frames);
   a.Field("contact_force_N", o.contact_force_N);
   a.Field("require_all", o.require_all);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "database/model/hand_library.h"
+#include "database/model/site.h"
 #include "tests/support/chain_criteria.h"
 #include "tools/report/truth_reference.h"
 
@@ -30,16 +31,9 @@ artefact::InteractionTrajectory Planted(const lab::Truth& truth, const lab::Trut
   return t;
 }
 
-int TipFrame(const model::Skeleton& hand) {
-  for (size_t f = 0; f < hand.frames().size(); ++f) {
-    if (hand.frames()[f].name.ends_with("tip")) return static_cast<int>(f);
-  }
-  return -1;
-}
-
 ReplaySample Compare(const model::Skeleton& hand, const lab::TruthRun& run, int stroke,
                      const artefact::Motion& motion) {
-  const std::string tip = hand.frames()[static_cast<size_t>(TipFrame(hand))].name;
+  const std::string tip = hand.frames()[static_cast<size_t>(model::OnlyTip(hand))].name;
   const synthesis::MotionScore score = report::ScoreStroke(hand, tip, run, stroke, motion).value();
   ReplaySample e;
   e.peak_N = report::PeakOf(run.ContactsOf(stroke));

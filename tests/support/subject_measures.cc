@@ -9,6 +9,7 @@
 #include "database/base/units.h"
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
+#include "database/model/site.h"
 #include "tools/report/truth_reference.h"
 
 namespace handhold::testing {
@@ -19,14 +20,6 @@ using geometry::Vec3;
 double AcrossAxis(const model::Skeleton& s, int body, const Vec3& p_B) {
   const Vec3 axis = s.body(body).joint.axes[0];
   return (p_B - axis * axis.dot(p_B)).norm();
-}
-
-int TipFrame(const model::Skeleton& hand) {
-  for (size_t f = 0; f < hand.frames().size(); ++f) {
-    if (hand.frames()[f].name.ends_with("tip")) return static_cast<int>(f);
-  }
-  CHECK(false);
-  return -1;
 }
 
 }  // namespace
@@ -245,7 +238,7 @@ artefact::InteractionTrajectory PlantedTrajectory(const lab::Truth& truth,
 StrokeReplay CompareReplay(const lab::Truth& truth, const lab::TruthRun& run,
                            const lab::TruthStroke& stroke, const model::Skeleton& hand,
                            const artefact::Motion& motion) {
-  const std::string tip = hand.frames()[static_cast<size_t>(TipFrame(hand))].name;
+  const std::string tip = hand.frames()[static_cast<size_t>(model::OnlyTip(hand))].name;
   const synthesis::MotionScore score =
       report::ScoreStroke(hand, tip, run, stroke.index, motion).value();
   StrokeReplay error;

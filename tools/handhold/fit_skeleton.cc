@@ -80,7 +80,10 @@ Verb FitSkeletonVerb() {
                    .range = {.least = 0, .most = 0.05}},
                   {.name = "--contact-clip",
                    .value_name = "CLIP",
-                   .help = "where the fingertip touches the surface, when it is another clip"}},
+                   .help = "where the fingertip touches the surface, when it is another clip"},
+                  {.name = "--site",
+                   .value_name = "NAME",
+                   .help = "contact site that touches the surface; default: the hand's only one"}},
       .writes = true,
       .handles_interrupt = true,
       .details =
@@ -97,6 +100,7 @@ Verb FitSkeletonVerb() {
         step.template_scale = given.Number("--scale");
         step.variant = HandVariantOf(given);
         step.options.skin_m = given.Number("--skin");
+        step.options.site = given.Text("--site");
         step.contact_clip = given.Text("--contact-clip");
         step.surface = given.Text("--surface");
         step.metres_per_unit = MetresPerUnit(given);

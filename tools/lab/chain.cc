@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "database/model/site.h"
+
 namespace handhold::lab {
 
 using geometry::RigidTransform;
@@ -11,14 +13,11 @@ using geometry::Vec3;
 
 Result<Chain> Chain::Build(const model::Skeleton& skeleton) {
   Chain chain;
-  chain.tip_frame_ = skeleton.FindFrame("index.tip");
-  for (size_t i = 0; chain.tip_frame_ < 0 && i < skeleton.frames().size(); ++i) {
-    if (skeleton.frames()[i].name.ends_with(".tip")) chain.tip_frame_ = static_cast<int>(i);
-  }
+  chain.tip_frame_ = model::OnlyTip(skeleton);
   const Error unsupported{
       ErrorCode::kUnsupported,
       "skeleton " + skeleton.name() +
-          ": the virtual laboratory needs one finger of hinges with a frame named index.tip"};
+          ": the virtual laboratory needs one finger of hinges and its fingertip's frame"};
   if (chain.tip_frame_ < 0) return unsupported;
   const model::NamedFrame& tip = skeleton.frames()[static_cast<size_t>(chain.tip_frame_)];
   std::vector<int> path;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "database/model/kinematics.h"
+#include "database/model/site.h"
 #include "tools/lab/session_begin.h"
 #include "tools/report/criteria.h"
 #include "tools/report/truth_reference.h"
@@ -27,13 +28,6 @@ double AcrossAxis(const model::Skeleton& skeleton, int body, const Vec3& p_B) {
 
 std::string LastName(const std::string& name) {
   return name.substr(name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
-}
-
-int TipFrame(const model::Skeleton& skeleton) {
-  for (size_t f = 0; f < skeleton.frames().size(); ++f) {
-    if (skeleton.frames()[f].name.ends_with("tip")) return static_cast<int>(f);
-  }
-  return -1;
 }
 
 const lab::TruthSeries* StrokeAt(const lab::TruthRun& run, double t) {
@@ -93,7 +87,7 @@ std::vector<LengthScore> CompareLengths(const model::Skeleton& fitted,
         {LastName(fitted.body(parent).joint.name) + "-" + LastName(fitted.body(b).joint.name),
          AcrossAxis(fitted, parent, fitted.body(b).joint.X_PJp.p), planted_m});
   }
-  const int tip = TipFrame(fitted);
+  const int tip = model::OnlyTip(fitted);
   if (tip < 0) return lengths;
   const model::NamedFrame& frame = fitted.frames()[static_cast<size_t>(tip)];
   const double planted_m =
@@ -180,7 +174,7 @@ ContactScore CompareContact(const artefact::ContactTrack& contact, const lab::Tr
         });
   }
   const model::Skeleton& hand = *truth.skeleton;
-  const int tip = TipFrame(hand);
+  const int tip = model::OnlyTip(hand);
   const int body = tip < 0 ? hand.body_count() - 1 : hand.frames()[static_cast<size_t>(tip)].body;
   model::KinematicsData data(hand);
   Eigen::VectorXd square = Eigen::VectorXd::Zero(hand.nv()), peak = square;
@@ -326,7 +320,7 @@ Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& 
   const lab::TruthRun* flat = truth.FindRun("captured");
   if (run == nullptr)
     return Error{ErrorCode::kNotFound, "the truth holds no run '" + replay_case.run + "'"};
-  if (TipFrame(hand) < 0)
+  if (model::OnlyTip(hand) < 0)
     return Error{ErrorCode::kInvalid, "the hand has no frame whose name ends in 'tip'"};
   ReplayScore score;
   int done = 0;
@@ -358,7 +352,7 @@ Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& 
       score.jams.push_back(stroke.index);
       continue;
     }
-    const int tip = TipFrame(hand);
+    const int tip = model::OnlyTip(hand);
     HANDHOLD_ASSIGN(const synthesis::MotionScore stroke_score,
                     ScoreStroke(hand, hand.frames()[static_cast<size_t>(tip)].name, *run,
                                 stroke.index, motion, start_s));

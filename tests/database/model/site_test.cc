@@ -20,5 +20,12 @@ TEST(SiteAt, IsTheSiteThatFacesTheContact) {
   EXPECT_EQ(SiteAt(hand, 0, {0, 0, -1}), -1);
 }
 
+TEST(OnlyTip, IsAFingersAndNoHands) {
+  const Skeleton finger = *LoadHand("finger4");
+  ASSERT_GE(OnlyTip(finger), 0);
+  EXPECT_EQ(finger.frames()[static_cast<size_t>(OnlyTip(finger))].name, "index.tip");
+  EXPECT_EQ(OnlyTip(*LoadHand("hand27")), -1) << "five";
+}
+
 }  // namespace
 }  // namespace handhold::model

@@ -277,6 +277,33 @@ TEST(ArtefactFile, OneThatIsDamagedOrGoneSaysWhatMakesItAgain) {
 
 // An hour of 500 Hz is one column of 1.8 million rows; reading it asks for what it holds, not for a
 // block of such columns (60 GB).
+// What a reader would index by frame has the frames: else the file is refused, not its reader
+// ended.
+TEST(ArtefactFile, PartsOfAnotherLengthAreRefused) {
+  const TempDir dir;
+  const auto refused = [&]<typename T>(const char* step, auto change) {
+    T value;
+    value.provenance = SomeProvenance(step);
+    value.times = Times(5);
+    change(value);
+    const std::string hash = SaveArtefact(dir.path(), value).value();
+    return Load<T>(dir.path() + "/" + hash + ".art").error().code;
+  };
+  EXPECT_EQ(refused.operator()<artefact::PoseTrack>("a", [](auto& t) { t.q.setZero(3, 4); }),
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(refused.operator()<artefact::PoseTrack>(
+                "b", [](auto& t) { t.q.setZero(3, 5), t.at_limit.setConstant(3, 6, false); }),
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(refused.operator()<artefact::ObjectTrack>("c", [](auto& t) { t.X_WT.resize(4); }),
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(
+      refused.operator()<artefact::ContactTrack>("d", [](auto& t) { t.tau_Nm.setZero(3, 1); }),
+      ErrorCode::kCorrupt);
+  EXPECT_EQ(refused.operator()<artefact::InteractionTrajectory>(
+                "e", [](auto& t) { t.q.setZero(3, 5), t.q_reference.setZero(3, 2); }),
+            ErrorCode::kCorrupt);
+}
+
 TEST(ArtefactFile, LongColumnsComeBack) {
   const TempDir dir;
   artefact::Motion m;
