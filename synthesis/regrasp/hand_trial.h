@@ -17,7 +17,7 @@ struct HandTrialOptions {
   P1Options protocol;      ///< mass and friction are the scene's
   double quick_hold_s = 0.4;
   /// The margin: pushes of the short trial are so many times the protocol's.
-  double quick_acceleration = 1.5;
+  double quick_acceleration = 1.0;
   double quick_friction = 1.0;  ///< and friction so many times the protocol's
 };
 

@@ -42,6 +42,7 @@ Verb LiveMonitorVerb();       // live_monitor.cc
 Verb LiveSimulateVerb();      // live_simulate.cc
 Verb QueryVerb();             // query.cc
 Verb ReferenceVerb();         // reference.cc
+Verb RegraspVerb();           // regrasp.cc
 Verb SqlVerb();               // sql.cc
 Verb ReportVerb();            // report.cc
 Verb ShowVerb();              // show.cc

@@ -1,0 +1,168 @@
+#include "tools/pipeline/find_example.h"
+
+#include <algorithm>
+#include <set>
+
+#include "database/artefact/describe.h"
+#include "database/artefact/grasp_file.h"
+#include "database/base/digest.h"
+#include "database/base/names.h"
+#include "database/store/artefact_file.h"
+#include "synthesis/grasp_control/setpoints.h"
+#include "tools/pipeline/lineage.h"
+#include "tools/pipeline/step_runner.h"
+
+namespace handhold::pipeline {
+namespace {
+
+using artefact::Grasp;
+using artefact::Motion;
+
+constexpr int kImportGraspVersion = 1;
+
+/// With hand and prop of a grasp, by hash where it says one, else ours of that name.
+Result<FoundExample> Complete(const StepContext& context, Grasp grasp, std::string hash) {
+  std::vector<std::string> unsaid;
+  HandChoice ours;
+  ours.key = grasp.skeleton_hash.empty() ? grasp.skeleton_name : grasp.skeleton_hash;
+  HANDHOLD_ASSIGN(FoundSkeleton skeleton, FindSkeleton(context, ours, &unsaid));
+  const std::string prop_key = grasp.prop_hash.empty() ? grasp.prop : grasp.prop_hash;
+  HANDHOLD_ASSIGN(FoundProp prop, FindProp(context, prop_key, kMeshMetresPerUnit, &unsaid));
+  grasp.skeleton_hash = skeleton.hash;
+  grasp.prop_hash = prop.hash;
+  return FoundExample{std::move(grasp), std::move(hash), std::move(skeleton), std::move(prop)};
+}
+
+/// Kept under its content.
+Result<FoundExample> Import(const StepContext& context, Grasp grasp) {
+  HANDHOLD_ASSIGN(FoundExample found, Complete(context, std::move(grasp), ""));
+  HANDHOLD_ASSIGN(const std::string bytes, text::CanonicalJson(artefact::ToJson(found.grasp)));
+  artefact::Provenance provenance = ProvenanceOf("import.example", kImportGraspVersion);
+  provenance.inputs = {{"file", Sha256Of(bytes).ToHex(), found.grasp.name},
+                       found.skeleton.input(),
+                       found.prop.input("prop")};
+  provenance.parameters_json = "{}";
+  const StepContext quiet{context.library, {}, context.tool, context.dry_run};
+  HANDHOLD_ASSIGN(const StepResult made,
+                  RunStep(quiet, provenance, {}, [&]() -> Result<Grasp> { return found.grasp; }));
+  found.hash = made.hash;
+  return found;
+}
+
+Result<FoundExample> FromMotion(const StepContext& context, const store::ArtefactInfo& info) {
+  HANDHOLD_ASSIGN(const Motion motion,
+                  store::Load<Motion>(context.library.ArtefactPath(info.hash)));
+  if (motion.hands.empty())
+    return Error{ErrorCode::kInvalid, "motion " + ShortHash(info.hash) + " has no hand"};
+  HANDHOLD_ASSIGN(const FoundSkeleton skeleton,
+                  LoadSkeletonArtefact(context.library, motion.hands.front().skeleton_hash));
+  Result<Grasp> grasp = GraspOfMotion(motion, skeleton.skeleton);
+  if (!grasp) return grasp.error().Within("motion " + ShortHash(info.hash));
+  grasp->name = "motion_" + ShortHash(info.hash);
+  return Complete(context, *std::move(grasp), info.hash);
+}
+
+}  // namespace
+
+Result<Grasp> GraspOfMotion(const Motion& motion, const model::Skeleton& skeleton) {
+  const auto invalid = [](const std::string& what) { return Error{ErrorCode::kInvalid, what}; };
+  if (motion.hands.empty() || motion.hands.front().dof_names != skeleton.dof_names())
+    return invalid("the motion's first hand is not '" + skeleton.name() + "'");
+  const artefact::MotionHand& hand = motion.hands.front();
+  const auto moves =
+      std::find_if(motion.objects.begin(), motion.objects.end(),
+                   [](const artefact::MotionObject& o) { return !o.stands_still(); });
+  if (moves == motion.objects.end()) return invalid("nothing moves in the motion: it is no grasp");
+  std::vector<std::set<int>> bodies(motion.times.size());
+  for (const artefact::ContactRow& row : motion.rows) {
+    const artefact::Touch& touch = motion.touches[static_cast<size_t>(row.touch)];
+    if (touch.a.is_hand() && touch.a.name == hand.name && touch.b.name == moves->name &&
+        row.f_onA_W.norm() > 0.0)
+      bodies[static_cast<size_t>(row.frame)].insert(touch.a.body);
+  }
+  size_t most = 0, first = bodies.size();
+  for (size_t k = 0; k < bodies.size(); ++k) {
+    most = std::max(most, bodies[k].size());
+    if (!bodies[k].empty()) first = std::min(first, k);
+  }
+  if (most == 0) return invalid("hand '" + hand.name + "' never touches '" + moves->name + "'");
+  if (first == 0)
+    return invalid("the hand touches from the first frame on: how it opens is not seen");
+  std::vector<size_t> best;
+  for (size_t k = 0; k < bodies.size(); ++k) {
+    if (bodies[k].size() == most) best.push_back(k);
+  }
+  const size_t at = best[best.size() / 2];
+  Grasp grasp;
+  grasp.proposer = "motion";
+  grasp.skeleton_name = skeleton.name();
+  grasp.skeleton_hash = hand.skeleton_hash;
+  grasp.dof_names = hand.dof_names;
+  grasp.q = hand.q.col(static_cast<Eigen::Index>(at));
+  grasp.q_open = hand.q.col(static_cast<Eigen::Index>(first - 1));
+  grasp.q_squeeze = synthesis::SqueezeTarget(skeleton, grasp.q_open, grasp.q, 1.0);
+  const geometry::RigidTransform X_PW = moves->pose(at).Inverse();
+  grasp.X_PH = X_PW;  // the motion's W is the skeleton's world
+  grasp.prop = moves->prop;
+  grasp.prop_hash = moves->prop_hash;
+  for (const artefact::ContactRow& row : motion.rows) {
+    const artefact::Touch& touch = motion.touches[static_cast<size_t>(row.touch)];
+    if (static_cast<size_t>(row.frame) != at || !touch.a.is_hand() || touch.b.name != moves->name ||
+        !row.p_W.allFinite() || !row.normal_W.allFinite())
+      continue;
+    grasp.contacts.push_back({.site = touch.a.site,
+                              .body = touch.a.body,
+                              .p_P = X_PW * row.p_W,
+                              .normal_P = X_PW.R * row.normal_W,
+                              .f_onHand_P = X_PW.R * row.f_onA_W});
+  }
+  return grasp;
+}
+
+Result<FoundExample> FindExample(const StepContext& context, const std::string& key,
+                                 std::vector<std::string>* chosen) {
+  HANDHOLD_ASSIGN(const std::vector<std::string> names, artefact::GraspNames());
+  if (key.ends_with(".json")) {
+    HANDHOLD_ASSIGN(Grasp grasp, artefact::LoadGraspFile(key));
+    return Import(context, std::move(grasp));
+  }
+  if (std::find(names.begin(), names.end(), key) != names.end()) {
+    HANDHOLD_ASSIGN(Grasp grasp, artefact::LoadLibraryGrasp(key));
+    return Import(context, std::move(grasp));
+  }
+  Result<store::ArtefactInfo> info = FindArtefact(context.library, key, "");
+  if (info && info->kind == "grasp") {
+    HANDHOLD_ASSIGN(Grasp grasp, store::Load<Grasp>(context.library.ArtefactPath(info->hash)));
+    return Complete(context, std::move(grasp), info->hash);
+  }
+  if (info && info->kind == "motion") return FromMotion(context, *info);
+  if (info) {
+    return Error{ErrorCode::kInvalid,
+                 "'" + key + "' is a " + info->kind + ": give a grasp, a motion or a clip"};
+  }
+  if (info.error().code != ErrorCode::kNotFound) return info.error();
+  const auto clip = FindClip(context, key);
+  if (!clip) {
+    return Error{ErrorCode::kNotFound,
+                 "no grasp '" + key +
+                     "': neither one of ours, nor a .json file, an artefact or a clip" +
+                     DidYouMean(key, names)};
+  }
+  HANDHOLD_ASSIGN(const std::vector<store::ArtefactInfo> made,
+                  Descendants(context.library, clip->row.sha256));
+  const store::ArtefactInfo* newest = nullptr;
+  for (const store::ArtefactInfo& one : made) {
+    if (one.kind == "motion" &&
+        (newest == nullptr || one.provenance.made_utc > newest->provenance.made_utc))
+      newest = &one;
+  }
+  if (newest == nullptr) {
+    return Error{ErrorCode::kNotFound, "no motion was made from clip '" + clip->row.name +
+                                           "' yet: nothing shows how it is held"};
+  }
+  chosen->push_back("motion " + ShortHash(newest->hash) + " (newest made from clip '" +
+                    clip->row.name + "')");
+  return FromMotion(context, *newest);
+}
+
+}  // namespace handhold::pipeline
