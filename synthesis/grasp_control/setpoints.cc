@@ -21,19 +21,27 @@ Result<artefact::SetpointSet> SetpointsOf(const model::Skeleton& skeleton,
                      std::to_string(grasp.q.size()) + " and " +
                      std::to_string(grasp.q_open.size())};
   }
+  if (grasp.q_squeeze.size() != 0 && grasp.q_squeeze.size() != skeleton.nq()) {
+    return Error{ErrorCode::kInvalid,
+                 "grasp '" + grasp.name + "': q_squeeze is not of " + skeleton.name()};
+  }
+  const Eigen::VectorXd squeeze = grasp.q_squeeze.size() != 0
+                                      ? grasp.q_squeeze
+                                      : SqueezeTarget(skeleton, grasp.q_open, grasp.q, 1.0);
+  const Eigen::VectorXd closed = Between(skeleton, grasp.q_open, squeeze, 0.5);
   artefact::SetpointSet set;
   set.skeleton_name = grasp.skeleton_name;
   set.skeleton_hash = grasp.skeleton_hash;
   set.dof_names = skeleton.dof_names();
-  set.q_neutral = Between(skeleton, grasp.q_open, grasp.q, 0.5);
+  set.q_neutral = ClampedToLimits(skeleton, Between(skeleton, grasp.q_open, closed, 0.5));
   // Eq. 14 at rest.
   const auto at_rest = [&](const Eigen::VectorXd& q) {
     return Between(skeleton, set.q_neutral, q, 2.0);
   };
   const Eigen::VectorXd open = at_rest(grasp.q_open);
-  set.setpoints = {{"neutral", set.q_neutral, {}},  {"open", open, {}},
-                   {"close", at_rest(grasp.q), {}}, {"release", open, {}},
-                   {"relax", set.q_neutral, {}},    {"neutral again", set.q_neutral, {}}};
+  set.setpoints = {{"neutral", set.q_neutral, {}}, {"open", open, {}},
+                   {"close", at_rest(closed), {}}, {"release", open, {}},
+                   {"relax", set.q_neutral, {}},   {"neutral again", set.q_neutral, {}}};
   return set;
 }
 

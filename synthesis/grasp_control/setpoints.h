@@ -21,10 +21,12 @@ enum SetpointPlace { kNeutral, kOpen, kClose, kRelease, kRelax, kNeutralAgain, k
 Eigen::VectorXd SqueezeTarget(const model::Skeleton& skeleton, const Eigen::VectorXd& q_open,
                               const Eigen::VectorXd& q, double alpha);
 
-/// Six setpoints with which the controller rests at q_open when open, at q when it grips with alpha
-/// 0, and at SqueezeTarget in between and beyond. Neutral is the middle between q_open and q: the
-/// mean pose of the example. Release is open, relax is neutral; distances are Table 1's for grasps,
-/// gains the paper's. kInvalid: the grasp has no q_open, or another skeleton's q.
+/// Six setpoints with which the controller rests at q_open when open and at q_squeeze when it grips
+/// with alpha 1; with alpha 0 half way between the two, which is q as far as no limit cut the
+/// squeeze, and in between and beyond along the same line. Without q_squeeze that of SqueezeTarget.
+/// Neutral is half way from open to alpha 0: the mean pose of the example. Release is open, relax
+/// is neutral; distances are Table 1's for grasps, gains the paper's. kInvalid: the grasp has no
+/// q_open, or another skeleton's q.
 Result<artefact::SetpointSet> SetpointsOf(const model::Skeleton& skeleton,
                                           const artefact::Grasp& grasp);
 

@@ -104,6 +104,7 @@ Program HandholdProgram() {
               FitComplianceVerb(),
               SynthReferenceVerb(),
               SynthInteractionVerb(),
+              SynthControlVerb(),
               RegraspVerb(),
               ShowVerb(),
               ViewVerb(),

@@ -28,6 +28,7 @@ Verb FitContactVerb();        // fit_contact.cc
 Verb FitComplianceVerb();     // fit_compliance.cc
 Verb SynthReferenceVerb();    // synth_reference.cc
 Verb SynthInteractionVerb();  // synth_interaction.cc
+Verb SynthControlVerb();      // synth_control.cc
 Verb ArtefactListVerb();      // artefact.cc
 Verb ArtefactShowVerb();      // artefact.cc
 Verb ArtefactLineageVerb();   // artefact.cc

@@ -32,13 +32,15 @@ TEST(Setpoints, TheMeanOfNeutralAndASetpointIsWhereTheHandRests) {
       return Between(hand, set.q_neutral, set.setpoints[static_cast<size_t>(i)].q, 0.5);
     };
     EXPECT_LT(Rms_deg(hand.Difference(rest(kOpen), grasp.q_open)), 1e-9);
-    EXPECT_LT(Rms_deg(hand.Difference(rest(kClose), grasp.q)), 1e-9);
-    // alpha: eqs. 15 and 16.
-    const Eigen::VectorXd squeeze =
-        hand.Integrate(grasp.q_open, 2.0 * hand.Difference(grasp.q_open, grasp.q));
-    EXPECT_LT(Rms_deg(hand.Difference(ClampedToLimits(hand, squeeze),
-                                      SqueezeTarget(hand, grasp.q_open, grasp.q, 1.0))),
-              1e-6);
+    // Alpha 1, eqs. 15 and 16: 2 close - open, as vectors about neutral.
+    const auto about = [&](int i) {
+      return hand.Difference(set.q_neutral, set.setpoints[static_cast<size_t>(i)].q);
+    };
+    EXPECT_LT(Rms_deg(hand.Difference(
+                  hand.Integrate(set.q_neutral, 0.5 * (2.0 * about(kClose) - about(kOpen))),
+                  grasp.q_squeeze)),
+              0.5)
+        << name;
     EXPECT_LT(Rms_deg(hand.Difference(ClampedToLimits(hand, grasp.q_squeeze), grasp.q_squeeze)),
               1e-6);
   }

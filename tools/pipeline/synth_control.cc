@@ -1,0 +1,328 @@
+#include "tools/pipeline/synth_control.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "database/artefact/describe.h"
+#include "database/artefact/grasp_file.h"
+#include "database/base/digest.h"
+#include "database/model/hand_library.h"
+#include "database/model/kinematics.h"
+#include "database/store/artefact_file.h"
+#include "synthesis/grasp_control/posture.h"
+#include "synthesis/grasp_control/setpoints.h"
+#include "tools/pipeline/forms.h"
+#include "tools/pipeline/step_runner.h"
+
+namespace handhold::pipeline {
+namespace {
+
+using artefact::Grasp;
+using artefact::Motion;
+using geometry::RigidTransform;
+using geometry::Vec3;
+using text::Json;
+
+constexpr double kAway_m = 0.32, kClearance_m = 2e-3;
+
+geometry::Bounds BoundsOf(const model::Prop& prop) {
+  geometry::Bounds bounds;
+  for (const model::PropShape& shape : prop.shapes) {
+    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
+    for (int corner = 0; corner < 8; ++corner) {
+      bounds.Include(shape.X_PS * Vec3(corner & 1 ? own.max.x() : own.min.x(),
+                                       corner & 2 ? own.max.y() : own.min.y(),
+                                       corner & 4 ? own.max.z() : own.min.z()));
+    }
+  }
+  return bounds;
+}
+
+/// The mirrored hand's: everything reflected in the plane y = 0 of P.
+Grasp Mirrored(const model::Skeleton& hand, Grasp grasp) {
+  const geometry::Mat3 S = Vec3(1, -1, 1).asDiagonal();
+  for (Eigen::VectorXd* q : {&grasp.q, &grasp.q_open, &grasp.q_squeeze}) {
+    if (q->size() != 0) *q = model::MirrorConfiguration(hand, *q);
+  }
+  grasp.X_PH.R = S * grasp.X_PH.R * S;
+  grasp.X_PH.p = S * grasp.X_PH.p;
+  return grasp;
+}
+
+int PalmOf(const model::Skeleton& hand) {
+  for (int b = 1; b < hand.body_count(); ++b)
+    if (hand.body(b).parent == 0) return b;
+  return 1;
+}
+
+RigidTransform PoseOfBody(const model::Skeleton& hand, const Eigen::VectorXd& q, int body) {
+  model::KinematicsData data(hand);
+  model::ComputePoses(hand, q, &data);
+  return data.X_WB[static_cast<size_t>(body)];
+}
+
+/// The open hand comes in along the palm's normal until kClearance_m are left.
+Result<RigidTransform> ClosedIn(const model::Skeleton& hand, const Eigen::VectorXd& q_open,
+                                const model::Prop& prop, RigidTransform X_PPalm) {
+  HANDHOLD_ASSIGN(const auto world, synthesis::HandWorld::Create());
+  HANDHOLD_ASSIGN([[maybe_unused]] const int h, world->AddHand(hand));
+  HANDHOLD_ASSIGN([[maybe_unused]] const int p, world->AddProp(prop, {}, {.fixed = true}));
+  const RigidTransform X_PalmH = PoseOfBody(hand, q_open, PalmOf(hand)).Inverse();
+  const RigidTransform wanted = X_PPalm;
+  X_PPalm.p += kAway_m * X_PPalm.R.col(2);
+  for (int i = 0; i < 200; ++i) {
+    HANDHOLD_TRY(world->SetHand(0, world->Placed(0, q_open, X_PPalm * X_PalmH)));
+    HANDHOLD_ASSIGN(const double gap, world->HandGap(0, 0));
+    const double past = (wanted.p - X_PPalm.p).dot(X_PPalm.R.col(2));
+    if (gap < kClearance_m + 2e-4 || past > kAway_m) return X_PPalm;
+    X_PPalm.p -= std::max(gap - kClearance_m, 1e-4) * X_PPalm.R.col(2);
+  }
+  return X_PPalm;
+}
+
+}  // namespace
+
+Result<FoundGrasp> FindGrasp(const StepContext& context, const std::string& key) {
+  FoundGrasp found;
+  HANDHOLD_ASSIGN(const std::vector<std::string> names, artefact::GraspNames());
+  const bool ours = std::find(names.begin(), names.end(), key) != names.end();
+  if (!ours && !(key.size() > 5 && key.substr(key.size() - 5) == ".json")) {
+    Result<store::ArtefactInfo> info = FindArtefact(context.library, key, "grasp");
+    if (!info) {
+      // A word that is no hash: near names help more.
+      Result<Grasp> named = artefact::LoadLibraryGrasp(key);
+      return key.find_first_not_of("0123456789abcdef") != std::string::npos ? named.error()
+                                                                            : info.error();
+    }
+    HANDHOLD_ASSIGN(found.grasp, store::Load<Grasp>(context.library.ArtefactPath(info->hash)));
+    found.hash = info->hash;
+    return found;
+  }
+  HANDHOLD_ASSIGN(found.grasp,
+                  ours ? artefact::LoadLibraryGrasp(key) : artefact::LoadGraspFile(key));
+  HANDHOLD_ASSIGN(const std::string bytes,
+                  text::CanonicalJson(artefact::Writable(artefact::ToJson(found.grasp))));
+  artefact::Provenance provenance = ProvenanceOf("import.grasp", 1);
+  provenance.inputs = {{"file", Sha256Of(bytes).ToHex(), found.grasp.name}};
+  provenance.parameters_json = "{}";
+  const StepContext quiet{context.library, {}, context.tool, context.dry_run};
+  HANDHOLD_ASSIGN(const StepResult made,
+                  RunStep(quiet, provenance, {}, [&]() -> Result<Grasp> { return found.grasp; }));
+  found.hash = made.hash;
+  return found;
+}
+
+struct SynthControlStep::Prepared {
+  std::vector<std::string> chosen;
+  artefact::Provenance provenance;
+  std::optional<FoundSkeleton> skeleton, free;
+  FoundProp prop;
+  std::optional<FoundProp> table;
+  artefact::SetpointSet set;
+  RigidTransform X_WGrip;
+  synthesis::PalmPath path;
+  synthesis::GraspRunOptions options;
+};
+
+Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& context) const {
+  Prepared p;
+  p.options = run;
+  artefact::ProvenanceInput source_input;
+  std::optional<Grasp> grasp;
+  Result<FoundGrasp> found = FindGrasp(context, source);
+  if (found) {
+    grasp = found->grasp;
+    source_input = found->input();
+  } else {
+    Result<store::ArtefactInfo> info = FindArtefact(context.library, source, "setpoint_set");
+    if (!info) return found.error();
+    HANDHOLD_ASSIGN(p.set,
+                    store::Load<artefact::SetpointSet>(context.library.ArtefactPath(info->hash)));
+    source_input = {"setpoints", info->hash, ""};
+  }
+  HandChoice choice = hand;
+  if (choice.key.empty()) {
+    choice.key = grasp
+                     ? (grasp->skeleton_hash.empty() ? grasp->skeleton_name : grasp->skeleton_hash)
+                     : (p.set.skeleton_hash.empty() ? p.set.skeleton_name : p.set.skeleton_hash);
+    p.chosen.push_back("hand '" + choice.key + "' (the " + (grasp ? "grasp" : "setpoints") +
+                       "' own)");
+  }
+  HANDHOLD_ASSIGN(p.skeleton, FindSkeleton(context, choice, &p.chosen));
+  HandChoice free = choice;
+  free.free_base = true;
+  std::vector<std::string> quiet;
+  HANDHOLD_ASSIGN(p.free, FindSkeleton(context, free, &quiet));
+  const model::Skeleton& skeleton = p.skeleton->skeleton;
+
+  const std::string prop_key = !prop.empty() ? prop
+                               : grasp ? (grasp->prop_hash.empty() ? grasp->prop : grasp->prop_hash)
+                                       : "";
+  if (prop_key.empty()) return Error{ErrorCode::kInvalid, "setpoints say no prop: name one"};
+  HANDHOLD_ASSIGN(p.prop, FindProp(context, prop_key, metres_per_unit, &p.chosen));
+  if (p.options.mass_kg == 0.0 && p.prop.prop.mass.mass_kg == 0.0) {
+    p.options.mass_kg = 0.1;
+    p.chosen.push_back("mass 0.1 kg (the prop says none)");
+  }
+
+  if (grasp) {
+    const bool mirrored = grasp->skeleton_hash.empty() && choice.side == "left";
+    if (mirrored) {
+      HANDHOLD_ASSIGN(const model::Skeleton right, model::LoadHand(grasp->skeleton_name));
+      grasp = Mirrored(right, *grasp);
+    }
+    HANDHOLD_ASSIGN(p.set, synthesis::SetpointsOf(skeleton, *grasp));
+  }
+  if (stiffness_per_s2 > 0) p.set.stiffness_per_s2 = stiffness_per_s2;
+  if (damping_per_s > 0) p.set.damping_per_s = damping_per_s;
+  if (limit_stiffness_per_s2 > 0) p.set.limit_stiffness_per_s2 = limit_stiffness_per_s2;
+  HANDHOLD_TRY(synthesis::CheckSetpoints(skeleton, p.set));
+
+  RigidTransform X_PGrip;
+  if (X_PPalm) {
+    X_PGrip = *X_PPalm;
+  } else if (!grasp) {
+    return Error{ErrorCode::kInvalid,
+                 "setpoints say no place: give the palm's pose in the prop when it grips"};
+  } else {
+    X_PGrip = grasp->X_PH * PoseOfBody(skeleton, grasp->q, PalmOf(skeleton));
+    if (prop_key != grasp->prop || choice.scale != 1.0) {
+      if (prop_key != grasp->prop) {
+        // The middle of the new prop where that of the example's was.
+        HANDHOLD_ASSIGN(const FoundProp own,
+                        FindProp(context, grasp->prop_hash.empty() ? grasp->prop : grasp->prop_hash,
+                                 metres_per_unit, &quiet));
+        X_PGrip.p += BoundsOf(p.prop.prop).centre() - BoundsOf(own.prop).centre();
+      }
+      HANDHOLD_ASSIGN(X_PGrip, ClosedIn(skeleton, grasp->q_open, p.prop.prop, X_PGrip));
+      p.chosen.push_back("palm 2 mm from the prop along the example's direction");
+    }
+  }
+  p.X_WGrip = X_WP * X_PGrip;
+  std::vector<artefact::ProvenanceInput> more;
+  switch (story) {
+    case PalmStory::kStill:
+      p.path = {{0.0}, {p.X_WGrip}};
+      break;
+    case PalmStory::kReach: {
+      const RigidTransform away{p.X_WGrip.R, p.X_WGrip.p + kAway_m * p.X_WGrip.R.col(2)};
+      p.path = synthesis::Reach(away, p.X_WGrip, 0.1, reach_s);
+      if (lift_m != 0.0) {
+        const RigidTransform up{p.X_WGrip.R, p.X_WGrip.p + Vec3(0, 0, lift_m)};
+        synthesis::Append(up, wait_s, lift_s, &p.path);
+      }
+      break;
+    }
+    case PalmStory::kTrack: {
+      HANDHOLD_ASSIGN(const store::ArtefactInfo info,
+                      FindArtefact(context.library, track, "motion"));
+      HANDHOLD_ASSIGN(const Motion motion,
+                      store::Load<Motion>(context.library.ArtefactPath(info.hash)));
+      if (motion.hands.empty() || motion.times.empty())
+        return Error{ErrorCode::kInvalid, "motion " + ShortHash(info.hash) + " has no hand"};
+      HANDHOLD_ASSIGN(const FoundSkeleton led,
+                      LoadSkeletonArtefact(context.library, motion.hands.front().skeleton_hash));
+      const int palm = PalmOf(led.skeleton);
+      for (size_t i = 0; i < motion.times.size(); ++i) {
+        p.path.times_s.push_back((motion.times[i] - motion.times.front()).seconds());
+        p.path.X_WPalm.push_back(PoseOfBody(
+            led.skeleton, motion.hands.front().q.col(static_cast<Eigen::Index>(i)), palm));
+      }
+      more.push_back({"track", info.hash, ""});
+      break;
+    }
+  }
+  if (p.options.table) {
+    model::Prop table;
+    table.name = "table";
+    table.source = "Ours: a fixed table of 1 x 1 m; T is the middle of its top, z up.";
+    table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0, 0, -0.02)),
+                            geometry::Box{Vec3(1, 1, 0.04)}, "ours"});
+    HANDHOLD_ASSIGN(p.table, KeepProp(context, table));
+    more.push_back(p.table->input("table"));
+  }
+  p.provenance = ProvenanceOf("synth.control", synthesis::kGraspControlVersion);
+  p.provenance.inputs = {source_input, p.skeleton->input(), p.free->input("hand"),
+                         p.prop.input("prop")};
+  p.provenance.inputs.insert(p.provenance.inputs.end(), more.begin(), more.end());
+  HANDHOLD_ASSIGN(
+      p.provenance.parameters_json,
+      Parameters(Json::Object({{"X_WP", artefact::ToJson(X_WP)},
+                               {"X_WGrip", artefact::ToJson(p.X_WGrip)},
+                               {"path", artefact::ToJson(p.path)},
+                               {"setpoints", artefact::Writable(artefact::ToJson(p.set))},
+                               {"run", artefact::ToJson(p.options)},
+                               {"judge_version", synthesis::kVerdictVersion}})));
+  return p;
+}
+
+Result<SynthControlStep> SynthControlStep::Play(
+    const StepContext& context, const std::function<bool(synthesis::GraspRun&)>& tick) const {
+  HANDHOLD_ASSIGN(const Prepared p, Prepare(context));
+  HANDHOLD_ASSIGN(
+      const auto running,
+      synthesis::GraspRun::Create(
+          {p.skeleton->skeleton, p.set, p.prop.prop, X_WP, p.X_WGrip, p.path}, p.options));
+  while (!running->done()) {
+    HANDHOLD_TRY(running->Step());
+    if (!tick(*running)) break;
+  }
+  SynthControlStep played = *this;
+  played.run.keys = running->keys();
+  played.run.seconds = std::max(running->time_s(), p.options.step_s);
+  return played;
+}
+
+Result<StepResult> SynthControlStep::Run(const StepContext& context) const {
+  HANDHOLD_ASSIGN(Prepared p, Prepare(context));
+  return RunStep(context, p.provenance, p.chosen, [&]() -> Result<Motion> {
+    HANDHOLD_ASSIGN(
+        const auto running,
+        synthesis::GraspRun::Create(
+            {p.skeleton->skeleton, p.set, p.prop.prop, X_WP, p.X_WGrip, p.path}, p.options));
+    std::int64_t steps = 0;
+    Status alive;
+    while (!running->done() && alive) {
+      alive = running->Step();
+      if (++steps % 50 == 0)
+        HANDHOLD_TRY(Report(context, running->time_s() / p.options.seconds, "synth.control"));
+    }
+    Motion motion = running->TakeMotion();
+    motion.hands.front().skeleton_hash = p.free->hash;
+    motion.objects.back().prop_hash = p.prop.hash;
+    if (p.table) motion.objects.front().prop_hash = p.table->hash;
+    const double begin_s = std::min(running->let_go_s().value_or(0.5 * p.options.seconds) + 0.3,
+                                    (motion.times.back() - motion.times.front()).seconds());
+    if (alive) {
+      synthesis::VerdictOptions judge;
+      judge.object = motion.objects.back().name;
+      judge.hold = {Timestamp::FromNanoseconds(std::llround(begin_s * 1e9)), motion.times.back()};
+      // P1's: a hand of springs sways, and that is no slip.
+      judge.slide_m = 0.05;
+      HANDHOLD_ASSIGN(motion.verdict, synthesis::JudgeHold(p.free->skeleton, motion, judge));
+    }
+    double peak = 0.0, grip = 0.0;
+    int frames = 0;
+    const Eigen::VectorXd& normal = motion.FindSeries("grip")->values;
+    for (Eigen::Index i = 0; i < normal.size(); ++i) {
+      peak = std::max(peak, normal[i]);
+      if ((motion.times[static_cast<size_t>(i)] - motion.times.front()).seconds() >= begin_s)
+        grip += normal[i], ++frames;
+    }
+    const artefact::MotionObject& object = motion.objects.back();
+    motion.summary.figures = {
+        {"peak_force_N", peak},
+        {"grip_N", frames > 0 ? grip / frames : 0.0},
+        {"lifted_m", object.X_WP.back().p.z() - object.X_WP.front().p.z()},
+        {"let_go_s", running->let_go_s().value_or(std::numeric_limits<double>::quiet_NaN())},
+        {"gain_factor", p.options.controller.gain_factor},
+        {"inertia_floor_kgm2", p.options.controller.inertia_floor_kgm2},
+        {"alpha", p.options.alpha},
+        {"mass_kg", running->world().prop_mass_kg(0)},
+        {"friction", p.options.friction >= 0 ? p.options.friction : p.prop.prop.friction}};
+    return motion;
+  });
+}
+
+}  // namespace handhold::pipeline
