@@ -8,6 +8,7 @@
 
 #include "tests/support/ball_limits.h"
 #include "tests/support/grasping_hand.h"
+#include "tests/support/handshake.h"
 
 namespace handhold::synthesis {
 namespace {
@@ -165,6 +166,50 @@ TEST(Scenario3, ForceRisesWithAlphaAndMassWithGains) {
       std::printf("\n");
     }
   }
+}
+
+// 5. Two hands of different size, each with its own controller; the larger one's arm shakes by 4 cm
+// at 2 Hz for 2 s, the smaller one's wrist is soft (20 N/m) and follows only by the grip.
+TEST(Scenario5, AHandshakeHoldsWhileItIsShaken) {
+  for (const bool compensate : {false, true}) {
+    double waver_deg = 0.0;
+    ControllerOptions options;
+    options.compensate_arm = compensate;
+    testing::Handshake hands(options);
+    HandWorld& w = *hands.world;
+    for (int i = 0; i < 500; ++i) ASSERT_TRUE(hands.Step(kStep_s));
+    const auto [contacts, force_N] = hands.Touch();
+    EXPECT_GE(contacts, 8);
+    EXPECT_GT(force_N, 0.5);
+    SoftRootDrive soft;
+    soft.stiffness_N_per_m = 20, soft.damping_Ns_per_m = 3;
+    soft.stiffness_Nm_per_rad = 0.5 * geometry::Mat3::Identity();
+    soft.damping_Nms_per_rad = 0.02 * geometry::Mat3::Identity();
+    ASSERT_TRUE(w.SoftenPalm(1, soft));
+    const RigidTransform apart = w.X_WPalm(0).Inverse() * w.X_WPalm(1);
+    const Eigen::VectorXd grip = w.q(0);
+    double slip = 0, follows = 0;
+    int least = contacts;
+    for (double t = kStep_s; t < 2.0; t += kStep_s) {
+      const double z = 0.04 * std::min(1.0, t / 0.2) * std::sin(2 * M_PI * 2 * t);
+      ASSERT_TRUE(w.MovePalm(0, {hands.X_WFirst.R, hands.X_WFirst.p + Vec3(0, 0, z)}, kStep_s));
+      ASSERT_TRUE(w.MovePalm(1, hands.X_WSecond, kStep_s));
+      ASSERT_TRUE(hands.Step(kStep_s));
+      slip = std::max(slip, ((w.X_WPalm(0).Inverse() * w.X_WPalm(1)).p - apart.p).norm());
+      follows = std::max(follows, std::abs(w.X_WPalm(1).p.z() - hands.X_WSecond.p.z()));
+      least = std::min(least, hands.Touch().first);
+      waver_deg = std::max(waver_deg, Largest_deg(w.hand(0), grip, w.q(0)));
+    }
+    std::printf(
+        "5. handshake, %s tau_ARM: %d contacts, %.2f N; palms slip %.1f mm, the soft wrist "
+        "follows %.1f of 40 mm, never fewer than %d contacts, fingers waver %.1f degrees\n",
+        compensate ? "with" : "without", contacts, force_N, slip * 1e3, follows * 1e3, least,
+        waver_deg);
+    EXPECT_LT(slip, 0.025);
+    EXPECT_GE(least, 1);
+    EXPECT_GT(follows, 0.02);
+  }
+  // What the other hand pulls is no arm motion of one's own: tau_ARM does not still it.
 }
 
 // 6. A push on the held object for 10 ms, along the way out of the palm: how large before it is
