@@ -180,7 +180,7 @@ double Closer::Penetration(const RigidTransform& X_PH, const Eigen::VectorXd& sh
   HeldObject::Answer answer;
   for (const SkinSphere& sphere : hand_.fine_spheres())
     deepest = std::min(deepest, Gap(sphere, 1.0, &answer));
-  return -deepest;
+  return std::max(0.0, -deepest);
 }
 
 double Closer::SelfContact(const RigidTransform& X_PH, const Eigen::VectorXd& shape) {

@@ -8,6 +8,7 @@
 #include "database/base/names.h"
 #include "database/model/grasp_taxonomy.h"
 #include "database/model/site.h"
+#include "synthesis/grasp_search/grasp_metric.h"
 #include "synthesis/grasp_search/preshape.h"
 
 namespace handhold::synthesis {
@@ -57,7 +58,7 @@ Mat3 FrameOf(const Vec3& x, const Vec3& y) {
 }  // namespace
 
 double RankScore(const GraspScores& s) {
-  return -s.dfc - 0.15 * std::log2(1.0 + std::min(s.fmax_N, 1e3));
+  return -0.5 * s.dfc - s.net - 0.15 * std::log2(1.0 + std::min(s.fmax_N, 1e3));
 }
 
 Vec3 CentreOf(const model::Prop& prop, const HeldObject& object) {
@@ -131,6 +132,13 @@ Result<GraspSearcher> GraspSearcher::Build(const HandSurface& hand,
   GraspSearcher searcher(hand, space, std::move(density));
   for (int i = 0; i < static_cast<int>(space.templates.size()); ++i)
     searcher.ready_.push_back(searcher.Prepare(i));
+  searcher.least_a_ = Eigen::VectorXd::Constant(searcher.density_.dimensions(), 1e9);
+  searcher.most_a_ = -searcher.least_a_;
+  for (const GraspTemplate& t : space.templates) {
+    const Eigen::VectorXd a = searcher.density_.Project(t.pose_v);
+    searcher.least_a_ = searcher.least_a_.cwiseMin(a);
+    searcher.most_a_ = searcher.most_a_.cwiseMax(a);
+  }
   return searcher;
 }
 
@@ -140,6 +148,27 @@ std::vector<std::string> GraspSearcher::types() const {
     if (std::ranges::find(types, t.type) == types.end()) types.push_back(t.type);
   }
   return types;
+}
+
+double GraspSearcher::MinimisePaper(const HeldObject& object, const PaperSearchOptions& options,
+                                    std::uint64_t seed, HandPlacement* at) const {
+  // Every skeleton that has templates by script has the sites; others are refused before.
+  GraspMetric metric(hand_, object, *PaperSensors(hand_), &density_);
+  const Eigen::Index d = density_.dimensions();
+  Eigen::VectorXd lower(6 + d), upper(6 + d), start(6 + d);
+  lower << Vec3::Constant(-options.turn_rad), Vec3::Constant(-options.way_m), least_a_;
+  upper << Vec3::Constant(options.turn_rad), Vec3::Constant(options.way_m), most_a_;
+  start << Vec3::Zero(), Vec3::Zero(), at->a;
+  const auto placed = [X = at->X_PH](const Eigen::VectorXd& x) {
+    return RigidTransform{X.R * geometry::Exp<double>(x.head<3>()), X.p + X.R * x.segment<3>(3)};
+  };
+  const OptimiserResult best =
+      Minimise(options.optimiser,
+               [&](const Eigen::VectorXd& x) { return metric.Evaluate(placed(x), x.tail(d)); },
+               lower, upper, {start}, {.evaluations = options.evaluations, .seed = seed});
+  at->X_PH = placed(best.x);
+  at->a = best.x.tail(d);
+  return best.value;
 }
 
 bool GraspSearcher::Judge(const HeldObject& object, const Vec3& com_P,
@@ -169,6 +198,10 @@ bool GraspSearcher::Judge(const HeldObject& object, const Vec3& com_P,
   model::KinematicsData data(hand_.skeleton());
   model::ComputeJacobian(hand_.skeleton(), hand_.Configuration(grasp->X_PH, grasp->shape), &data);
   grasp->tau_squeeze_Nm = SqueezeTorques(hand_.skeleton(), data, grasp->contacts, grasp->squeeze);
+  if (auto sensors = PaperSensors(hand_)) {
+    GraspMetric metric(hand_, object, *std::move(sensors), nullptr);
+    grasp->scores["eq6"] = metric.Eq6(grasp->X_PH, grasp->shape);
+  }
   const double log_p = density_.LogLikelihood(density_.Project(grasp->shape));
   grasp->scores["rank_score"] = RankScore(s);
   grasp->scores["dfc"] = s.dfc;
@@ -260,16 +293,28 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
     const GraspTemplate& t = space_.templates[static_cast<size_t>(start.ready->number)];
     if (taken[t.type] >= most_per_type) continue;
     ++taken[t.type];
-    ++fitted;
+    const int number = fitted++;
+    if (number % options.parts != options.part) continue;
+    if (options.go_on && !options.go_on(number / options.parts, options.fits / options.parts)) {
+      result->stopped = true;
+      return;
+    }
     ContactFit fit(hand_, object, start.offset, density_.basis(), options.fit);
     fit.set_mixture(&density_);
     fit.set_sphere_weights(start.ready->pull);
     FoundGrasp grasp;
     grasp.type = t.type;
-    grasp.scores["energy"] = fit.Fit(&start.at);
+    grasp.scores["candidate"] = number;
+    if (options.paper) {
+      grasp.scores["energy"] = MinimisePaper(object, *options.paper,
+                                             seed + static_cast<std::uint64_t>(fitted), &start.at);
+      grasp.shape = hand_.ClampedToLimits(density_.Expand(start.at.a));
+    } else {
+      grasp.scores["energy"] = fit.Fit(&start.at);
+      grasp.shape = hand_.ClampedToLimits(fit.ShapeOf(start.at.a));
+    }
     result->queries += fit.queries();
     grasp.X_PH = start.at.X_PH;
-    grasp.shape = hand_.ClampedToLimits(fit.ShapeOf(start.at.a));
     Closer closer(hand_, object);
     closer.Close({.digits = start.ready->digits,
                   .precision = start.ready->precision,
@@ -294,8 +339,9 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
 Result<GraspSearchResult> GraspSearcher::Search(const HeldObject& object, const Vec3& com_P,
                                                 const GraspSearchOptions& options) const {
   GraspSearchResult result;
-  if (options.starts < 1 || options.fits < 1 || options.candidates < 1)
-    return Error{ErrorCode::kInvalid, "a search needs a start, a fit and a candidate"};
+  if (options.starts < 1 || options.fits < 1 || options.candidates < 1 || options.parts < 1 ||
+      options.part < 0 || options.part >= options.parts)
+    return Error{ErrorCode::kInvalid, "a search needs a start, a fit, a candidate and a part"};
   std::vector<std::vector<FoundGrasp>> by_type;
   const auto of = [&](const std::string& type) {
     std::vector<int> numbers;
@@ -304,6 +350,9 @@ Result<GraspSearchResult> GraspSearcher::Search(const HeldObject& object, const 
     }
     return numbers;
   };
+  if (options.paper) {
+    if (auto sensors = PaperSensors(hand_); !sensors) return sensors.error();
+  }
   if (space_.templates.empty()) {
     result.reason = "the grasp space has no templates to begin from";
     return result;
@@ -318,8 +367,8 @@ Result<GraspSearchResult> GraspSearcher::Search(const HeldObject& object, const 
                                              DidYouMean(type, types())};
     }
     std::vector<FoundGrasp>& found = by_type.emplace_back();
-    SearchType(object, com_P, options, numbers, Mix(options.seed, type), any ? 2 : options.fits,
-               &found, &result);
+    SearchType(object, com_P, options, numbers, Mix(options.seed, type),
+               any ? std::max(2, options.fits / 8) : options.fits, &found, &result);
     std::ranges::stable_sort(found, std::ranges::greater(),
                              [](const FoundGrasp& g) { return g.scores.at("rank_score"); });
     if (static_cast<int>(found.size()) > options.candidates)

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@
 #include "synthesis/grasp_search/contact_fit.h"
 #include "synthesis/grasp_search/hand_surface.h"
 #include "synthesis/grasp_search/held_object.h"
+#include "synthesis/grasp_search/optimiser.h"
 #include "synthesis/grasp_search/squeeze.h"
 
 namespace handhold::synthesis {
@@ -32,11 +34,21 @@ namespace handhold::synthesis {
 /// Raised with each [numbers] line of the CHANGELOG that concerns searches.
 inline constexpr int kGraspSearchVersion = 1;
 
+/// The paper's own search in place of the contact fit: eq. 6 minimised over the space's coordinates
+/// and the hand's pose round each start (grasp_metric.h, optimiser.h), then closed and ranked
+/// alike.
+struct PaperSearchOptions {
+  OptimiserKind optimiser = OptimiserKind::kDynamicHillClimbing;
+  int evaluations = 600;
+  double way_m = 0.03, turn_rad = 0.5;  ///< of the extrinsic parameters; 0: fixed where it starts
+};
+
 struct GraspSearchOptions {
-  std::vector<std::string> types;  ///< of the space; empty: any, no type more than twice among fits
-  int starts = 64;                 ///< per type asked for
-  int fits = 8;                    ///< of the starts, that are fitted; per type asked for
-  int candidates = 8;              ///< answered at most, per type asked for
+  std::vector<std::string> types = {};  ///< of the space; empty: any, no type more than twice among
+                                        ///< fits
+  int starts = 64;                      ///< per type asked for
+  int fits = 16;                        ///< of the starts, that are fitted; per type asked for
+  int candidates = 8;                   ///< answered at most, per type asked for
   std::uint64_t seed = 1;
   double open_rad = 0.12;    ///< templates' digits are opened by so much before the fit
   double contact_m = 0.002;  ///< skin nearer than this touches
@@ -45,6 +57,11 @@ struct GraspSearchOptions {
   int min_contacts = 3;
   SqueezeOptions squeeze = {};
   ContactFitOptions fit = {};
+  /// Only fits whose number leaves `part` when divided by `parts`: work in several processes.
+  int part = 0, parts = 1;
+  /// Asked before each fit with those done and planned; false ends the search with what it has.
+  std::function<bool(int done, int planned)> go_on = {};
+  std::optional<PaperSearchOptions> paper = {};  ///< the paper's method; empty: the contact fit
 };
 
 struct FoundGrasp {
@@ -55,8 +72,9 @@ struct FoundGrasp {
   Squeeze squeeze;
   Eigen::VectorXd tau_squeeze_Nm;  ///< nv
   /// "rank_score" (what ranks; more is better), "dfc", "fmax_N", "net", "min_weight", "epsilon",
-  /// "energy", "depth_m", "self_depth_m", "log_likelihood", "natural" (1: above the space's
-  /// threshold), "in_place", "unbalanced", "contacts".
+  /// "energy" (of the fit; the paper's: M with its penalties), "eq6" (M alone, grasp_metric.h),
+  /// "depth_m", "self_depth_m", "log_likelihood", "natural" (1: above the space's threshold),
+  /// "in_place", "unbalanced", "contacts", "candidate" (number of its fit), "rank_in_type".
   std::map<std::string, double> scores;
 };
 
@@ -65,6 +83,7 @@ struct GraspSearchResult {
   std::map<std::string, int> refused;  ///< candidates by cause
   std::string reason;                  ///< where nothing was found: why, in a sentence
   long queries = 0;                    ///< nearest points asked
+  bool stopped = false;                ///< by go_on
 };
 
 class GraspSearcher {
@@ -106,6 +125,8 @@ class GraspSearcher {
                 artefact::SpaceDensity density)
       : hand_(hand), space_(space), density_(std::move(density)) {}
   Ready Prepare(int number) const;
+  double MinimisePaper(const HeldObject& object, const PaperSearchOptions& options,
+                       std::uint64_t seed, HandPlacement* at) const;
   void SearchType(const HeldObject& object, const geometry::Vec3& com_P,
                   const GraspSearchOptions& options, const std::vector<int>& templates,
                   std::uint64_t seed, int most_per_type, std::vector<FoundGrasp>* found,
@@ -115,6 +136,7 @@ class GraspSearcher {
   artefact::GraspSpace space_;
   artefact::SpaceDensity density_;
   std::vector<Ready> ready_;
+  Eigen::VectorXd least_a_, most_a_;  ///< the training poses' box
 };
 
 /// "rank_score" of scores: how well a grasp will hold, from dfc and fmax alone (the two that

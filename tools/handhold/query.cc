@@ -1,6 +1,10 @@
+#include <limits>
+
 #include "database/store/query.h"
 
+#include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
+#include "tools/pipeline/hand_poses.h"
 
 namespace handhold::cli {
 namespace {
@@ -84,6 +88,50 @@ Outcome PrintGroups(Context& context, const store::QueryResult& found) {
 
 }  // namespace
 
+namespace {
+
+/// --like CLIP@TIME [EXPR].
+Outcome RunLike(Context& context, store::Library& library) {
+  const Arguments& given = context.arguments;
+  const std::string asked = given.Text("--like");
+  const size_t at = asked.rfind('@');
+  if (at == std::string::npos || at == 0)
+    return Outcome::Usage("--like: say the clip and the time: grasp_007@1.85s");
+  const Result<Duration> time = ParseDuration(asked.substr(at + 1));
+  if (!time) return Outcome::Usage("--like: " + time.error().message);
+  std::vector<std::string> only;
+  if (given.Has("EXPR")) {
+    const Result<store::Query> query = store::Query::Parse(given.Text("EXPR"), library);
+    if (!query && query.error().code == ErrorCode::kInvalid)
+      return Outcome::Usage(query.error().message);
+    if (!query) return query.error();
+    HANDHOLD_ASSIGN(const store::QueryResult found, query->Run({}, context.StepProgress("asking")));
+    for (const store::QueryRow& row : found.rows) only.push_back(row.clip_id);
+    if (only.empty()) {
+      NoteNothingFound(context, found);
+      return Outcome::FromIssues(found.issues);
+    }
+  }
+  const int64_t limit = given.Has("--limit") ? given.Integer("--limit") : 10;
+  HANDHOLD_ASSIGN(const pipeline::LikeResult found,
+                  pipeline::FindLikePoses(
+                      StepContextOf(context, library, "comparing"), asked.substr(0, at), *time,
+                      limit < 0 ? std::numeric_limits<int>::max() : static_cast<int>(limit), only));
+  context.progress.End();
+  context.progress.Note("of " + std::to_string(found.shapes) + " stored hand shapes");
+  Table table = context.printer.BeginTable({{.name = "clip"},
+                                            {.name = "t_ns", .heading = "time"},
+                                            {.name = "rms_rad", .decimals = 4},
+                                            {.name = "label"},
+                                            {.name = "pose"},
+                                            {.name = "id"}});
+  for (const pipeline::LikeRow& row : found.rows)
+    table.Row({row.clip, row.time, row.rms_rad, row.label, row.pose, row.clip_id});
+  return Outcome::Done();
+}
+
+}  // namespace
+
 Verb QueryVerb() {
   return {
       .noun = "query",
@@ -96,8 +144,11 @@ Verb QueryVerb() {
            "handhold query 'peak(angle(R.index.pip.flex)) > 60 deg within 0.5 s of stroke'",
            "handhold query 'peak(RIFT.speed) > 0.5 m/s and marker = RTHT and unrated'",
            "handhold query 'contacts where normal_force > 2 N for 0.5 s' --by subject --by task",
-           "handhold query 'contact_on then contact_off within 200 ms' --limit 50 --offset 50"},
-      .positionals = {{.name = "EXPR", .help = "the condition, in quotes"}},
+           "handhold query 'contact_on then contact_off within 200 ms' --limit 50 --offset 50",
+           "handhold query --like grasp_007@1.85s --limit 10"},
+      .positionals = {{.name = "EXPR",
+                       .help = "the condition, in quotes; with --like it may be left out",
+                       .required = false}},
       .options = {LibraryOption(),
                   {.name = "--count",
                    .help = "only how many rows, of how many clips",
@@ -106,6 +157,10 @@ Verb QueryVerb() {
                    .value_name = "FIELD",
                    .help = "count in groups: clip, subject, task, prop, date, event, text, origin",
                    .repeated = true},
+                  {.name = "--like",
+                   .value_name = "CLIP@TIME",
+                   .help = "the nearest stored hand shapes (root mean square over the joints), of "
+                           "the clips that EXPR finds; --limit: default 10"},
                   {.name = "--limit",
                    .value_name = "N",
                    .help = "at most this many rows; -1: all",
@@ -124,6 +179,9 @@ Verb QueryVerb() {
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
         HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+        if (given.Has("--like")) return RunLike(context, *library);
+        if (!given.Has("EXPR"))
+          return Outcome::Usage("say a condition, or --like CLIP@TIME for like hand shapes");
         const Result<store::Query> query = store::Query::Parse(given.Text("EXPR"), *library);
         if (!query) {
           if (query.error().code == ErrorCode::kInvalid)

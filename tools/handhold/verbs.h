@@ -18,6 +18,7 @@ Verb ClipImportVerb();        // clip_import.cc
 Verb ClipExportVerb();        // clip_export.cc
 Verb ClipTagVerb();           // clip_say.cc
 Verb ClipRateVerb();          // clip_say.cc
+Verb ClipLabelVerb();         // clip_label.cc
 Verb ClipNoteVerb();          // clip_say.cc
 Verb ClipRenameVerb();        // clip_say.cc
 Verb ClipCorrectVerb();       // clip_say.cc
@@ -26,6 +27,8 @@ Verb FitSkeletonVerb();       // fit_skeleton.cc
 Verb FitPoseVerb();           // fit_pose.cc
 Verb FitContactVerb();        // fit_contact.cc
 Verb FitComplianceVerb();     // fit_compliance.cc
+Verb FitGraspSpaceVerb();     // fit_grasp_space.cc
+Verb SynthGraspVerb();        // synth_grasp.cc
 Verb SynthReferenceVerb();    // synth_reference.cc
 Verb SynthInteractionVerb();  // synth_interaction.cc
 Verb SynthControlVerb();      // synth_control.cc

@@ -199,6 +199,7 @@ class Loader {
   Status AddArtefact(const ArtefactInfo& info) {
     const std::string name = pipeline::ShortHash(info.hash);
     if (info.kind == artefact::KindOf<artefact::Motion>::name) return AddMotion(info);
+    if (info.kind == artefact::KindOf<artefact::Grasp>::name) return AddGrasp(info);
     if (info.kind == artefact::KindOf<artefact::PoseTrack>::name) {
       scene_.motions.push_back({.name = name});
       return AddPose(info, static_cast<int>(scene_.motions.size()) - 1);
@@ -428,8 +429,60 @@ class Loader {
     return {};
   }
 
+  /// A grasp as a motion of half a second, from open to closed, its contacts at the end.
+  Status AddGrasp(const ArtefactInfo& info) {
+    HANDHOLD_ASSIGN(const auto grasp, store::Load<artefact::Grasp>(Path(info.hash)));
+    HANDHOLD_ASSIGN(const model::Skeleton skeleton, LoadSkeleton(info, grasp.skeleton_hash));
+    if (grasp.q.size() != skeleton.nq())
+      return Error{ErrorCode::kCorrupt, "grasp " + info.hash + ": q is not its hand's"};
+    constexpr int kFrames = 31;
+    artefact::Motion motion;
+    const Eigen::VectorXd open = grasp.q_open.size() == grasp.q.size() ? grasp.q_open : grasp.q;
+    const Eigen::VectorXd way = skeleton.Difference(open, grasp.q);
+    artefact::MotionHand hand;
+    hand.name = skeleton.name();
+    hand.skeleton_hash = grasp.skeleton_hash;
+    hand.dof_names = grasp.dof_names;
+    hand.q.resize(skeleton.nq(), kFrames);
+    for (int k = 0; k < kFrames; ++k) {
+      motion.times.push_back(Timestamp::FromSeconds(k * 0.5 / (kFrames - 1)));
+      // The last frame is the grasp, held for a moment.
+      const double share = std::min(1.0, k / (kFrames - 6.0));
+      hand.q.col(k) = skeleton.Integrate(open, share * way);
+    }
+    const RigidTransform X_HP = grasp.X_PH.Inverse();
+    std::string prop_hash = grasp.prop_hash;
+    if (const artefact::ProvenanceInput* input = pipeline::FindInput(info.provenance, "prop");
+        prop_hash.empty() && input != nullptr)
+      prop_hash = input->hash;
+    motion.objects.push_back({grasp.prop, grasp.prop, prop_hash, {X_HP}});
+    for (const artefact::GraspContact& c : grasp.contacts) {
+      const artefact::Side a{artefact::Side::Kind::kHand, hand.name, c.site, c.body};
+      const artefact::Side b{artefact::Side::Kind::kThing, grasp.prop, "", 0};
+      const int touch = motion.TouchBetween(a, b, motion.times.back());
+      artefact::ContactRow row;
+      row.frame = kFrames - 1;
+      row.touch = touch;
+      row.p_W = X_HP * c.p_P;
+      row.normal_W = X_HP.R * c.normal_P;
+      row.f_onA_W = X_HP.R * c.f_onHand_P;
+      motion.rows.push_back(row);
+    }
+    std::ranges::stable_sort(motion.rows, {}, &artefact::ContactRow::touch);
+    motion.hands.push_back(std::move(hand));
+    HANDHOLD_TRY(AddMotion(info, motion));
+    SceneMotion& shown = scene_.motions.back();
+    shown.name = grasp.name;
+    for (const auto& [taxonomy, type] : grasp.types) scene_.facts.push_back({taxonomy, type});
+    return {};
+  }
+
   Status AddMotion(const ArtefactInfo& info) {
     HANDHOLD_ASSIGN(const auto motion, store::Load<artefact::Motion>(Path(info.hash)));
+    return AddMotion(info, motion);
+  }
+
+  Status AddMotion(const ArtefactInfo& info, const artefact::Motion& motion) {
     const std::vector<int> frames = ShownFrames(motion.times.size(), limits_.frames);
     const std::vector<double> seconds = SecondsOf(motion.times, frames);
     const int time = scene_.AddTimes(seconds);

@@ -83,7 +83,7 @@ TEST(ContactFit, NamedSitesTouchFacingTheSurface) {
   Scene s;
   const HeldObject sphere = Thing(geometry::Sphere{0.012});
   ContactFit fit(s.hand, sphere, Eigen::VectorXd::Zero(21), s.one,
-                 {.iterations = 60, .prior_weight = 0.3});
+                 {.iterations = 100, .prior_weight = 0.3, .stop_at_step = 1e-6});
   fit.set_prior(s.rest, Eigen::VectorXd::Constant(21, 0.4));
   fit.set_sphere_weights(std::vector<double>(s.hand.spheres().size(), 0.0));
   std::vector<SiteTarget> sites;
@@ -93,9 +93,21 @@ TEST(ContactFit, NamedSitesTouchFacingTheSurface) {
     sites.push_back({site.body, site.p_BS, site.normal_B, 1.0});
   }
   fit.set_sites(sites);
-  HandPlacement at{geometry::RigidTransform::Translation(Vec3(-0.108, -0.012, 0.057)), s.rest};
-  fit.Fit(&at);
+  // A pinch to begin from, the sphere halfway between the two pads.
+  for (const auto& [dof, angle] : {std::pair{"R.thumb.cmc.flex", 0.15},
+                                   {"R.thumb.cmc.abd", 0.25},
+                                   {"R.thumb.mcp.flex", 0.3},
+                                   {"R.index.mcp.flex", 0.8},
+                                   {"R.index.pip.flex", 0.9}})
+    s.rest[s.hand.skeleton().FindDof(dof) - 6] = angle;
+  fit.set_prior(s.rest, Eigen::VectorXd::Constant(21, 0.4));
   model::KinematicsData data(s.hand.skeleton());
+  model::ComputePoses(s.hand.skeleton(), s.hand.Configuration({}, s.rest), &data);
+  Vec3 middle = Vec3::Zero();
+  for (const SiteTarget& site : sites)
+    middle += 0.5 * (data.X_WB[static_cast<size_t>(site.body)] * site.p_B);
+  HandPlacement at{geometry::RigidTransform::Translation(-middle), s.rest};
+  fit.Fit(&at);
   model::ComputePoses(s.hand.skeleton(), s.hand.Configuration(at.X_PH, at.a), &data);
   for (const SiteTarget& site : sites) {
     const auto& X = data.X_WB[static_cast<size_t>(site.body)];

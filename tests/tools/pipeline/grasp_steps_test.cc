@@ -1,0 +1,202 @@
+// From stored poses and from scripts to grasp spaces, from spaces to grasps, labels and like
+// shapes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "database/artefact/describe.h"
+#include "database/model/hand_library.h"
+#include "database/store/artefact_file.h"
+#include "tests/tools/pipeline/pipeline_fixture.h"
+#include "tools/pipeline/fit_grasp_space.h"
+#include "tools/pipeline/hand_poses.h"
+#include "tools/pipeline/synth_grasp.h"
+
+namespace handhold::pipeline {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+Timestamp At(double seconds) { return Timestamp::FromSeconds(seconds); }
+
+class GraspSteps : public ::testing::Test {
+ protected:
+  void SetUp() override { library_ = *store::Library::Create(folder_.path() + "/lab"); }
+  StepContext Context() { return {.library = *library_, .tool = "test 1"}; }
+
+  /// An empty clip and a stored pose track of it whose hand moves through scripted grasps, one a
+  /// second at 20 Hz.
+  std::string Take(const std::string& name, const std::vector<Eigen::VectorXd>& shapes) {
+    recording::ClipInfo info;
+    info.subject = "S01";
+    info.task = "grasp";
+    recording::Clip clip(info);
+    recording::StreamInfo stream;
+    stream.name = "clock";
+    stream.kind = recording::StreamKind::kMarkers;
+    stream.rate = {20, 1};
+    stream.frame = "W";
+    for (const char* c : {"m.x", "m.y", "m.z"}) stream.channels.push_back({c, "m", 0});
+    recording::SampleBlock block;
+    block.stream_id = clip.AddStream(stream, recording::ClockMap::Identity());
+    block.count = static_cast<int>(20 * shapes.size());
+    block.values.assign(static_cast<size_t>(3 * block.count), 0.0);
+    clip.Append(block);
+    const std::string id = testing::Keep(*library_, std::move(clip), name);
+    const store::ClipRow row = *library_->FindClip(id);
+    std::vector<std::string> chosen;
+    const FoundSkeleton hand = *FindSkeleton(Context(), HandChoice{{}, "hand27"}, &chosen);
+    artefact::PoseTrack track;
+    track.skeleton_hash = hand.hash;
+    track.dof_names = hand.skeleton.dof_names();
+    const int frames = block.count;
+    track.q.resize(hand.skeleton.nq(), frames);
+    for (int k = 0; k < frames; ++k) {
+      track.times.push_back(At(k / 20.0));
+      Eigen::VectorXd q = hand.skeleton.ZeroConfiguration();
+      const double closed = 0.5 - 0.5 * std::cos(2 * M_PI * (k % 20) / 20.0);
+      q.tail(21) = closed * shapes[static_cast<size_t>(k / 20)];
+      track.q.col(k) = q;
+    }
+    track.information_diagonal = Eigen::MatrixXd::Ones(hand.skeleton.nv(), frames);
+    track.provenance.step = "fit.pose";
+    track.provenance.version = 1;
+    track.provenance.inputs = {{"clip", row.sha256, name}, hand.input()};
+    track.provenance.parameters_json = "{}";
+    track.provenance.made_utc = UtcNow();
+    EXPECT_TRUE(library_->Save(track).has_value());
+    return id;
+  }
+  std::vector<Eigen::VectorXd> Grasps(const std::string& type, int count) {
+    const auto hand = *synthesis::HandSurface::Build(*model::LoadHand("hand27"));
+    std::vector<Eigen::VectorXd> shapes;
+    const synthesis::Preshapes made =
+        *synthesis::ScriptPreshapes(hand, {type}, {.per_type = count});
+    for (const artefact::GraspTemplate& grasp : made.grasps) shapes.push_back(grasp.pose_v);
+    return shapes;
+  }
+  void Label(const std::string& clip, const std::string& type, double from, double to) {
+    store::LedgerEntry entry;
+    entry.kind = store::LedgerKind::kLabel;
+    entry.clip = clip;
+    entry.author = "ana";
+    entry.name = "feix";
+    entry.value = type;
+    entry.span = TimeRange{At(from), At(to)};
+    ASSERT_TRUE(library_->Say(std::vector<store::LedgerEntry>{entry}).has_value());
+  }
+
+  store::TempDir folder_;
+  std::unique_ptr<store::Library> library_;
+};
+
+TEST_F(GraspSteps, AScriptedSpaceIsMadeOnceAndSearchedFor) {
+  const FitGraspSpaceStep step{.scripted = true,
+                               .types = {"tripod", "cylindrical"},
+                               .preshape = {.per_type = 12},
+                               .options = {.dims = 4, .mixture = {.max_components = 2}}};
+  const auto made = step.Run(Context());
+  ASSERT_TRUE(made) << made.error().message;
+  const auto space = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(made->hash));
+  EXPECT_TRUE(space.scripted);
+  EXPECT_EQ(space.poses_by_type.at("tripod"), 12);
+  EXPECT_EQ(space.poses_by_type.count("lateral"), 0u);
+  EXPECT_FALSE(space.skeleton_hash.empty());
+  EXPECT_TRUE(step.Run(Context())->reused);
+
+  const SynthGraspStep grasp{.prop = "mug", .types = {"tripod"}, .candidates = 3};
+  const auto found = grasp.Run(Context());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(found->chosen, Contains(HasSubstr("newest")));
+  ASSERT_FALSE(found->grasps.empty());
+  EXPECT_LE(found->grasps.size(), 3u);
+  const auto first = *store::Load<artefact::Grasp>(library_->ArtefactPath(found->grasps[0].hash));
+  EXPECT_EQ(first.types.at("feix"), "tripod");
+  EXPECT_EQ(first.prop, "mug");
+  EXPECT_EQ(first.scores.at("rank"), 1.0);
+  EXPECT_TRUE(first.scripted);
+  const auto again = grasp.Run(Context());
+  EXPECT_TRUE(again->grasps[0].reused);
+  EXPECT_EQ(again->grasps[0].hash, found->grasps[0].hash);
+  EXPECT_EQ(again->values[0].q, first.q);  // the same bits, computed again
+
+  EXPECT_EQ((SynthGraspStep{.prop = "mug", .types = {"lateral"}}.Run(Context())).error().code,
+            ErrorCode::kNotFound);
+  const auto nowhere = SynthGraspStep{.prop = "mug", .region = "5,5,5,0.01"}.Run(Context());
+  ASSERT_FALSE(nowhere);
+  EXPECT_THAT(nowhere.error().message, HasSubstr("no surface"));
+}
+
+TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
+  const std::string tripods = Take("tripods", Grasps("tripod", 8));
+  Take("wraps", Grasps("medium-wrap", 8));
+  Label(tripods, "tripod", 0, 8);
+  const auto all =
+      FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 2}}.Run(Context());
+  ASSERT_TRUE(all) << all.error().message;
+  const auto space = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(all->hash));
+  EXPECT_FALSE(space.scripted);
+  EXPECT_GT(space.poses_by_type.at("tripod"), 20);
+  EXPECT_GT(space.poses_by_type.at(""), 20);      // the other take, not labelled
+  EXPECT_EQ(space.provenance.inputs.size(), 5u);  // two clips, two tracks, the hand
+
+  const auto one =
+      FitGraspSpaceStep{.query = "task = grasp", .types = {"tripod"}, .options = {.dims = 2}}.Run(
+          Context());
+  ASSERT_TRUE(one) << one.error().message;
+  const auto only = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(one->hash));
+  EXPECT_EQ(only.poses_by_type.size(), 1u);
+  EXPECT_EQ(only.provenance.inputs.size(), 3u);
+
+  // Too few, none of the type, both origins at once, no query.
+  EXPECT_EQ((FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 21}}.Run(Context()))
+                .error()
+                .code,
+            ErrorCode::kUnidentifiable);
+  EXPECT_EQ((FitGraspSpaceStep{.query = "task = grasp", .types = {"lateral"}}.Run(Context()))
+                .error()
+                .code,
+            ErrorCode::kUnidentifiable);
+  EXPECT_EQ(
+      (FitGraspSpaceStep{.query = "task = grasp", .scripted = true}.Run(Context())).error().code,
+      ErrorCode::kInvalid);
+  EXPECT_EQ(FitGraspSpaceStep{}.Run(Context()).error().code, ErrorCode::kInvalid);
+}
+
+TEST_F(GraspSteps, LikeShapesAreFoundAndLabelsSuggested) {
+  const auto tripod = Grasps("tripod", 6), wrap = Grasps("large-diameter", 6);
+  const std::string a = Take("a", {tripod[0], wrap[0]});
+  Take("b", {wrap[1], tripod[0], wrap[2]});  // the same tripod, a second later
+  Take("c", {wrap[3], wrap[4]});
+  Label(a, "tripod", 0, 1);
+  const auto like = FindLikePoses(Context(), "a", Duration::FromSeconds(0.5), 3);
+  ASSERT_TRUE(like) << like.error().message;
+  EXPECT_EQ(like->shapes, 7u * 20);
+  ASSERT_EQ(like->rows.size(), 3u);
+  EXPECT_EQ(like->rows[0].clip, "b");
+  EXPECT_EQ(like->rows[0].time, At(1.5));
+  EXPECT_LT(like->rows[0].rms_rad, 1e-9);
+  const auto back = FindLikePoses(Context(), "b", Duration::FromSeconds(1.5), 1);
+  EXPECT_EQ(back->rows[0].clip, "a");
+  EXPECT_EQ(back->rows[0].label, "tripod");
+  EXPECT_EQ(FindLikePoses(Context(), "a", Duration::FromSeconds(60), 1).error().code,
+            ErrorCode::kNotFound);
+
+  EXPECT_EQ(SuggestLabel(Context(), "a", {At(0.4), At(0.6)}, "feix").error().code,
+            ErrorCode::kNotFound);  // no space yet
+  ASSERT_TRUE((FitGraspSpaceStep{.scripted = true,
+                                 .types = {"tripod", "large-diameter", "lateral"},
+                                 .preshape = {.per_type = 20},
+                                 .options = {.dims = 4, .mixture = {.max_components = 1}}}
+                   .Run(Context()))
+                  .has_value());
+  const auto suggested = SuggestLabel(Context(), "a", {At(0.45), At(0.55)}, "feix");
+  ASSERT_TRUE(suggested) << suggested.error().message;
+  EXPECT_EQ(suggested->guesses[0].type, "tripod");
+  EXPECT_GT(suggested->guesses[0].probability, 0.8);
+  EXPECT_EQ(SuggestLabel(Context(), "a", {At(1.45), At(1.55)}, "schlesinger")->guesses[0].type,
+            "cylindrical");
+}
+
+}  // namespace
+}  // namespace handhold::pipeline

@@ -1,0 +1,202 @@
+#include "tools/pipeline/fit_grasp_space.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "database/artefact/describe.h"
+#include "database/model/grasp_taxonomy.h"
+#include "database/model/hand_library.h"
+#include "database/store/artefact_file.h"
+#include "database/store/query.h"
+#include "tools/pipeline/forms.h"
+#include "tools/pipeline/step_runner.h"
+
+namespace handhold::pipeline {
+namespace {
+
+constexpr char kConfidence[] = ".confidence";
+
+struct Take {
+  store::ArtefactInfo track;
+  artefact::ProvenanceInput clip, skeleton;
+  std::vector<std::pair<std::optional<TimeRange>, std::string>> spans;
+};
+
+artefact::ProvenanceInput ClipInput(const store::ClipRow& row) {
+  return {"clip", row.sha256, row.name};
+}
+
+/// Newest pose track of a clip; none: nullopt.
+Result<std::optional<store::ArtefactInfo>> TrackOf(const store::Library& library,
+                                                   const store::ClipRow& clip) {
+  HANDHOLD_ASSIGN(const auto all, library.Artefacts("pose_track"));
+  for (const store::ArtefactInfo& info : all) {
+    const artefact::ProvenanceInput* from = FindInput(info.provenance, "clip");
+    if (from != nullptr && from->hash == clip.sha256) return std::optional(info);
+  }
+  return std::optional<store::ArtefactInfo>();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> FeixTypes(const std::vector<std::string>& names) {
+  std::vector<std::string> types;
+  for (const std::string& name : names) {
+    HANDHOLD_ASSIGN(const std::vector<std::string> of, model::FeixTypesOf(name));
+    for (const std::string& type : of) {
+      if (std::ranges::find(types, type) == types.end()) types.push_back(type);
+    }
+  }
+  return types;
+}
+
+Result<std::vector<LabelledSpan>> GraspLabels(const store::Library& library,
+                                              const std::string& clip_id) {
+  std::vector<LabelledSpan> spans;
+  Issues damage;
+  HANDHOLD_ASSIGN(const auto held, library.ledger().Current(clip_id, &damage));
+  const auto is_taxonomy = [](std::string_view name) {
+    return std::ranges::find(model::Taxonomies(), name) != model::Taxonomies().end();
+  };
+  for (const store::LedgerEntry& entry : held) {
+    if (entry.kind != store::LedgerKind::kLabel || !entry.span || !is_taxonomy(entry.name))
+      continue;
+    LabelledSpan span{*entry.span, "", entry.name, entry.value, entry.author, 1.0};
+    if (entry.name == model::kFeix) span.feix = entry.value;
+    for (const store::LedgerEntry& other : held) {
+      if (other.kind == store::LedgerKind::kLabel && other.name == entry.name + kConfidence &&
+          other.span && other.span->begin == entry.span->begin &&
+          other.span->end == entry.span->end)
+        span.confidence = std::atof(other.value.c_str());
+    }
+    spans.push_back(std::move(span));
+  }
+  std::ranges::stable_sort(spans, {}, [](const LabelledSpan& s) { return s.span.begin; });
+  return spans;
+}
+
+Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
+  if (scripted == !query.empty()) {
+    return Error{
+        ErrorCode::kInvalid,
+        "a grasp space is fitted to captured poses (a query) or to scripted ones: say one"};
+  }
+  std::vector<std::string> chosen;
+  HANDHOLD_ASSIGN(std::vector<std::string> feix, FeixTypes(types));
+  if (scripted && !feix.empty()) {
+    // A coarse name means those of its types that there is a script of.
+    const std::vector<std::string> known = synthesis::ScriptedTypes();
+    std::vector<std::string> with_script;
+    for (const std::string& type : feix) {
+      if (std::ranges::find(known, type) != known.end()) with_script.push_back(type);
+    }
+    if (!with_script.empty()) feix = with_script;
+  }
+  artefact::Provenance provenance = ProvenanceOf("fit.grasp-space", fitting::kGraspSpaceFitVersion);
+  text::Json parameters = artefact::ToJson(options);
+  text::Json type_list = text::Json::Array();
+  for (const std::string& type : feix) type_list.Push(type);
+  parameters.Set("types", type_list);
+  parameters.Set("scripted", scripted);
+  std::optional<FoundSkeleton> skeleton;
+  std::vector<Take> takes;
+  if (scripted) {
+    HandChoice choice = hand;
+    if (choice.key.empty() && choice.marker_map.empty()) {
+      choice.key = model::kDefaultHand;
+      chosen.push_back("hand '" + choice.key + "' (the default)");
+    }
+    HANDHOLD_ASSIGN(skeleton, FindSkeleton(context, choice, &chosen));
+    provenance.inputs = {skeleton->input()};
+    parameters.Set("preshape", artefact::ToJson(preshape));
+    parameters.Set("preshape_version", synthesis::kPreshapeVersion);
+  } else {
+    HANDHOLD_ASSIGN(const store::Query asked, store::Query::Parse(query, context.library));
+    HANDHOLD_ASSIGN(const store::QueryResult rows, asked.Run());
+    parameters.Set("query", query);
+    parameters.Set("spacing_rad", poses.spacing_rad);
+    parameters.Set("most_per_span", poses.most_per_span);
+    std::string without;
+    for (const store::QueryRow& row : rows.rows) {
+      HANDHOLD_ASSIGN(const store::ClipRow clip, context.library.FindClip(row.clip_id));
+      auto take =
+          std::ranges::find_if(takes, [&](const Take& t) { return t.clip.hash == clip.sha256; });
+      if (take == takes.end()) {
+        HANDHOLD_ASSIGN(const auto track, TrackOf(context.library, clip));
+        if (!track) {
+          if (without.find("'" + clip.name + "'") == std::string::npos)
+            without += (without.empty() ? "'" : ", '") + clip.name + "'";
+          continue;
+        }
+        HANDHOLD_ASSIGN(const artefact::ProvenanceInput of, RequireInput(*track, "skeleton"));
+        takes.push_back({*track, ClipInput(clip), of, {}});
+        take = std::prev(takes.end());
+        HANDHOLD_ASSIGN(const auto labels, GraspLabels(context.library, clip.id));
+        for (const LabelledSpan& label : labels) {
+          if (label.feix.empty()) continue;
+          if (feix.empty() || std::ranges::find(feix, label.feix) != feix.end())
+            take->spans.emplace_back(label.span, label.feix);
+        }
+      }
+      if (!feix.empty() || (!take->spans.empty() && !take->spans.front().second.empty())) continue;
+      if (row.event && row.event->length.ns() > 0) {
+        take->spans.emplace_back(
+            TimeRange{row.event->clip_time, row.event->clip_time + row.event->length}, "");
+      } else if (take->spans.empty()) {
+        take->spans.emplace_back(std::nullopt, "");
+      }
+    }
+    std::erase_if(takes, [](const Take& t) { return t.spans.empty(); });
+    if (!without.empty()) chosen.push_back("without " + without + ": no poses ('fit pose')");
+    if (takes.empty()) {
+      return Error{ErrorCode::kUnidentifiable,
+                   "0 poses: the query finds " + std::to_string(rows.rows.size()) +
+                       " rows, none with a pose track" +
+                       (feix.empty() ? "" : " and a label of the types asked for ('clip label')")};
+    }
+    text::Json spans = text::Json::Array();
+    for (const Take& take : takes) {
+      provenance.inputs.push_back(take.clip);
+      provenance.inputs.push_back({"pose", take.track.hash, take.clip.name});
+      for (const auto& [span, type] : take.spans) {
+        spans.Push(text::Json::Object({{"pose", take.track.hash},
+                                       {"span", span ? artefact::ToJson(*span) : text::Json()},
+                                       {"type", type}}));
+      }
+    }
+    parameters.Set("spans", spans);
+    HANDHOLD_ASSIGN(skeleton, LoadSkeletonArtefact(context.library, takes.front().skeleton.hash));
+    provenance.inputs.push_back(skeleton->input());
+  }
+  HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
+  return RunStep(
+      context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::GraspSpace> {
+        fitting::HandPoses all;
+        if (scripted) {
+          HANDHOLD_ASSIGN(const synthesis::HandSurface surface,
+                          synthesis::HandSurface::Build(skeleton->skeleton));
+          HANDHOLD_ASSIGN(const synthesis::Preshapes made,
+                          synthesis::ScriptPreshapes(surface, feix, preshape, [&](double share) {
+                            return Report(context, 0.7 * share, "scripting grasps").has_value();
+                          }));
+          HANDHOLD_TRY(fitting::AddTemplates(made.dof_names, made.grasps, &all));
+        }
+        for (const Take& take : takes) {
+          HANDHOLD_ASSIGN(const auto track, store::Load<artefact::PoseTrack>(
+                                                context.library.ArtefactPath(take.track.hash)));
+          HANDHOLD_ASSIGN(const FoundSkeleton of,
+                          LoadSkeletonArtefact(context.library, take.skeleton.hash));
+          for (const auto& [span, type] : take.spans)
+            HANDHOLD_TRY(fitting::AddPoses(of.skeleton, track, span, type, poses, &all));
+        }
+        HANDHOLD_ASSIGN(
+            artefact::GraspSpace space, fitting::FitGraspSpace(all, options, [&](double share) {
+              return Report(context, 0.7 + 0.3 * share, "fitting the mixture").has_value();
+            }));
+        space.skeleton_name = skeleton->skeleton.name();
+        space.skeleton_hash = skeleton->hash;
+        return space;
+      });
+}
+
+}  // namespace handhold::pipeline
