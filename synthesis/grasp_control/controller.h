@@ -12,7 +12,7 @@
 /// Two forms of the same law. Explicit: torques of the step's beginning, as the paper has it;
 /// stable to about h = 0.02 / k_D (0.2 ms for Table 1). Implicit: springs and dampers of the step's
 /// end in the engine's own solution, stable at any step (1 to 4 ms are meant). After 0.5 s of
-/// closing they agree within 3 degrees at every joint (the test).
+/// closing on a held prop they agree within 3 degrees at every joint (the test).
 ///
 /// Strength. With Table 1's gains a hand holds about 10 g: inertias of fingers are small, and
 /// those of fingertips next to nothing. `gain_factor` 10 and `inertia_floor_kgm2` 1e-5 hold 100 g
