@@ -8,6 +8,7 @@
 
 #include "database/base/names.h"
 #include "database/model/site.h"
+#include "synthesis/grasp_control/posture.h"
 
 namespace handhold::synthesis {
 
@@ -104,7 +105,9 @@ std::string FormatKeys(const std::vector<GraspKey>& keys, double step_s) {
     char text[96];
     const double time = static_cast<double>(key.step) * step_s;
     if (key.what == "alpha") {
-      std::snprintf(text, sizeof text, "alpha=%.17g@%.9g", key.value, time);
+      char value[40] = {};
+      std::to_chars(value, value + sizeof value - 1, key.value);  // the shortest that reads back
+      std::snprintf(text, sizeof text, "alpha=%s@%.9g", value, time);
     } else {
       std::snprintf(text, sizeof text, "%s@%.9g", key.what.c_str(), time);
     }
@@ -141,18 +144,24 @@ Result<std::unique_ptr<GraspRun>> GraspRun::Create(const GraspSetting& s,
   w.SetGravity({.g_W = options.gravity_W, .on_hands = options.gravity_on_hand});
   HANDHOLD_ASSIGN(run->controller_,
                   GraspController::Create(&w, 0, s.hand, s.setpoints, options.controller));
-  // q at the start: neutral's middle with itself is neutral.
-  const auto at = [&](const RigidTransform& X_WPalm) {
-    Eigen::VectorXd q = w.Placed(0, s.setpoints.q_neutral, {});
+  const auto at = [&](const RigidTransform& X_WPalm, const Eigen::VectorXd& posture) {
+    Eigen::VectorXd q = w.Placed(0, posture, {});
     const model::Joint& root = w.hand(0).body(w.palm_body(0)).joint;
     const RigidTransform X = root.X_PJp.Inverse() * X_WPalm * root.X_BJc;
     q.head<3>() = X.p;
     q.segment<4>(3) = geometry::ToQuaternion(X.R);
     return q;
   };
-  HANDHOLD_TRY(w.SetHand(0, at(s.X_WPalm_grip)));
+  HANDHOLD_TRY(w.SetHand(0, at(s.X_WPalm_grip, s.setpoints.q_neutral)));
   HANDHOLD_ASSIGN(run->gap_of_grip_m_, w.PalmGap(0, 0));
-  HANDHOLD_TRY(w.SetHand(0, at(s.path.X_WPalm.front())));
+  // A hand that begins round its prop begins open: neutral would be in it.
+  HANDHOLD_TRY(w.SetHand(0, at(s.path.X_WPalm.front(), s.setpoints.q_neutral)));
+  HANDHOLD_ASSIGN(const double gap, w.PalmGap(0, 0));
+  if (gap - run->gap_of_grip_m_ < s.setpoints.approach_m) {
+    HANDHOLD_TRY(w.SetHand(
+        0, at(s.path.X_WPalm.front(),
+              Between(s.hand, s.setpoints.q_neutral, s.setpoints.setpoints[kOpen].q, 0.5))));
+  }
   run->machine_ = GraspStateMachine({.near_m = s.setpoints.near_m,
                                      .approach_m = s.setpoints.approach_m,
                                      .begin_m = s.setpoints.begin_m,

@@ -20,6 +20,7 @@ std::string_view GraspCommandName(GraspCommand command) {
 
 GraspState GraspStateMachine::Advance(double distance_m) {
   distance_m_ = distance_m;
+  if (command_ != GraspCommand::kAutomatic) return state_;
   const double back = options_.hysteresis_m;
   for (;;) {
     GraspState next = state_;

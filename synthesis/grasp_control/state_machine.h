@@ -54,7 +54,7 @@ class GraspStateMachine {
  public:
   explicit GraspStateMachine(const StateMachineOptions& options = {}) : options_(options) {}
 
-  /// Follows the distance through as many states as it takes.
+  /// Follows the distance through as many states as it takes; under a command the state stays.
   GraspState Advance(double distance_m);
   /// kRelease from GRIPPING leaves it for RELEASING even without retreat; kAutomatic follows the
   /// distance again from where the command left the hand; others hold their setpoint.

@@ -110,12 +110,28 @@ TEST(GraspRun, TheLogOfKeysReplaysToTheBit) {
   EXPECT_NE(a.hands[0].q, other->TakeMotion().hands[0].q);
 }
 
+TEST(GraspRun, AHandThatBeginsRoundItsPropBeginsOpen) {
+  const Story story("hand57_cylinder");
+  GraspRunOptions options;
+  options.keys = {{0, "open", 0.0}};
+  const auto run =
+      GraspRun::Create(
+          {story.hand, story.set, story.prop, {}, story.X_WGrip, {{0.0}, {story.X_WGrip}}}, options)
+          .value();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(run->Step());
+    EXPECT_LT(run->world().GripOn(0, 0).normal_N, 1.0);
+    EXPECT_EQ(run->state(), GraspState::kOpeningI);  // as told, though the distance says grip
+  }
+}
+
 TEST(GraspRun, KeysAreReadOrRefusedByWord) {
   const auto keys = ParseKeys("open@0.4,close@0.9,alpha=0.7@1.2", 2e-3).value();
   ASSERT_EQ(keys.size(), 3u);
   EXPECT_EQ(keys[1], (GraspKey{450, "close", 0.0}));
   EXPECT_EQ(keys[2], (GraspKey{600, "alpha", 0.7}));
   EXPECT_TRUE(ParseKeys("", 2e-3)->empty());
+  EXPECT_EQ(FormatKeys(keys, 2e-3), "open@0.4,close@0.9,alpha=0.7@1.2");
   for (const char* bad :
        {"open", "clsoe@1", "open@x", "open@-1", "alpha=@1", "open@0.4,,close@1"}) {
     const auto refused = ParseKeys(bad, 2e-3);
