@@ -93,7 +93,7 @@ Program HandholdProgram() {
               FitContactVerb(),     FitComplianceVerb(),
               FitGraspSpaceVerb(),  SynthGraspVerb(),
               SynthReferenceVerb(), SynthInteractionVerb(),
-              SynthControlVerb(),   RegraspVerb(),
+              SynthControlVerb(),   RegraspVerb(), EvaluateVerb(),
               ShowVerb(),           ViewVerb(),
               ReportVerb(),         ArtefactListVerb(),
               ArtefactShowVerb(),   ArtefactLineageVerb(),

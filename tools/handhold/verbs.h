@@ -47,6 +47,7 @@ Verb LiveSimulateVerb();      // live_simulate.cc
 Verb QueryVerb();             // query.cc
 Verb ReferenceVerb();         // reference.cc
 Verb RegraspVerb();           // regrasp.cc
+Verb EvaluateVerb();          // evaluate.cc
 Verb SqlVerb();               // sql.cc
 Verb ReportVerb();            // report.cc
 Verb ShowVerb();              // show.cc

@@ -1,0 +1,83 @@
+#include "tools/pipeline/evaluate.h"
+
+#include "tools/handhold/steps.h"
+#include "tools/handhold/verbs.h"
+
+namespace handhold::cli {
+namespace {
+
+Outcome Evaluate(Context& context) {
+  const Arguments& given = context.arguments;
+  HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+  pipeline::EvaluateStep step;
+  step.mass_kg = given.Number("--mass");
+  step.friction = given.Number("--friction");
+  step.quick = given.Flag("--quick");
+  step.p1 = step.lift = !given.Flag("--no-tests");
+  Table table = context.printer.BeginTable({{.name = "what"},
+                                            {.name = "protocol"},
+                                            {.name = "engine"},
+                                            {.name = "outcome"},
+                                            {.name = "cause"},
+                                            {.name = "figures"}});
+  const bool text = context.printer.format() == Format::kText;
+  for (const std::string& what : given.All("WHAT")) {
+    step.what = what;
+    const auto all = step.Run(StepContextOf(context, *library, "evaluating"));
+    if (!all) {
+      table.Cut();
+      return all.error();
+    }
+    for (const pipeline::Evaluated& e : *all) {
+      text::Json figures = text::Json::Object();
+      std::string brief;
+      for (const auto& [name, value] : e.figures) {
+        figures.Set(name, value);
+        brief += (brief.empty() ? "" : ", ") + name + " " + Cell(value).ToText(-1);
+      }
+      table.Row(
+          {e.what, e.protocol, e.engine, e.outcome, e.cause, text ? Cell(brief) : Cell(figures)});
+    }
+  }
+  table.End();
+  context.progress.End();
+  return Outcome::Done();
+}
+
+}  // namespace
+
+Verb EvaluateVerb() {
+  return {
+      .noun = "evaluate",
+      .summary = "what grasps and motions are worth: P1, lift, static figures, verdict",
+      .examples = {"handhold evaluate hand57_cylinder --library lab",
+                   "handhold evaluate 1f0c2a9b 83d2e6a0 --library lab --format csv"},
+      .positionals = {{.name = "WHAT",
+                       .help = "a grasp or motion: a grasp of ours, a .json file, or an artefact",
+                       .repeated = true}},
+      .options = {LibraryOption(),
+                  {.name = "--mass",
+                   .value_name = "KG",
+                   .help = "of the prop in every test",
+                   .kind = ValueKind::kNumber,
+                   .fallback = "0.1",
+                   .range = {.least = 0, .most = 100, .above = true, .unit = " kg"}},
+                  {.name = "--friction",
+                   .value_name = "MU",
+                   .help = "of hand and prop",
+                   .kind = ValueKind::kNumber,
+                   .fallback = "0.6",
+                   .range = {.least = 0, .most = 10}},
+                  {.name = "--quick",
+                   .help = "P1 for 0.4 s in the quick stepper instead of the protocol whole",
+                   .kind = ValueKind::kFlag},
+                  {.name = "--no-tests",
+                   .help = "static figures and verdicts alone: nothing is simulated",
+                   .kind = ValueKind::kFlag}},
+      .details =
+          "Engine, mass, friction and limits stand in the figures of every test; a failure\n"
+          "says its cause. Results are printed, not kept.",
+      .run = Evaluate};
+}
+
+}  // namespace handhold::cli
