@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "database/artefact/grasp_file.h"
+#include "database/geometry/mesh_io.h"
 #include "database/model/hand_library.h"
 #include "database/model/prop.h"
 #include "synthesis/regrasp/example_proposer.h"
 #include "synthesis/regrasp/hand_trial.h"
+#include "tests/support/mujoco_hand.h"
 
 namespace handhold::synthesis {
 namespace {
@@ -28,13 +30,14 @@ double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 struct Row {
   std::string name;
   int proposed = 0, survived = 0, first_pass = 0, passed = 0, lifted = 0;
+  int asked = 0, agreed = 0;  // of those that passed: put to MuJoCo, and passed there
   double search_s = 0.0, exact_s = 0.0;
   std::string why;
 };
 
 Result<Row> Study(const model::Skeleton& hand, const artefact::Grasp& example,
                   const model::Prop& example_prop, const model::Prop& prop, int poses,
-                  double margin) {
+                  double margin, const std::vector<geometry::Mesh>& pieces) {
   Row row;
   row.name = prop.name;
   HANDHOLD_ASSIGN(const auto proposer, ExampleProposer::Create(hand, example, example_prop));
@@ -83,6 +86,14 @@ Result<Row> Study(const model::Skeleton& hand, const artefact::Grasp& example,
     row.passed += test->passed;
     if (test->passed && grasp.name == first) row.first_pass = 1;
     if (!test->passed && row.why.empty()) row.why = test->cause;
+    if (!test->passed) continue;
+    HANDHOLD_ASSIGN(const std::string mjcf,
+                    testing::MjcfOf(hand, prop, grasp, options.scene, pieces));
+    testing::MujocoHand peer(mjcf, options.scene);
+    ++row.asked;
+    if (peer.Form() != GraspFault::kNone) continue;
+    HANDHOLD_ASSIGN(const P1Result there, RunP1({}, &peer));
+    row.agreed += there.passed();
   }
   if (row.passed > 0) {
     HANDHOLD_ASSIGN(const artefact::GraspTest lift, trial.Lift(grasps.front()));
@@ -93,6 +104,18 @@ Result<Row> Study(const model::Skeleton& hand, const artefact::Grasp& example,
       row.why += why + " " + std::to_string(count) + " ";
   }
   return row;
+}
+
+/// A shared prop's convex pieces; none where it is convex itself: MuJoCo then takes its hull.
+std::vector<geometry::Mesh> PiecesOf(const std::string& folder) {
+  std::vector<geometry::Mesh> pieces;
+  for (int i = 0;; ++i) {
+    const std::string path = folder + "/contact" + std::to_string(i) + ".stl";
+    if (!std::filesystem::exists(path)) break;
+    if (auto mesh = geometry::ReadMeshFile(path, {.metres_per_unit = 1.0})) pieces.push_back(std::move(mesh->mesh));
+  }
+  if (pieces.size() <= 1) pieces.clear();
+  return pieces;
 }
 
 int Main(int argc, char** argv) {
@@ -120,13 +143,13 @@ int Main(int argc, char** argv) {
              "ours:bottle",   "ours:ball",    "ours:box_3x5x7", "ours:cylinder_50",
              "ours:sphere_60"};
   }
-  std::printf("%-16s %8s %8s %6s %7s %7s %9s %9s  %s\n", "prop", "proposed", "survived", "first",
-              "passed", "lifted", "search_s", "exact_s", "why not");
-  const std::string asked = argv[3];
-  const size_t x = asked.find('x');
+  std::printf("%-16s %8s %8s %6s %7s %7s %7s %9s %9s  %s\n", "prop", "proposed", "survived",
+              "first", "passed", "mujoco", "lifted", "search_s", "exact_s", "why not");
+  const std::string poses = argv[3];
+  const size_t x = poses.find('x');
   const double margin = x == std::string::npos ? HandTrialOptions().quick_acceleration
-                                               : std::atof(asked.c_str() + x + 1);
-  int passed = 0, lifted = 0, shared_passed = 0, shared = 0;
+                                               : std::atof(poses.c_str() + x + 1);
+  int passed = 0, lifted = 0, asked = 0, agreed = 0, shared_passed = 0, shared = 0;
   for (const std::string& name : names) {
     const bool ours = name.starts_with("ours:");
     const auto prop =
@@ -136,16 +159,19 @@ int Main(int argc, char** argv) {
       fail(prop.error());
       continue;
     }
-    const auto row = Study(*hand, *example, *example_prop, *prop, std::atoi(argv[3]), margin);
+    const auto row =
+        Study(*hand, *example, *example_prop, *prop, std::atoi(argv[3]), margin,
+              ours ? std::vector<geometry::Mesh>() : PiecesOf(std::string(argv[4]) + "/" + name));
     if (!row) {
       fail(row.error());
       continue;
     }
-    std::printf("%-16s %8d %8d %6s %7d %7s %9.1f %9.1f  %s\n", name.c_str(), row->proposed,
-                row->survived, row->first_pass ? "yes" : "no", row->passed,
+    std::printf("%-16s %8d %8d %6s %7d %3d / %d %7s %9.1f %9.1f  %s\n", name.c_str(), row->proposed,
+                row->survived, row->first_pass ? "yes" : "no", row->passed, row->agreed, row->asked,
                 row->lifted ? "yes" : "no", row->search_s, row->exact_s, row->why.c_str());
     std::fflush(stdout);
     passed += row->passed > 0, lifted += row->lifted;
+    asked += row->asked, agreed += row->agreed;
     if (!ours) ++shared, shared_passed += row->passed > 0;
   }
   std::printf(
