@@ -112,7 +112,8 @@ std::vector<geometry::Mesh> PiecesOf(const std::string& folder) {
   for (int i = 0;; ++i) {
     const std::string path = folder + "/contact" + std::to_string(i) + ".stl";
     if (!std::filesystem::exists(path)) break;
-    if (auto mesh = geometry::ReadMeshFile(path, {.metres_per_unit = 1.0})) pieces.push_back(std::move(mesh->mesh));
+    if (auto mesh = geometry::ReadMeshFile(path, {.metres_per_unit = 1.0}))
+      pieces.push_back(std::move(mesh->mesh));
   }
   if (pieces.size() <= 1) pieces.clear();
   return pieces;
