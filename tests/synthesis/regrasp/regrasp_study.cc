@@ -176,8 +176,9 @@ int Main(int argc, char** argv) {
     if (!ours) ++shared, shared_passed += row->passed > 0;
   }
   std::printf(
-      "passed P1 exact, first three ranks tried: %d of %d shared, %d in all; of these lifted %d\n",
-      shared_passed, shared, passed, lifted);
+      "passed P1 exact, first three ranks tried: %d of %d shared, %d in all; of these lifted %d\n"
+      "MuJoCo agrees with %d of %d grasps that passed\n",
+      shared_passed, shared, passed, lifted, agreed, asked);
   return 0;
 }
 
