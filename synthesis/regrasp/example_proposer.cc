@@ -48,7 +48,7 @@ struct ExampleProposer::Impl {
   // Of the request in hand.
   std::unique_ptr<HandWorld> world;
   HandWorld::Saved built;
-  std::vector<SurfaceSample> surface;
+  std::vector<PropSurfacePoint> surface;
 
   PullGains gains() const {
     return {options.stiffness_per_s2, options.damping_per_s, options.inertia_floor_kgm2};
@@ -69,15 +69,15 @@ struct ExampleProposer::Impl {
   }
 
   Status Learn(const model::Prop& example_prop);
-  RigidTransform EnvelopingPose(const SurfaceSample& at, const Vec3& along, CandidateRandom* random,
-                                bool rolls) const;
-  RigidTransform PinchingPose(const SurfaceSample& at, double thickness_m,
+  RigidTransform EnvelopingPose(const PropSurfacePoint& at, const Vec3& along,
+                                CandidateRandom* random, bool rolls) const;
+  RigidTransform PinchingPose(const PropSurfacePoint& at, double thickness_m,
                               CandidateRandom* random) const;
-  Result<bool> ComeDown(const SurfaceSample& at, RigidTransform* X_WPalm);
+  Result<bool> ComeDown(const PropSurfacePoint& at, RigidTransform* X_WPalm);
   Result<bool> BackOff(RigidTransform* X_WPalm);
   bool UnderTable(const GraspWishes& wishes) const;
   Result<std::string> Try(const GraspRequest& request, int number,
-                          const std::vector<SurfaceSample>& starts, artefact::Grasp* grasp);
+                          const std::vector<PropSurfacePoint>& starts, artefact::Grasp* grasp);
   void Contacts(artefact::Grasp* grasp) const;
 };
 
@@ -115,7 +115,7 @@ Status ExampleProposer::Impl::Learn(const model::Prop& example_prop) {
   } else if (!envelops) {
     return invalid("neither lies in the palm nor opposes the thumb");
   }
-  HANDHOLD_ASSIGN(const std::vector<SurfaceSample> around,
+  HANDHOLD_ASSIGN(const std::vector<PropSurfacePoint> around,
                   SampleSurface(example_prop, kSurfacePoints, 1));
   const Vec3 up_P = X_PalmP.R.row(2).transpose();
   if (const auto along = RunsAlong(around, X_PalmP.Inverse() * centre_Palm, up_P, kAround_m)) {
@@ -126,7 +126,7 @@ Status ExampleProposer::Impl::Learn(const model::Prop& example_prop) {
 }
 
 /// z of the palm out of the surface, its y turned from `along` as the example's prop ran.
-RigidTransform ExampleProposer::Impl::EnvelopingPose(const SurfaceSample& at, const Vec3& along,
+RigidTransform ExampleProposer::Impl::EnvelopingPose(const PropSurfacePoint& at, const Vec3& along,
                                                      CandidateRandom* random, bool rolls) const {
   const Vec3 n = at.normal_P;
   const double turn = rolls ? random->Between(-M_PI, M_PI)
@@ -150,7 +150,7 @@ RigidTransform ExampleProposer::Impl::EnvelopingPose(const SurfaceSample& at, co
 
 /// The fingers' line along the surface normal, thumb on either side, the middle of the material
 /// between them; roll about it anything.
-RigidTransform ExampleProposer::Impl::PinchingPose(const SurfaceSample& at, double thickness_m,
+RigidTransform ExampleProposer::Impl::PinchingPose(const PropSurfacePoint& at, double thickness_m,
                                                    CandidateRandom* random) const {
   const Vec3 n = random->Unit() < 0.5 ? at.normal_P : Vec3(-at.normal_P);
   Mat3 R = Eigen::Quaterniond::FromTwoVectors(opposed_Palm, n).toRotationMatrix();
@@ -162,7 +162,7 @@ RigidTransform ExampleProposer::Impl::PinchingPose(const SurfaceSample& at, doub
   return {geometry::NearestRotation(R), middle - R * centre_Palm};
 }
 
-Result<bool> ExampleProposer::Impl::ComeDown(const SurfaceSample& at, RigidTransform* X_WPalm) {
+Result<bool> ExampleProposer::Impl::ComeDown(const PropSurfacePoint& at, RigidTransform* X_WPalm) {
   const Vec3 down = -at.normal_P;
   double gap = 0.0, went = 0.0;
   for (int i = 0; i < 40; ++i) {
@@ -233,19 +233,19 @@ void ExampleProposer::Impl::Contacts(artefact::Grasp* grasp) const {
 
 /// "" with a grasp, or why there is none.
 Result<std::string> ExampleProposer::Impl::Try(const GraspRequest& request, int number,
-                                               const std::vector<SurfaceSample>& starts,
+                                               const std::vector<PropSurfacePoint>& starts,
                                                artefact::Grasp* grasp) {
   CandidateRandom random(request.wishes.seed, static_cast<std::uint64_t>(number) + 1);
   RigidTransform X_WPalm;
   bool reached = false;
   HANDHOLD_TRY(world->Restore(built));
-  const auto pick = [&]() -> const SurfaceSample& {
+  const auto pick = [&]() -> const PropSurfacePoint& {
     return starts[std::min(
         starts.size() - 1,
         static_cast<size_t>(random.Unit() * static_cast<double>(starts.size())))];
   };
   for (int place = 0; place < options.places && !reached; ++place) {
-    const SurfaceSample& at = pick();
+    const PropSurfacePoint& at = pick();
     if (envelops) {
       const auto along =
           RunsAlong(surface, at.p_P - kInside_m * at.normal_P, at.normal_P, kAround_m);
@@ -331,8 +331,8 @@ Result<ProposerReport> ExampleProposer::Propose(const GraspRequest& request,
     return report;
   }
   HANDHOLD_ASSIGN(impl_->surface, SampleSurface(request.prop, kSurfacePoints, wishes.seed));
-  std::vector<SurfaceSample> starts;
-  for (const SurfaceSample& s : impl_->surface) {
+  std::vector<PropSurfacePoint> starts;
+  for (const PropSurfacePoint& s : impl_->surface) {
     if (wishes.region && (s.p_P - wishes.region->p_P).norm() > wishes.region->radius_m) continue;
     // Within 60 degrees of the side that the region is approached from.
     if (wishes.region && wishes.region->approach_P.norm() > 0.5 && impl_->envelops &&

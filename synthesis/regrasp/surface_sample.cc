@@ -90,8 +90,8 @@ struct PointOn {
 
 }  // namespace
 
-Result<std::vector<SurfaceSample>> SampleSurface(const model::Prop& prop, int count,
-                                                 std::uint64_t seed) {
+Result<std::vector<PropSurfacePoint>> SampleSurface(const model::Prop& prop, int count,
+                                                    std::uint64_t seed) {
   const auto invalid = [&](const char* what) {
     return Error{ErrorCode::kInvalid, "prop '" + prop.name + "' " + what};
   };
@@ -103,7 +103,7 @@ Result<std::vector<SurfaceSample>> SampleSurface(const model::Prop& prop, int co
     areas.push_back(std::visit(AreaOf(), s.shape));
     sum += areas.back();
   }
-  std::vector<SurfaceSample> out;
+  std::vector<PropSurfacePoint> out;
   for (int tries = 0; tries < 20 * count && static_cast<int>(out.size()) < count; ++tries) {
     double at = random.Unit() * sum;
     size_t i = 0;
@@ -124,7 +124,7 @@ Result<std::vector<SurfaceSample>> SampleSurface(const model::Prop& prop, int co
   return out;
 }
 
-double ThicknessAt(const model::Prop& prop, const SurfaceSample& sample, double most_m) {
+double ThicknessAt(const model::Prop& prop, const PropSurfacePoint& sample, double most_m) {
   // Sphere tracing from the inside: no surface is nearer than the depth.
   double went = 1e-4;
   for (int i = 0; i < 200 && went < most_m; ++i) {
@@ -139,13 +139,13 @@ double ThicknessAt(const model::Prop& prop, const SurfaceSample& sample, double 
   return std::min(went, most_m);
 }
 
-std::optional<Vec3> RunsAlong(std::span<const SurfaceSample> surface, const Vec3& p_P,
+std::optional<Vec3> RunsAlong(std::span<const PropSurfacePoint> surface, const Vec3& p_P,
                               const Vec3& normal_P, double radius_m, double ratio) {
   Vec3 x = normal_P.unitOrthogonal(), y = normal_P.cross(x);
   Eigen::Matrix2d square = Eigen::Matrix2d::Zero();
   Eigen::Vector2d mean = Eigen::Vector2d::Zero();
   double count = 0.0;
-  for (const SurfaceSample& s : surface) {
+  for (const PropSurfacePoint& s : surface) {
     const Vec3 from = s.p_P - p_P;
     if (from.norm() > radius_m) continue;
     const Eigen::Vector2d in_plane(from.dot(x), from.dot(y));

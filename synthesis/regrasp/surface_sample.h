@@ -17,21 +17,21 @@
 
 namespace handhold::synthesis {
 
-struct SurfaceSample {
+struct PropSurfacePoint {
   geometry::Vec3 p_P = geometry::Vec3::Zero();
   geometry::Vec3 normal_P = geometry::Vec3::UnitZ();  ///< unit, outward
 };
 
 /// `count` points, by area. kInvalid: no shapes, or no surface was found.
-Result<std::vector<SurfaceSample>> SampleSurface(const model::Prop& prop, int count,
-                                                 std::uint64_t seed);
+Result<std::vector<PropSurfacePoint>> SampleSurface(const model::Prop& prop, int count,
+                                                    std::uint64_t seed);
 
 /// How far it is through the prop from a surface point against its normal, m; at most `most_m`.
-double ThicknessAt(const model::Prop& prop, const SurfaceSample& sample, double most_m);
+double ThicknessAt(const model::Prop& prop, const PropSurfacePoint& sample, double most_m);
 
 /// The direction, unit and at right angles to `normal_P`, in which the surface within `radius_m` of
 /// p_P extends furthest; nullopt where none stands out (less than `ratio` times the other way).
-std::optional<geometry::Vec3> RunsAlong(std::span<const SurfaceSample> surface,
+std::optional<geometry::Vec3> RunsAlong(std::span<const PropSurfacePoint> surface,
                                         const geometry::Vec3& p_P, const geometry::Vec3& normal_P,
                                         double radius_m, double ratio = 1.25);
 

@@ -33,7 +33,7 @@ TEST(SampleSurface, PointsLieOnEveryKindOfShapeWithNormalsOutwards) {
     const auto samples = SampleSurface(prop, 200, 3);
     ASSERT_TRUE(samples);
     ASSERT_EQ(samples->size(), 200u);
-    for (const SurfaceSample& s : *samples) {
+    for (const PropSurfacePoint& s : *samples) {
       const Vec3 p_S = X.Inverse() * s.p_P;
       EXPECT_NEAR(geometry::SignedDistance(shape, p_S).distance_m, 0.0, 1e-9);
       const Vec3 out_S = X.Inverse() * (s.p_P + 1e-4 * s.normal_P);
@@ -48,7 +48,7 @@ TEST(SampleSurface, ByAreaAndTheSameForASeed) {
   const model::Prop plate = Of(geometry::Box{Vec3(0.2, 0.2, 0.01)});
   const auto samples = SampleSurface(plate, 4000, 1);
   int large = 0;
-  for (const SurfaceSample& s : *samples) large += std::abs(s.normal_P.z()) > 0.9;
+  for (const PropSurfacePoint& s : *samples) large += std::abs(s.normal_P.z()) > 0.9;
   EXPECT_NEAR(large / 4000.0, 0.08 / 0.088, 0.02);
   const auto again = SampleSurface(plate, 4000, 1), other = SampleSurface(plate, 4000, 2);
   EXPECT_EQ((*samples)[7].p_P, (*again)[7].p_P);
@@ -58,7 +58,8 @@ TEST(SampleSurface, ByAreaAndTheSameForASeed) {
 TEST(SampleSurface, WhatLiesInAnotherShapeIsNoSurface) {
   model::Prop prop = Of(geometry::Sphere{0.05});
   prop.shapes.push_back({"inside", {}, geometry::Sphere{0.04}, "test"});
-  for (const SurfaceSample& s : *SampleSurface(prop, 100, 1)) EXPECT_NEAR(s.p_P.norm(), 0.05, 1e-9);
+  for (const PropSurfacePoint& s : *SampleSurface(prop, 100, 1))
+    EXPECT_NEAR(s.p_P.norm(), 0.05, 1e-9);
   EXPECT_EQ(SampleSurface(model::Prop(), 10, 1).error().code, ErrorCode::kInvalid);
 }
 
