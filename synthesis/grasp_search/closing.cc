@@ -92,6 +92,24 @@ bool Closer::Close(const ClosingOptions& options, RigidTransform* X_PH, Eigen::V
     Pose(*X_PH, *shape);
   }
 
+  for (size_t digit = 0; digit < 5 && options.keep_off_m > 0; ++digit) {
+    if (options.digits[digit]) continue;
+    const Eigen::VectorXd before = *shape;
+    double nearest = 0.0;
+    for (int step = 0; step < 14; ++step) {
+      nearest = kReach_m;
+      for (const size_t i : of_digit_[digit])
+        nearest = std::min(nearest, Gap(hand_.fine_spheres()[i], kReach_m, &answer));
+      if (nearest >= options.keep_off_m) break;
+      for (const int dof : hand_.flexion()[digit]) {
+        double& angle = (*shape)[dof - 6];
+        angle = std::max(hand_.lower()[dof - 6], angle - 0.06);
+      }
+      Pose(*X_PH, *shape);
+    }
+    if (nearest < options.keep_off_m && SelfGap(static_cast<int>(digit)) < -1e-3) *shape = before;
+    Pose(*X_PH, *shape);
+  }
   for (size_t digit = 0; digit < 5; ++digit) {
     if (!options.digits[digit]) continue;
     std::vector<int> active = hand_.flexion()[digit];

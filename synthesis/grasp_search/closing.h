@@ -21,6 +21,8 @@ struct ClosingOptions {
   std::array<bool, 5> digits = {true, true, true, true, true};  ///< thumb .. little: those that
                                                                 ///< close
   bool precision = false;  ///< a touching link stops its whole digit
+  /// Digits that do not close stretch until they are so far off, if that is enough; 0: they stay.
+  double keep_off_m = 0.0;
   /// The palm goes to the object first, by at most palm_way_m along its normal; digits in the way
   /// open.
   bool palm = false;

@@ -318,6 +318,7 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
     Closer closer(hand_, object);
     closer.Close({.digits = start.ready->digits,
                   .precision = start.ready->precision,
+                  .keep_off_m = start.ready->precision ? 0.004 : 0.0,
                   .palm = start.ready->palm,
                   .palm_way_m = 0.015},
                  &grasp.X_PH, &grasp.shape);
@@ -332,6 +333,15 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
       ++result->refused[cause];
       continue;
     }
+    // By contacts: the digits that held the template's thing, and the palm where it did.
+    std::array<bool, 5> touch{};
+    bool palm = false;
+    for (const SkinContact& c : grasp.contacts) {
+      if (c.digit < 0) palm = true;
+      if (c.digit >= 0) touch[static_cast<size_t>(c.digit)] = true;
+    }
+    const bool same = touch == start.ready->digits && palm == start.ready->palm;
+    grasp.scores["of_type"] = same ? 1.0 : 0.0;
     found->push_back(std::move(grasp));
   }
 }

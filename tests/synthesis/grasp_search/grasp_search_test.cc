@@ -78,8 +78,9 @@ TEST(GraspSearch, TheSameSeedGivesTheSameBits) {
 TEST(GraspSearch, TypesAskedForAreAllAnsweredEachRankedWithinItself) {
   const GraspSearchResult found = Find(
       Bar(), {}, {.types = {"tripod", "medium-wrap"}, .starts = 48, .fits = 6, .candidates = 3});
-  std::map<std::string, std::vector<double>> by_type;
-  for (const FoundGrasp& g : found.grasps) by_type[g.type].push_back(g.scores.at("rank_score"));
+  std::map<std::string, std::vector<std::pair<double, double>>> by_type;
+  for (const FoundGrasp& g : found.grasps)
+    by_type[g.type].emplace_back(g.scores.at("of_type"), g.scores.at("rank_score"));
   ASSERT_EQ(by_type.size(), 2u);
   for (const auto& [type, scores] : by_type) {
     EXPECT_LE(scores.size(), 3u);
