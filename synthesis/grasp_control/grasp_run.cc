@@ -37,6 +37,15 @@ std::optional<double> NumberOf(std::string_view text) {
   return value;
 }
 
+/// Axis of "x", "y", "z"; -1: none of these.
+int AxisOf(std::string_view what) {
+  return what.size() == 1 && what[0] >= 'x' && what[0] <= 'z' ? what[0] - 'x' : -1;
+}
+bool HasValue(std::string_view what) { return what == "alpha" || AxisOf(what) >= 0; }
+
+/// How fast a palm follows keys: critically damped, 90 % after 4 / this.
+constexpr double kFollow_per_s = 15.0;
+
 /// A hand touches its own gripping place from a little outside it.
 constexpr double kArrived_m = 1e-3;
 
@@ -83,10 +92,11 @@ Result<std::vector<GraspKey>> ParseKeys(std::string_view text, double step_s) {
     GraspKey key;
     key.step = std::llround(*time / step_s);
     const std::string_view what = item.substr(0, at);
-    if (what.substr(0, 6) == "alpha=") {
-      const auto value = NumberOf(what.substr(6));
-      if (!value) return refuse("its alpha is no number");
-      key.what = "alpha", key.value = *value;
+    const size_t equals = what.find('=');
+    if (equals != std::string_view::npos && HasValue(what.substr(0, equals))) {
+      const auto value = NumberOf(what.substr(equals + 1));
+      if (!value) return refuse("its value is no number");
+      key.what = std::string(what.substr(0, equals)), key.value = *value;
     } else if (CommandOf(what)) {
       key.what = std::string(what);
     } else {
@@ -104,10 +114,10 @@ std::string FormatKeys(const std::vector<GraspKey>& keys, double step_s) {
   for (const GraspKey& key : keys) {
     char text[96];
     const double time = static_cast<double>(key.step) * step_s;
-    if (key.what == "alpha") {
+    if (HasValue(key.what)) {
       char value[40] = {};
       std::to_chars(value, value + sizeof value - 1, key.value);  // the shortest that reads back
-      std::snprintf(text, sizeof text, "alpha=%s@%.9g", value, time);
+      std::snprintf(text, sizeof text, "%s=%s@%.9g", key.what.c_str(), value, time);
     } else {
       std::snprintf(text, sizeof text, "%s@%.9g", key.what.c_str(), time);
     }
@@ -194,15 +204,18 @@ Result<std::unique_ptr<GraspRun>> GraspRun::Create(const GraspSetting& s,
 
 Status GraspRun::Press(std::string_view what, double value) {
   const auto command = CommandOf(what);
-  if (!command && what != "alpha") {
+  if (!command && !HasValue(what)) {
     return Error{ErrorCode::kInvalid, "'" + std::string(what) + "' is nothing a grasp can be told" +
                                           DidYouMean(what, Words())};
   }
-  if (!std::isfinite(value)) return Error{ErrorCode::kInvalid, "alpha must be finite"};
+  if (!std::isfinite(value))
+    return Error{ErrorCode::kInvalid, std::string(what) + " must be finite"};
   if (command) {
     machine_.Command(*command);
-  } else {
+  } else if (what == "alpha") {
     alpha_ = value;
+  } else {
+    moved_m_[AxisOf(what)] += value;
   }
   keys_.push_back({step_, std::string(what), value});
   return {};
@@ -216,7 +229,12 @@ Status GraspRun::Step() {
   }
   const auto act = [&]() -> Status {
     const double h = options_.step_s;
-    HANDHOLD_TRY(world_->MovePalm(0, steered_ ? *steered_ : path_.At(time_s() + h), h));
+    follow_m_per_s_ +=
+        h * kFollow_per_s * (kFollow_per_s * (moved_m_ - followed_m_) - 2.0 * follow_m_per_s_);
+    followed_m_ += h * follow_m_per_s_;
+    RigidTransform X_WPalm = steered_ ? *steered_ : path_.At(time_s() + h);
+    X_WPalm.p += followed_m_;
+    HANDHOLD_TRY(world_->MovePalm(0, X_WPalm, h));
     HANDHOLD_ASSIGN(const double gap, world_->PalmGap(0, 0));
     distance_m_ = gap - gap_of_grip_m_ - kArrived_m;
     if (machine_.Advance(distance_m_) == GraspState::kGripping && !gripped_s_)

@@ -26,13 +26,14 @@ inline constexpr int kGraspControlVersion = 1;
 /// What somebody did before a step.
 struct GraspKey {
   std::int64_t step = 0;
-  /// "auto", "neutral", "open", "close", "release": a GraspCommand; "alpha": its value.
+  /// "auto", "neutral", "open", "close", "release": a GraspCommand; "alpha": its value; "x", "y",
+  /// "z": the palm that much further along an axis of W than its path says, from where it is.
   std::string what;
-  double value = 0.0;  ///< of alpha
+  double value = 0.0;  ///< of alpha; m of x, y, z
   bool operator==(const GraspKey&) const = default;
 };
-/// "open@0.4,close@0.9,alpha=0.7@1.2": times in seconds, taken to the nearest step. kInvalid says
-/// which word, and what it could be.
+/// "open@0.4,close@0.9,alpha=0.7@1.2,z=0.01@2": times in seconds, taken to the nearest step.
+/// kInvalid says which word, and what it could be.
 Result<std::vector<GraspKey>> ParseKeys(std::string_view text, double step_s);
 /// Back, exactly: ParseKeys of it gives the same steps.
 std::string FormatKeys(const std::vector<GraspKey>& keys, double step_s);
@@ -110,6 +111,9 @@ class GraspRun {
   std::vector<GraspKey> keys_;
   size_t next_key_ = 0;
   std::int64_t step_ = 0, steps_ = 0, frame_every_ = 1;
+  /// What keys added to the path, and how far the palm has followed, smoothly.
+  geometry::Vec3 moved_m_ = geometry::Vec3::Zero(), followed_m_ = geometry::Vec3::Zero(),
+                 follow_m_per_s_ = geometry::Vec3::Zero();
   double alpha_ = 1.0, distance_m_ = 0.0, gap_of_grip_m_ = 0.0, closing_s_ = 0.0;
   std::optional<double> gripped_s_, let_go_s_;
   bool held_ = false;

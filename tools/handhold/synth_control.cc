@@ -54,7 +54,8 @@ Result<Step> PlayByKeys(Context& context, const Step& step) {
   HANDHOLD_ASSIGN(const auto library, store::Library::Open(context.arguments.Text("--library")));
   const pipeline::StepContext quiet{*library, {}, "handhold", true};
   std::fprintf(stderr,
-               "keys: o open  c close  r release  n neutral  a by distance  + - alpha  q done\n");
+               "keys: o open  c close  r release  n neutral  a by distance  + - alpha\n"
+               "      palm by 1 cm: u i x  h l y  j k z  q done\n");
   const RawTerminal terminal;
   const double begin_s = Now_s();
   double shown_s = -1.0;
@@ -68,6 +69,10 @@ Result<Step> PlayByKeys(Context& context, const Step& step) {
       if (key == 'a') pressed = run.Press("auto");
       if (key == '+' || key == '=') pressed = run.Press("alpha", run.alpha() + 0.1);
       if (key == '-') pressed = run.Press("alpha", run.alpha() - 0.1);
+      constexpr double kMove_m = 0.01;
+      if (key == 'u' || key == 'i') pressed = run.Press("x", key == 'i' ? kMove_m : -kMove_m);
+      if (key == 'h' || key == 'l') pressed = run.Press("y", key == 'l' ? kMove_m : -kMove_m);
+      if (key == 'j' || key == 'k') pressed = run.Press("z", key == 'k' ? kMove_m : -kMove_m);
       if (key == 'q' || !pressed) return false;
     }
     if (run.time_s() - shown_s >= 0.1) {
@@ -201,8 +206,8 @@ Verb SynthControlVerb() {
            Number("--lift", "M", "how high after the grip (reach)", -1, 1, "0.1"),
            {.name = "--sequence",
             .value_name = "KEYS",
-            .help = "auto, neutral, open, close, release, alpha=X, each @SECONDS; default: by "
-                    "distance (Figure 3 of the paper)"},
+            .help = "auto, neutral, open, close, release, alpha=X, x= y= z=METRES (palm), each "
+                    "@SECONDS; default: by distance (Figure 3 of the paper)"},
            {.name = "--live",
             .help =
                 "in real time, by keys in the terminal; the log of keys is kept with the motion",

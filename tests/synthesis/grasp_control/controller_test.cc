@@ -95,7 +95,10 @@ TEST(Controller, BothFormsAgreeAfterHalfASecondOfClosing) {
     for (const bool held : {true, false}) {
       Eigen::VectorXd paper;
       Vec3 object = Vec3::Zero();
+      // The long form of the figures: HANDHOLD_LONG=1.
+      const bool all = std::getenv("HANDHOLD_LONG") != nullptr;
       for (const double h : {2e-4, 5e-4, 1e-3, 2e-3, 4e-3}) {
+        if (!all && (held ? h == 5e-4 : h == 1e-3 || h == 4e-3)) continue;
         ControllerOptions options;
         options.form = h == 2e-4 ? ControlForm::kExplicit : ControlForm::kImplicit;
         GraspingHand g(name, options);

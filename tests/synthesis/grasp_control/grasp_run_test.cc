@@ -88,12 +88,16 @@ TEST(GraspRun, TheLogOfKeysReplaysToTheBit) {
     if (std::abs(t - 1.4) < 1e-9) {
       ASSERT_TRUE(live->Press("alpha", 0.3));
     }
+    if (std::abs(t - 1.5) < 1e-9) {
+      ASSERT_TRUE(live->Press("z", 0.02));
+    }
     if (std::abs(t - 1.7) < 1e-9) {
       ASSERT_TRUE(live->Press("release"));
     }
     ASSERT_TRUE(live->Step());
   }
-  ASSERT_EQ(live->keys().size(), 4u);
+  ASSERT_EQ(live->keys().size(), 5u);
+  EXPECT_NEAR(live->world().X_WPalm(0).p.z() - story.path.At(2.0).p.z(), 0.02, 1e-3);
   const std::string log = FormatKeys(live->keys(), options.step_s);
   options.keys = ParseKeys(log, options.step_s).value();
   EXPECT_EQ(options.keys, live->keys());
@@ -132,8 +136,8 @@ TEST(GraspRun, KeysAreReadOrRefusedByWord) {
   EXPECT_EQ(keys[2], (GraspKey{600, "alpha", 0.7}));
   EXPECT_TRUE(ParseKeys("", 2e-3)->empty());
   EXPECT_EQ(FormatKeys(keys, 2e-3), "open@0.4,close@0.9,alpha=0.7@1.2");
-  for (const char* bad :
-       {"open", "clsoe@1", "open@x", "open@-1", "alpha=@1", "open@0.4,,close@1"}) {
+  for (const char* bad : {"open", "clsoe@1", "w=1@1", "z=a@1", "open@x", "open@-1", "alpha=@1",
+                          "open@0.4,,close@1"}) {
     const auto refused = ParseKeys(bad, 2e-3);
     ASSERT_FALSE(refused) << bad;
     EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
