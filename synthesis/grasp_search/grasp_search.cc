@@ -379,8 +379,10 @@ Result<GraspSearchResult> GraspSearcher::Search(const HeldObject& object, const 
     std::vector<FoundGrasp>& found = by_type.emplace_back();
     SearchType(object, com_P, options, numbers, Mix(options.seed, type),
                any ? std::max(2, options.fits / 8) : options.fits, &found, &result);
-    std::ranges::stable_sort(found, std::ranges::greater(),
-                             [](const FoundGrasp& g) { return g.scores.at("rank_score"); });
+    // Who asks for a type gets what touches like it first.
+    std::ranges::stable_sort(found, std::ranges::greater(), [any](const FoundGrasp& g) {
+      return std::pair(any ? 0.0 : g.scores.at("of_type"), g.scores.at("rank_score"));
+    });
     if (static_cast<int>(found.size()) > options.candidates)
       found.resize(static_cast<size_t>(options.candidates));
   }
