@@ -417,7 +417,7 @@ Status HandWorld::Step(double h_s) {
     h->A_W.setZero();
     h->moved = false;
   }
-  HANDHOLD_TRY(stepped);
+  if (!stepped) return stepped;
   for (const auto& p : props_) {
     if (p->fixed < 0) p->X_WP = world_->X_WB(p->body);
   }

@@ -130,9 +130,11 @@ struct Planter {
   }
 
   Status Close(const Eigen::VectorXd& target, double seconds) {
-    for (double t = 0; t < seconds; t += kStep_s) {
+    double t = 0.0;
+    while (t < seconds) {
       HANDHOLD_TRY(world->Pull(0, target, {}, {}));
       HANDHOLD_TRY(world->Step(kStep_s));
+      t += kStep_s;
     }
     return {};
   }

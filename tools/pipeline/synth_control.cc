@@ -125,6 +125,46 @@ struct SynthControlStep::Prepared {
   synthesis::GraspRunOptions options;
 };
 
+// As the story says; of a track also its input.
+Result<synthesis::PalmPath> SynthControlStep::PathTo(
+    const StepContext& context, const RigidTransform& X_WGrip,
+    std::vector<artefact::ProvenanceInput>* more) const {
+  synthesis::PalmPath path;
+  switch (story) {
+    case PalmStory::kStill:
+      path = {{0.0}, {X_WGrip}};
+      break;
+    case PalmStory::kReach: {
+      const RigidTransform away{X_WGrip.R, X_WGrip.p + kAway_m * X_WGrip.R.col(2)};
+      path = synthesis::Reach(away, X_WGrip, 0.1, reach_s);
+      if (lift_m != 0.0) {
+        const RigidTransform up{X_WGrip.R, X_WGrip.p + Vec3(0, 0, lift_m)};
+        synthesis::Append(up, wait_s, lift_s, &path);
+      }
+      break;
+    }
+    case PalmStory::kTrack: {
+      HANDHOLD_ASSIGN(const store::ArtefactInfo info,
+                      FindArtefact(context.library, track, "motion"));
+      HANDHOLD_ASSIGN(const Motion motion,
+                      store::Load<Motion>(context.library.ArtefactPath(info.hash)));
+      if (motion.hands.empty() || motion.times.empty())
+        return Error{ErrorCode::kInvalid, "motion " + ShortHash(info.hash) + " has no hand"};
+      HANDHOLD_ASSIGN(const FoundSkeleton led,
+                      LoadSkeletonArtefact(context.library, motion.hands.front().skeleton_hash));
+      const int palm = PalmOf(led.skeleton);
+      for (size_t i = 0; i < motion.times.size(); ++i) {
+        path.times_s.push_back((motion.times[i] - motion.times.front()).seconds());
+        path.X_WPalm.push_back(PoseOfBody(
+            led.skeleton, motion.hands.front().q.col(static_cast<Eigen::Index>(i)), palm));
+      }
+      more->push_back({"track", info.hash, ""});
+      break;
+    }
+  }
+  return path;
+}
+
 Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& context) const {
   Prepared p;
   p.options = run;
@@ -201,38 +241,7 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
   }
   p.X_WGrip = X_WP * X_PGrip;
   std::vector<artefact::ProvenanceInput> more;
-  switch (story) {
-    case PalmStory::kStill:
-      p.path = {{0.0}, {p.X_WGrip}};
-      break;
-    case PalmStory::kReach: {
-      const RigidTransform away{p.X_WGrip.R, p.X_WGrip.p + kAway_m * p.X_WGrip.R.col(2)};
-      p.path = synthesis::Reach(away, p.X_WGrip, 0.1, reach_s);
-      if (lift_m != 0.0) {
-        const RigidTransform up{p.X_WGrip.R, p.X_WGrip.p + Vec3(0, 0, lift_m)};
-        synthesis::Append(up, wait_s, lift_s, &p.path);
-      }
-      break;
-    }
-    case PalmStory::kTrack: {
-      HANDHOLD_ASSIGN(const store::ArtefactInfo info,
-                      FindArtefact(context.library, track, "motion"));
-      HANDHOLD_ASSIGN(const Motion motion,
-                      store::Load<Motion>(context.library.ArtefactPath(info.hash)));
-      if (motion.hands.empty() || motion.times.empty())
-        return Error{ErrorCode::kInvalid, "motion " + ShortHash(info.hash) + " has no hand"};
-      HANDHOLD_ASSIGN(const FoundSkeleton led,
-                      LoadSkeletonArtefact(context.library, motion.hands.front().skeleton_hash));
-      const int palm = PalmOf(led.skeleton);
-      for (size_t i = 0; i < motion.times.size(); ++i) {
-        p.path.times_s.push_back((motion.times[i] - motion.times.front()).seconds());
-        p.path.X_WPalm.push_back(PoseOfBody(
-            led.skeleton, motion.hands.front().q.col(static_cast<Eigen::Index>(i)), palm));
-      }
-      more.push_back({"track", info.hash, ""});
-      break;
-    }
-  }
+  HANDHOLD_ASSIGN(p.path, PathTo(context, p.X_WGrip, &more));
   if (p.options.table) {
     model::Prop table;
     table.name = "table";

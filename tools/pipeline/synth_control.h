@@ -66,6 +66,9 @@ struct SynthControlStep {
  private:
   struct Prepared;
   Result<Prepared> Prepare(const StepContext& context) const;
+  Result<synthesis::PalmPath> PathTo(const StepContext& context,
+                                     const geometry::RigidTransform& X_WGrip,
+                                     std::vector<artefact::ProvenanceInput>* more) const;
 };
 
 }  // namespace handhold::pipeline
