@@ -15,6 +15,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
+TEST(DemoTest, RegraspEndsWithAPageAndAFileForBlender) {
+  const std::string out = ::testing::TempDir() + "/demo_regrasp_test";
+  std::filesystem::remove_all(out);
+  const auto run =
+      support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) + "/tools/demo --regrasp --program " +
+                          HANDHOLD_BINARY + " --to " + out);
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("passed"));
+  EXPECT_GT(std::filesystem::file_size(out + "/grasps.html"), 100'000u);
+  EXPECT_GT(std::filesystem::file_size(out + "/grasp.glb"), 100'000u);
+}
+
 TEST(DemoTest, EndsWithThePageAndTheLibrary) {
   const std::string out = ::testing::TempDir() + "/demo_test";
   std::filesystem::remove_all(out);
