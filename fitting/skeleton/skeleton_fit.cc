@@ -34,6 +34,10 @@ constexpr double kDetermined = 9.0;
 /// A fit that leaves more than this many times the take's own noise begins again elsewhere; the
 /// other end is taken when it leaves less than this part.
 constexpr double kFarFromNoise = 4.0, kClearlyBetter = 0.7;
+/// A hand that leaves more than so many times the take's own noise, and more than so much (RMS over
+/// the three axes: below it a filtered take, which looks quieter than it is, would be refused), is
+/// no answer unless skin is said to explain it. Right hands leave 1.0 to 1.2 times.
+constexpr double kMostOfNoise = 3.0, kLeastRefusedRms_m = 5e-4;
 /// As many postures of a whole hand are told apart by how skin lies.
 constexpr double kPostures = 6.0;
 /// What a template of the right size may be off by, where skin hides the rest.
@@ -489,6 +493,13 @@ Status CheckLabels(const model::Skeleton& begin, const SkeletonFitOptions& optio
   return {};
 }
 
+/// The residual is far above what the take's own noise explains.
+bool FarFromNoise(const SkeletonFitSummary& summary, const Read& read) {
+  const double noise_m = read.noise.sd_m();
+  return noise_m > 0 && summary.marker_sd_m > kFarFromNoise * noise_m &&
+         summary.marker_rms_m > kTellMarkerRms_m;
+}
+
 /// The template as it is, and, where that ends nowhere or far from the take's noise, in the place
 /// and size that the markers show.
 Result<std::pair<Solved, PlacedTemplate>> SolveFromSeveral(const model::Skeleton& skeleton,
@@ -497,9 +508,7 @@ Result<std::pair<Solved, PlacedTemplate>> SolveFromSeveral(const model::Skeleton
                                                            const Read& read) {
   PlacedTemplate as_given{skeleton};
   Result<Solved> first = SolveFrom(skeleton, options, tip, tip_radius_m, read);
-  const double noise_m = read.noise.sd_m();
-  const bool far = first && noise_m > 0 && first->summary.marker_sd_m > kFarFromNoise * noise_m &&
-                   first->summary.marker_rms_m > kTellMarkerRms_m;
+  const bool far = first && FarFromNoise(first->summary, read);
   const bool lost = !first && first.error().code == ErrorCode::kNotConverged;
   if (first && !far) return std::pair{*std::move(first), std::move(as_given)};
   if (!first && !lost) return first.error();
@@ -555,6 +564,19 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
   auto& [solved, begin] = *found;
   SkeletonFitSummary& summary = solved.summary;
   summary.take_sd_m = read.noise.sd_m();
+  if (used.skin_m == 0 && summary.take_sd_m > 0 &&
+      summary.marker_sd_m > kMostOfNoise * summary.take_sd_m &&
+      summary.marker_rms_m > kLeastRefusedRms_m) {
+    // The residual is then no noise, and what it says of how well the hand is known is wrong.
+    char text[256];
+    std::snprintf(
+        text, sizeof text,
+        "the fitted hand leaves %.2f mm per axis, %.0f times the take's own noise of %.2f "
+        "mm: it ended beside the hand, or skin carries its markers",
+        1e3 * summary.marker_sd_m, summary.marker_sd_m / summary.take_sd_m,
+        1e3 * summary.take_sd_m);
+    return Error{ErrorCode::kNotConverged, text};
+  }
   if (begin.moved || begin.scale != 1.0) {
     char text[160];
     std::snprintf(text, sizeof text, "begun from the template %.2f times as large%s", begin.scale,

@@ -286,6 +286,19 @@ recording::Clip Exchanged(const recording::Clip& clip, int a, int b, int from, i
   return out;
 }
 
+// Not stated, the same skin would end a DIP's centre 15 mm off with an sd of half a millimetre:
+// what leaves many times the take's noise is no answer.
+TEST(WholeHand, SkinThatIsNotStatedIsRefused) {
+  const Skeleton hand = Hand("hand27", "30");
+  const Skeleton planted = Subject(hand, 3);
+  HandTakeOptions slides;
+  slides.skin_m = 2e-3;
+  const HandTake take = Record(planted, test_support::RangeOfMotion(planted, 300, 4), slides);
+  const auto fit = FitSkeleton(take.clip, hand, {.frames = 40});
+  ASSERT_FALSE(fit);
+  EXPECT_EQ(fit.error().code, ErrorCode::kNotConverged);
+}
+
 TEST(WholeHand, ExchangedLabelsAreNamed) {
   const Skeleton hand = Hand("hand27", "30"), planted = Subject(hand, 31);
   const HandTake take = Record(planted, test_support::RangeOfMotion(planted, 1000, 4));
