@@ -237,6 +237,14 @@ Status CheckFormat(const JsonView& root) {
         "not a rig file: it begins with the lines\n  format = \"handhold.rig\"\n  version = 1\n"
         "`handhold live check --rig demo` shows one at work; schemas/rigs/lab.toml is one to copy");
   }
+  if (root.Has("take")) {
+    HANDHOLD_ASSIGN(const JsonView take, root.At("take"));
+    for (const char* old : {"prop", "prop_position_mm", "prop_rotvec_deg"})
+      if (take.Has(old))
+        return take.Fail("what is touched is a thing of its own: instead of '" + std::string(old) +
+                         "' write\n  [[thing]]\n  name = \"plate\"\n  prop = \"flat_plate\"\n"
+                         "  position_mm = [120.0, 0.0, -75.0]");
+  }
   if (!root.Has("version")) return {};
   const Result<int> version = root.Get<int>("version");
   if (version && *version != 1) {

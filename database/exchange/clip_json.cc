@@ -1,5 +1,6 @@
 #include "database/exchange/clip_json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "database/base/names.h"
@@ -62,7 +63,21 @@ Result<std::vector<double>> Vector(const JsonView& json, const char* key, size_t
   return values;
 }
 
+/// kCorrupt for a member that is none of `known`: a misspelt one would be lost in silence.
+Status OnlyKnown(const JsonView& json, std::initializer_list<const char*> known) {
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (const text::JsonMember& member : json.value().members()) {
+    if (std::ranges::count(names, member.key) > 0) continue;
+    return json.Fail("unknown '" + member.key + "'" + DidYouMean(member.key, names),
+                     ErrorCode::kCorrupt);
+  }
+  return {};
+}
+
 Status SensorFromJson(const JsonView& json, ForceSensor& sensor) {
+  HANDHOLD_TRY(OnlyKnown(json, {"name", "stream", "serial", "sign", "full_scale_N", "channels",
+                                "calibration_by_columns", "bias", "mounted_on", "R_MS_by_columns",
+                                "p_MS_m", "normal_S"}));
   HANDHOLD_ASSIGN(sensor.name, json.Get<std::string>("name"));
   HANDHOLD_ASSIGN(sensor.stream_id, json.Get<int>("stream"));
   HANDHOLD_ASSIGN(sensor.serial, json.GetOr<std::string>("serial", ""));
@@ -101,6 +116,11 @@ Status SensorFromJson(const JsonView& json, ForceSensor& sensor) {
   sensor.X_MS.R = Eigen::Map<const geometry::Mat3>(R.data());
   sensor.X_MS.p = Eigen::Map<const geometry::Vec3>(p.data());
   sensor.normal_S = Eigen::Map<const geometry::Vec3>(normal.data());
+  if (!recording::IsRotation(sensor.X_MS.R))
+    return json.Fail("R_MS_by_columns: no rotation (unit, perpendicular, right-handed)",
+                     ErrorCode::kCorrupt);
+  if (!(std::abs(sensor.normal_S.norm() - 1.0) < 1e-6))
+    return json.Fail("normal_S: no unit vector", ErrorCode::kCorrupt);
   return {};
 }
 
@@ -120,6 +140,8 @@ Json ThingToJson(const recording::Thing& thing) {
 }
 
 Status ThingFromJson(const JsonView& json, recording::Thing& thing) {
+  HANDHOLD_TRY(OnlyKnown(
+      json, {"name", "kind", "model", "pose", "p_WT_m", "R_WT_by_columns", "stream", "items"}));
   HANDHOLD_ASSIGN(thing.name, json.Get<std::string>("name"));
   HANDHOLD_ASSIGN(const std::string kind, json.GetOr<std::string>("kind", "prop"));
   HANDHOLD_ASSIGN(thing.kind, recording::ParseThingKind(kind));
@@ -128,6 +150,18 @@ Status ThingFromJson(const JsonView& json, recording::Thing& thing) {
   HANDHOLD_ASSIGN(const std::string pose,
                   json.GetOr<std::string>("pose", placed ? "fixed" : "unknown"));
   HANDHOLD_ASSIGN(thing.pose, recording::ParseThingPose(pose));
+  const bool fixed = thing.pose == recording::Thing::Pose::kFixed;
+  if (fixed && !json.Has("p_WT_m"))
+    return json.Fail("a fixed pose wants p_WT_m, where it stood", ErrorCode::kCorrupt);
+  if (!fixed && placed)
+    return json.Fail("p_WT_m and R_WT_by_columns belong to a fixed pose, this one is " + pose,
+                     ErrorCode::kCorrupt);
+  if ((fixed || thing.pose == recording::Thing::Pose::kUnknown) &&
+      (json.Has("stream") || json.Has("items")))
+    return json.Fail(
+        "stream and items belong to a measured pose: \"pose\": \"poses\" or "
+        "\"markers\"",
+        ErrorCode::kCorrupt);
   if (json.Has("R_WT_by_columns")) {
     HANDHOLD_ASSIGN(const std::vector<double> R, Vector(json, "R_WT_by_columns", 9));
     thing.X_WT.R = Eigen::Map<const geometry::Mat3>(R.data());
@@ -230,6 +264,7 @@ Status QualityFromJson(const JsonView& json, recording::QualityRecord& quality) 
 }
 
 Status EventFromJson(const JsonView& json, recording::Event& event) {
+  HANDHOLD_TRY(OnlyKnown(json, {"t_ns", "length_ns", "kind", "origin", "stream", "value", "text"}));
   HANDHOLD_ASSIGN(const int64_t t, json.Get<int64_t>("t_ns"));
   HANDHOLD_ASSIGN(const int64_t length, json.GetOr<int64_t>("length_ns", 0));
   event.clip_time = Timestamp::FromNanoseconds(t);
@@ -325,6 +360,9 @@ Json StreamToJson(const StreamInfo& stream, const ClockMap& clock) {
 }
 
 Status ClipHeadFromJson(const JsonView& json, ClipHead& head) {
+  HANDHOLD_TRY(OnlyKnown(
+      json, {"name", "subject", "session", "task", "prop", "utc_start_ns", "host_start_ns",
+             "properties", "things", "force_sensors", "events", "gaps", "quality"}));
   recording::ClipInfo& info = head.info;
   HANDHOLD_ASSIGN(info.name, json.GetOr<std::string>("name", ""));
   HANDHOLD_ASSIGN(info.subject, json.GetOr<std::string>("subject", ""));
@@ -338,6 +376,11 @@ Status ClipHeadFromJson(const JsonView& json, ClipHead& head) {
     for (const text::JsonMember& member : properties.value().members()) {
       HANDHOLD_ASSIGN(info.properties[member.key], properties.Get<std::string>(member.key));
     }
+    if (info.properties.contains("prop_pose"))
+      return json.Fail(
+          "property prop_pose: a prop that stood somewhere is a thing, as in \"things\": "
+          "[{\"name\": \"plate\", \"model\": \"flat_plate\", \"p_WT_m\": [0.1, 0, 0]}]",
+          ErrorCode::kCorrupt);
   }
   const auto each = [&](const char* key, const auto& read) -> Status {
     if (!json.Has(key)) return {};

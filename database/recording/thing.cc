@@ -1,12 +1,19 @@
 #include "database/recording/thing.h"
 
 #include <algorithm>
+#include <set>
 
 #include "database/base/names.h"
 #include "database/recording/clip.h"
 #include "database/recording/force_sensor.h"
 
 namespace handhold::recording {
+
+bool IsRotation(const geometry::Mat3& R) {
+  return (R * R.transpose() - geometry::Mat3::Identity()).cwiseAbs().maxCoeff() < 1e-6 &&
+         R.determinant() > 0;
+}
+
 namespace {
 
 constexpr Thing::Kind kKinds[] = {Thing::Kind::kProp, Thing::Kind::kHand};
@@ -33,15 +40,16 @@ Status CheckThing(const Thing& thing) {
     case Thing::Pose::kUnknown:
       return {};
     case Thing::Pose::kFixed:
-      if (!thing.X_WT.p.allFinite() || !thing.X_WT.R.allFinite())
-        return wrong("its fixed pose is not finite");
+      if (!thing.X_WT.p.allFinite()) return wrong("its fixed place is not finite");
+      if (!IsRotation(thing.X_WT.R))
+        return wrong("its fixed orientation is no rotation (unit, perpendicular, right-handed)");
       return {};
     case Thing::Pose::kRigidPoses:
       if (thing.stream.empty() || thing.items.size() != 1)
         return wrong("poses that are measured need a stream and one item of it");
       return {};
     case Thing::Pose::kMarkers:
-      if (thing.stream.empty() || thing.items.size() < 3)
+      if (thing.stream.empty() || std::set(thing.items.begin(), thing.items.end()).size() < 3)
         return wrong("a cluster needs a marker stream and three or more of its markers");
       return {};
   }
@@ -105,16 +113,57 @@ std::string PropNames(const ClipInfo& info) {
   return names;
 }
 
+Issues FindThingIssues(const ClipInfo& info, const std::vector<StreamInfo>& streams,
+                       const std::vector<ForceSensor>& sensors) {
+  Issues issues;
+  const auto tell = [&](const std::string& where, const std::string& what) {
+    issues.push_back({where, Severity::kWarning, what});
+  };
+  std::vector<std::string> things, names;
+  for (const Thing& thing : info.things) things.push_back(thing.name);
+  for (const StreamInfo& stream : streams) names.push_back(stream.name);
+  for (const Thing& thing : info.things) {
+    if (thing.pose != Thing::Pose::kRigidPoses && thing.pose != Thing::Pose::kMarkers) continue;
+    const std::string where = "thing '" + thing.name + "'";
+    const auto stream = std::ranges::find(streams, thing.stream, &StreamInfo::name);
+    const StreamKind wanted =
+        thing.pose == Thing::Pose::kMarkers ? StreamKind::kMarkers : StreamKind::kRigidPoses;
+    if (stream == streams.end()) {
+      tell(where, "its pose is in stream '" + thing.stream + "', which is not there" +
+                      DidYouMean(thing.stream, names));
+      continue;
+    }
+    if (stream->kind != wanted) {
+      tell(where, "its pose is in stream '" + thing.stream + "', which holds " +
+                      std::string(StreamKindName(stream->kind)));
+      continue;
+    }
+    const std::vector<std::string> there = stream->ItemNames();
+    for (const std::string& item : thing.items)
+      if (std::ranges::count(there, item) == 0)
+        tell(where,
+             "stream '" + thing.stream + "' has no '" + item + "'" + DidYouMean(item, there));
+  }
+  for (const ForceSensor& sensor : sensors)
+    if (!sensor.mounted_on.empty() && FindThing(info, sensor.mounted_on) == nullptr)
+      tell("sensor '" + sensor.name + "'", "is mounted on '" + sensor.mounted_on +
+                                               "', which is no thing of the take" +
+                                               DidYouMean(sensor.mounted_on, things));
+  return issues;
+}
+
 void SayProp(const std::string& prop, ClipInfo* info) {
   Thing* only = nullptr;
   int props = 0;
   for (Thing& thing : info->things) {
     if (thing.kind != Thing::Kind::kProp) continue;
-    if (thing.model == prop) return;
+    if (thing.model == prop || thing.name == prop) return;
     ++props, only = &thing;
   }
   if (props == 1) {
     only->model = prop;  // its name stays: sensors may be mounted on it
+    // Where the frame of the one that was expected stood says nothing of the other's.
+    if (only->pose == Thing::Pose::kFixed) only->pose = Thing::Pose::kUnknown, only->X_WT = {};
     return;
   }
   std::string name = prop;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "database/base/issue.h"
 #include "database/base/result.h"
 #include "database/geometry/transform.h"
 
@@ -16,6 +17,7 @@ namespace handhold::recording {
 
 struct ClipInfo;
 struct ForceSensor;
+struct StreamInfo;
 
 struct Thing {
   enum class Kind {
@@ -44,16 +46,25 @@ Result<Thing::Kind> ParseThingKind(std::string_view);  ///< kInvalid names what 
 Result<Thing::Pose> ParseThingPose(std::string_view);  ///< kInvalid names what there is
 
 /// kInvalid, naming the thing: no name, a name used twice, a pose without what it needs (a number
-/// that is not finite, no stream, no item, fewer than three markers).
+/// that is not finite, no rotation, no stream, no item, fewer than three different markers).
 Status CheckThings(const std::vector<Thing>& things);
 
 /// Null when there is none of this name.
 const Thing* FindThing(const ClipInfo& info, std::string_view name);
 /// The models of the take's props, in order, parted by ", "; empty: none is said.
 std::string PropNames(const ClipInfo& info);
-/// "With this prop", said after the fact: a thing of this model is left as it is; else the take's
-/// only prop becomes it and stays where it is; else it is added, its pose unknown.
+/// "With this prop", said after the fact: a thing of this model or name is left as it is; else the
+/// take's only prop becomes it, measured as it was, but not where the other's frame stood; else it
+/// is added, its pose unknown.
 void SayProp(const std::string& prop, ClipInfo* info);
+
+/// What of a take's things and mounts leads nowhere: a stream, item or marker that is not there, a
+/// mount on no thing. Warnings, naming the nearest.
+Issues FindThingIssues(const ClipInfo& info, const std::vector<StreamInfo>& streams,
+                       const std::vector<ForceSensor>& sensors);
+
+/// Rows unit, perpendicular and right-handed, to 1e-6.
+bool IsRotation(const geometry::Mat3& R);
 
 /// X_WS of a sensor that does not move: in the lab, or on a fixed thing. kInvalid names a mount
 /// that moves, whose pose is unknown, or that the take does not have.

@@ -309,13 +309,14 @@ class TableReader {
       t_.info.things.push_back(std::move(thing));
       return {};
     }));
-    return Read("thing_item", [&](Statement& row) -> Status {
+    HANDHOLD_TRY(Read("thing_item", [&](Statement& row) -> Status {
       const int64_t thing = row.Integer(0);
       if (thing < 0 || thing >= static_cast<int64_t>(t_.info.things.size()))
         return Bad(db_, "an item of no thing");
       t_.info.things[static_cast<size_t>(thing)].items.push_back(row.String(2));
       return {};
-    });
+    }));
+    return Tolerate("thing", recording::CheckThings(t_.info.things));
   }
 
   Status ReadStreams() {

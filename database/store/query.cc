@@ -538,12 +538,26 @@ class QueryRun {
       const Measure& measure = column.measure;
       if (measure.target != Measure::Target::kResult) continue;
       const std::string what(ResultQuantityName(measure.result));
-      const std::vector<std::string> met = results_.NamesMet(measure.result);
+      const auto met = results_.Met(measure.result);
+      const auto known = met.find(measure.channel);
       if (met.empty()) {
         result_.hints.push_back("none of the clips that were asked has a result of '" + what + "'");
-      } else if (!std::ranges::binary_search(met, measure.channel)) {
+      } else if (known == met.end()) {
+        std::vector<std::string> names;
+        for (const auto& [name, units] : met) names.push_back(name);
         result_.hints.push_back("no result has the " + what + " of '" + measure.channel + "'" +
-                                DidYouMean(measure.channel, met));
+                                DidYouMean(measure.channel, names));
+      } else {
+        const Dimension asked = measure.function == Measure::Function::kHeld
+                                    ? measure.held_dimension
+                                    : measure.dimension;
+        const bool fits = std::ranges::any_of(known->second, [&](const std::string& unit) {
+          return FindUnit(unit)->dimension == asked;
+        });
+        if (!fits)
+          result_.hints.push_back("the " + what + " of '" + measure.channel + "' is in '" +
+                                  *known->second.begin() + "', not " +
+                                  std::string(DimensionName(asked)));
       }
     }
   }

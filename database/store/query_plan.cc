@@ -443,6 +443,9 @@ class Planner {
     return Duration::Nanoseconds(*ns);
   }
 
+  static std::string Shown(const EventSyntax& argument) {
+    return argument.kind.text + (argument.of.text.empty() ? "" : "(" + argument.of.text + ")");
+  }
   static std::string Shown(double number) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", number);
@@ -479,7 +482,7 @@ class Planner {
       return Wrong(value.at, "'" + name + "' is compared with a number and its unit");
     measure.label = name + "(";
     for (size_t i = 0; i < syntax.arguments.size(); ++i)
-      measure.label += (i == 0 ? "" : ", ") + syntax.arguments[i].kind.text;
+      measure.label += (i == 0 ? "" : ", ") + Shown(syntax.arguments[i]);
     measure.label += ")";
 
     PlanNode node;
@@ -487,16 +490,22 @@ class Planner {
     node.op = syntax.op;
     node.cost = measure.function == Measure::Function::kCount || quality ? 1 : 2;
     if (measure.function == Measure::Function::kCount) {
+      if (!syntax.arguments.front().of.text.empty())
+        return Wrong(syntax.arguments.front().of.at, "'count' takes an event");
       HANDHOLD_ASSIGN(measure.event, Event(syntax.arguments.front()));
     } else {
       for (const EventSyntax& argument : syntax.arguments) {
         if (!argument.origin.text.empty())
           return Wrong(argument.origin.at, "'by' belongs to events, not to channels");
+        if (!argument.of.text.empty() && (quality || compliance))
+          return Wrong(argument.of.at, "'" + name + "' takes a plain name");
       }
       const Word& first = syntax.arguments.front().kind;
+      const Word& of = syntax.arguments.front().of;
       HANDHOLD_TRY(quality      ? FindQuality(syntax, measure)
                    : compliance ? SetResult(ResultQuantity::kCompliance, first.text, value, measure)
-                                : FindChannel(first, value, measure));
+                   : !of.text.empty() ? FindResultSignal(first, of, value, measure)
+                                      : FindChannel(first, value, measure));
     }
     if (measure.function == Measure::Function::kMissing && value.unit.text.empty() &&
         value.number != 0.0) {
@@ -519,19 +528,21 @@ class Planner {
     if (syntax.is_call && !result)
       return Wrong(syntax.operand.at,
                    "'for' wants a channel, as in 'normal_force > 2 N for 0.5 s'");
-    Word channel = syntax.operand;
-    if (result) channel.text += "(" + syntax.arguments.front().kind.text + ")";
+    const std::string channel =
+        result ? Shown({syntax.operand, {}, syntax.arguments.front().kind}) : syntax.operand.text;
     if (value.kind != ValueSyntax::Kind::kQuantity || syntax.op == Operator::kMatches)
       return Wrong(value.at,
                    "'" + syntax.operand.text + "' is compared with a number and its unit");
     Measure measure;
     measure.function = Measure::Function::kHeld;
-    HANDHOLD_TRY(FindChannel(channel, value, measure));
-    HANDHOLD_ASSIGN(measure.held_value, Quantity(value, measure.dimension, channel.text));
+    HANDHOLD_TRY(
+        result ? FindResultSignal(syntax.operand, syntax.arguments.front().kind, value, measure)
+               : FindChannel(syntax.operand, value, measure));
+    HANDHOLD_ASSIGN(measure.held_value, Quantity(value, measure.dimension, channel));
     measure.held_op = syntax.op;
     measure.held_dimension = measure.dimension;
     measure.dimension = Dimension::kTime;
-    measure.label = "held(" + channel.text + ")";
+    measure.label = "held(" + channel + ")";
     PlanNode node;
     node.kind = PlanNode::Kind::kMeasure;
     node.op = Operator::kAtLeast;
@@ -613,10 +624,9 @@ class Planner {
   }
 
   /// "angle(R.index.pip.flex)". Whether any clip has it, only its results tell: no check here.
-  Result<bool> FindResultSignal(const Word& word, const ValueSyntax& value, Measure& measure) {
-    const size_t open = word.text.find('(');
-    if (open == std::string::npos) return false;
-    const std::string name = word.text.substr(0, open);
+  Status FindResultSignal(const Word& word, const Word& of, const ValueSyntax& value,
+                          Measure& measure) {
+    const std::string& name = word.text;
     const std::optional<ResultQuantity> quantity = ParseResultQuantity(name);
     if (!quantity || *quantity == ResultQuantity::kCompliance) {
       std::vector<std::string> names;
@@ -626,9 +636,7 @@ class Planner {
     }
     if (measure.function == Measure::Function::kMissing)
       return Wrong(word.at, "results have no samples that are missing");
-    HANDHOLD_TRY(SetResult(*quantity, word.text.substr(open + 1, word.text.size() - open - 2),
-                           value, measure));
-    return true;
+    return SetResult(*quantity, of.text, value, measure);
   }
 
   Status SetResult(ResultQuantity quantity, const std::string& name, const ValueSyntax& value,
@@ -650,8 +658,6 @@ class Planner {
 
   Status FindChannel(const Word& word, const ValueSyntax& value, Measure& measure) {
     const bool missing = measure.function == Measure::Function::kMissing;
-    HANDHOLD_ASSIGN(const bool result, FindResultSignal(word, value, measure));
-    if (result) return {};
     if (!missing) {
       HANDHOLD_ASSIGN(const bool sensor, FindSensorChannel(word.text, measure));
       if (sensor) return {};

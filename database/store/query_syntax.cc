@@ -245,7 +245,7 @@ class Parser {
         if (argument.origin.text.empty() && TakePunctuation("(")) {
           HANDHOLD_ASSIGN(const EventSyntax of, Event());
           if (!of.origin.text.empty() || !TakePunctuation(")")) return Expected("a name and ')'");
-          argument.kind.text += "(" + of.kind.text + ")";
+          argument.of = of.kind;
         }
         node.arguments.push_back(std::move(argument));
       } while (TakePunctuation(","));

@@ -32,9 +32,11 @@ struct Word {
   size_t at = 0;
 };
 
-/// "contact_on by fit.contact". An empty origin: see query_plan.h.
+/// "contact_on by fit.contact". An empty origin: see query_plan.h. As an argument also
+/// "angle(R.index.pip.flex)": of a kind, `of` something.
 struct EventSyntax {
   Word kind, origin;
+  Word of = {};
 };
 
 struct ValueSyntax {
@@ -64,8 +66,7 @@ struct SyntaxNode {
   std::vector<SyntaxNode> children = {};
   Word operand = {};
   bool is_call = false;
-  /// "by" only where an event is meant; "angle(R.index.pip.flex)" is one word.
-  std::vector<EventSyntax> arguments = {};
+  std::vector<EventSyntax> arguments = {};  ///< "by" only where an event is meant
   Operator op = Operator::kEqual;
   std::vector<ValueSyntax> values = {};
   std::optional<ValueSyntax> hold = {};  ///< of kTest: "for 0.5 s"

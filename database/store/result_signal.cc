@@ -36,6 +36,25 @@ std::vector<bool> Places(const model::Skeleton& skeleton) {
 
 std::string NameOf(const artefact::Side& side) { return side.site.empty() ? side.name : side.site; }
 
+/// Of two estimators' answers the one that is used.
+void AddFits(const artefact::InteractionTrajectory& trajectory, const std::string& hash,
+             std::vector<ResultSeries>* out) {
+  for (const artefact::ComplianceFit& fit : trajectory.fits) {
+    const bool better = std::ranges::any_of(trajectory.fits, [&](const auto& other) {
+      return other.task == fit.task && other.estimator == "dynamic";
+    });
+    if (better && fit.estimator != "dynamic") continue;  // of two answers the one that is used
+    for (const artefact::JointCompliance& joint : fit.joints)
+      out->push_back({ResultQuantity::kCompliance,
+                      joint.dof,
+                      fit.task,
+                      "rad/Nm",
+                      hash,
+                      {},
+                      {joint.compliance_rad_per_Nm.value_or(kNaN)}});
+  }
+}
+
 }  // namespace
 
 std::string_view ResultQuantityName(ResultQuantity quantity) {
@@ -81,11 +100,18 @@ Status ResultIndex::AddAngles(const std::string& clip, std::vector<ResultSeries>
     HANDHOLD_ASSIGN(const model::Skeleton skeleton,
                     LoadSkeleton(library_.ArtefactPath(track.skeleton_hash)));
     const std::vector<bool> places = Places(skeleton);
-    if (track.dof_names.size() != places.size() || track.q.rows() != skeleton.nq())
+    if (track.dof_names.size() != places.size() || track.q.rows() != skeleton.nq() ||
+        track.q.cols() != static_cast<Eigen::Index>(track.times.size()))
       return Error{ErrorCode::kCorrupt, library_.ArtefactPath(hash) + ": is not of its skeleton"};
     const size_t first = out->size();
     for (size_t d = 0; d < places.size(); ++d)
-      out->push_back({track.dof_names[d], "", places[d] ? "m" : "rad", hash, track.times, {}});
+      out->push_back({ResultQuantity::kAngle,
+                      track.dof_names[d],
+                      "",
+                      places[d] ? "m" : "rad",
+                      hash,
+                      track.times,
+                      {}});
     const Eigen::VectorXd zero = skeleton.ZeroConfiguration();
     for (Eigen::Index k = 0; k < track.q.cols(); ++k) {
       const Eigen::VectorXd v = skeleton.Difference(zero, track.q.col(k));
@@ -129,8 +155,8 @@ Status ResultIndex::AddOfContacts(const std::string& clip, ResultQuantity quanti
         return Error{ErrorCode::kCorrupt, library_.ArtefactPath(hash) + ": is not of its skeleton"};
       for (size_t d = 0; d < places.size(); ++d) {
         const Eigen::VectorXd row = track.tau_Nm.row(static_cast<Eigen::Index>(d));
-        out->push_back({track.dof_names[d], "", places[d] ? "N" : "N m", hash, track.times,
-                        std::vector<double>(row.begin(), row.end())});
+        out->push_back({quantity, track.dof_names[d], "", places[d] ? "N" : "N m", hash,
+                        track.times, std::vector<double>(row.begin(), row.end())});
       }
       continue;
     }
@@ -141,13 +167,12 @@ Status ResultIndex::AddOfContacts(const std::string& clip, ResultQuantity quanti
           sums.try_emplace(NameOf(*side), track.times.size(), geometry::Vec3::Zero());
     for (const artefact::ContactRow& row : track.rows) {
       const artefact::Touch& touch = track.touches[static_cast<size_t>(row.touch)];
-      // Between two of one name nothing adds up to nothing: once is enough.
-      const std::set<std::string> names = {NameOf(touch.a), NameOf(touch.b)};
-      for (const std::string& name : names)
-        if (!name.empty()) sums[name][static_cast<size_t>(row.frame)] += row.f_onA_W;
+      const auto frame = static_cast<size_t>(row.frame);
+      if (!NameOf(touch.a).empty()) sums[NameOf(touch.a)][frame] += row.f_onA_W;
+      if (!NameOf(touch.b).empty()) sums[NameOf(touch.b)][frame] -= row.f_onA_W;
     }
     for (const auto& [name, forces] : sums) {
-      ResultSeries series{name, "", "N", hash, track.times, {}};
+      ResultSeries series{quantity, name, "", "N", hash, track.times, {}};
       for (const geometry::Vec3& f : forces) series.values.push_back(f.norm());
       out->push_back(std::move(series));
     }
@@ -158,21 +183,13 @@ Status ResultIndex::AddOfContacts(const std::string& clip, ResultQuantity quanti
 Status ResultIndex::AddCompliances(const std::string& clip, std::vector<ResultSeries>* out) {
   HANDHOLD_ASSIGN(const std::vector<std::string> hashes,
                   NewestFirst(artefact::KindOf<artefact::InteractionTrajectory>::name, clip));
-  if (hashes.empty()) return {};
-  HANDHOLD_ASSIGN(const auto trajectory,
-                  Load<artefact::InteractionTrajectory>(library_.ArtefactPath(hashes.front())));
-  for (const artefact::ComplianceFit& fit : trajectory.fits) {
-    const bool better = std::ranges::any_of(trajectory.fits, [&](const auto& other) {
-      return other.task == fit.task && other.estimator == "dynamic";
-    });
-    if (better && fit.estimator != "dynamic") continue;  // of two answers the one that is used
-    for (const artefact::JointCompliance& joint : fit.joints)
-      out->push_back({joint.dof,
-                      fit.task,
-                      "rad/Nm",
-                      hashes.front(),
-                      {},
-                      {joint.compliance_rad_per_Nm.value_or(kNaN)}});
+  std::set<std::string> hands;
+  for (const std::string& hash : hashes) {
+    HANDHOLD_ASSIGN(const auto trajectory,
+                    Load<artefact::InteractionTrajectory>(library_.ArtefactPath(hash)));
+    if (!hands.insert(trajectory.hand).second) continue;
+    AddFits(trajectory, hash, out);
+    if (trajectory.hand.empty()) break;
   }
   return {};
 }
@@ -189,16 +206,13 @@ Result<const std::vector<ResultSeries>*> ResultIndex::Series(const std::string& 
   } else {
     HANDHOLD_TRY(AddOfContacts(clip, quantity, &made));
   }
-  std::vector<std::string>& met = met_[quantity];
-  for (const ResultSeries& series : made)
-    if (!std::ranges::binary_search(met, series.name))
-      met.insert(std::ranges::lower_bound(met, series.name), series.name);
+  for (const ResultSeries& series : made) met_[quantity][series.name].insert(series.unit);
   return &series_.emplace(quantity, std::move(made)).first->second;
 }
 
-std::vector<std::string> ResultIndex::NamesMet(ResultQuantity quantity) const {
+std::map<std::string, std::set<std::string>> ResultIndex::Met(ResultQuantity quantity) const {
   const auto known = met_.find(quantity);
-  return known == met_.end() ? std::vector<std::string>() : known->second;
+  return known == met_.end() ? std::map<std::string, std::set<std::string>>() : known->second;
 }
 
 }  // namespace handhold::store

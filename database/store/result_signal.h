@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,8 @@ namespace handhold::store {
 enum class ResultQuantity {
   kAngle,         ///< by dof: the coordinate from the skeleton's zero; rad, of a free root also m
   kTorque,        ///< by dof: of the contacts, J^T f; N m, of a free root also N
-  kContactForce,  ///< by site or thing: size of the sum of the forces there; N, 0 while it is free
+  kContactForce,  ///< by site or thing: size of the sum of the forces on it that one hand's
+                  ///< contacts tell; N, 0 while it is free
   kCompliance,    ///< by dof: one value per task, no times; rad/Nm; none of a refused joint
 };
 inline constexpr ResultQuantity kResultQuantities[] = {
@@ -30,6 +32,7 @@ std::string_view ResultQuantityName(ResultQuantity quantity);  ///< "angle", "co
 std::optional<ResultQuantity> ParseResultQuantity(std::string_view name);
 
 struct ResultSeries {
+  ResultQuantity quantity = ResultQuantity::kAngle;
   std::string name;              ///< "R.index.pip.flex", "R.index.pad"
   std::string task;              ///< kCompliance: "exploring"; empty: all
   std::string unit;              ///< "rad", "N m", "N", "m", "rad/Nm"
@@ -47,8 +50,8 @@ class ResultIndex {
   /// Every series of the quantity; empty: the clip has no such result.
   Result<const std::vector<ResultSeries>*> Series(const std::string& clip_sha256,
                                                   ResultQuantity quantity);
-  /// Names met so far, sorted: what may have been meant where nothing has a name.
-  std::vector<std::string> NamesMet(ResultQuantity quantity) const;
+  /// Names met so far and their units: what may have been meant where nothing answers.
+  std::map<std::string, std::set<std::string>> Met(ResultQuantity quantity) const;
 
   /// Rows of the contacts in the clip's newest contact tracks.
   struct ContactTracks {
@@ -69,7 +72,7 @@ class ResultIndex {
   std::map<std::string, std::map<std::string, std::vector<std::string>>> by_kind_;  ///< kind, clip
   std::string clip_;
   std::map<ResultQuantity, std::vector<ResultSeries>> series_;  ///< of `clip_`
-  std::map<ResultQuantity, std::vector<std::string>> met_;
+  std::map<ResultQuantity, std::map<std::string, std::set<std::string>>> met_;
 };
 
 }  // namespace handhold::store

@@ -195,7 +195,7 @@ std::optional<double> LongestHeldValues(const SignalValues& v, const std::option
   }
   std::optional<double> longest;
   std::optional<Timestamp> since;
-  for (size_t i = 0; i < v.times.size(); ++i) {
+  for (size_t i = 0; i < std::min(v.times.size(), v.values.size()); ++i) {
     if (!Inside(v, i, window)) continue;
     if (since && 2 * (v.times[i] - v.times[i - 1]).ns() > 3 * usual) since.reset();
     if (!std::isnan(v.values[i]) && !longest) longest = 0.0;

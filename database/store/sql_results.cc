@@ -1,5 +1,5 @@
 // The table-valued functions results(clip) and contact_rows(clip): eponymous virtual tables that
-// hold what the clip's newest results say. A table's rows are made when it is asked.
+// walk over what the clip's newest results say.
 #include <sqlite3.h>
 
 #include "database/store/sql_clips.h"
@@ -7,12 +7,24 @@
 namespace handhold::store {
 namespace {
 
-/// Columns before the hidden argument, and the cell in a row; kText: text.
+/// What a cursor walks: series by series, or track by track and row by row.
+struct Walk {
+  std::string clip;  ///< as it was named: what the hidden column answers
+  std::vector<ResultSeries> series;
+  ResultIndex::ContactTracks contacts;
+  size_t part = 0, row = 0;
+};
+
 struct Shape {
   const char* name;
   const char* declared;
-  int columns;
-  Result<std::vector<std::vector<SqlValue>>> (*rows)(SqlClips& clips, const std::string& sha256);
+  int columns;   ///< before the hidden argument
+  int quantity;  ///< column whose equality is used, too; -1: none
+  Status (*load)(SqlClips& clips, const std::string& sha256, const std::string& quantity,
+                 Walk* walk);
+  size_t (*parts)(const Walk& walk);
+  size_t (*rows)(const Walk& walk);  ///< of the part
+  SqlValue (*cell)(const Walk& walk, int column);
 };
 
 SqlValue Number(double value) {
@@ -20,56 +32,98 @@ SqlValue Number(double value) {
   return value;
 }
 
-Result<std::vector<std::vector<SqlValue>>> Results(SqlClips& clips, const std::string& sha256) {
-  std::vector<std::vector<SqlValue>> rows;
-  for (const ResultQuantity quantity : kResultQuantities) {
-    HANDHOLD_ASSIGN(const std::vector<ResultSeries>* all, clips.results().Series(sha256, quantity));
-    for (const ResultSeries& series : *all) {
-      for (size_t i = 0; i < series.values.size(); ++i) {
-        SqlValue seconds, ns;
-        if (!series.times.empty()) seconds = series.times[i].seconds(), ns = series.times[i].ns();
-        rows.push_back({seconds, ns, std::string(ResultQuantityName(quantity)), series.name,
-                        Number(series.values[i]), series.unit, series.task, series.hash});
-      }
-    }
+Status LoadResults(SqlClips& clips, const std::string& sha256, const std::string& quantity,
+                   Walk* walk) {
+  for (const ResultQuantity one : kResultQuantities) {
+    if (!quantity.empty() && quantity != ResultQuantityName(one)) continue;
+    HANDHOLD_ASSIGN(const std::vector<ResultSeries>* all, clips.results().Series(sha256, one));
+    walk->series.insert(walk->series.end(), all->begin(), all->end());
   }
-  return rows;
+  return {};
 }
 
-Result<std::vector<std::vector<SqlValue>>> ContactRows(SqlClips& clips, const std::string& sha256) {
-  HANDHOLD_ASSIGN(const ResultIndex::ContactTracks contacts, clips.results().Contacts(sha256));
-  std::vector<std::vector<SqlValue>> rows;
-  for (size_t i = 0; i < contacts.tracks.size(); ++i) {
-    const artefact::ContactTrack& track = contacts.tracks[i];
-    const auto name = [](const artefact::Side& s) { return s.site.empty() ? s.name : s.site; };
-    for (const artefact::ContactRow& row : track.rows) {
-      const artefact::Touch& touch = track.touches[static_cast<size_t>(row.touch)];
-      const Timestamp t = track.times[static_cast<size_t>(row.frame)];
-      std::vector<SqlValue> cells = {t.seconds(),   t.ns(),       int64_t{row.touch}, name(touch.a),
-                                     name(touch.b), touch.sensor, touch.task};
-      for (const geometry::Vec3* v : {&row.f_onA_W, &row.m_onA_W, &row.p_W, &row.normal_W})
-        for (int c = 0; c < 3; ++c) cells.push_back(Number((*v)[c]));
-      cells.push_back(Number(row.offset_m));
-      cells.push_back(contacts.hashes[i]);
-      rows.push_back(std::move(cells));
-    }
+SqlValue ResultCell(const Walk& walk, int column) {
+  const ResultSeries& series = walk.series[walk.part];
+  switch (column) {
+    case 0:
+      if (series.times.empty()) return std::monostate();
+      return series.times[walk.row].seconds();
+    case 1:
+      if (series.times.empty()) return std::monostate();
+      return series.times[walk.row].ns();
+    case 2:
+      return std::string(ResultQuantityName(series.quantity));
+    case 3:
+      return series.name;
+    case 4:
+      return Number(series.values[walk.row]);
+    case 5:
+      return series.unit;
+    case 6:
+      return series.task;
+    default:
+      return series.hash;
   }
-  return rows;
+}
+
+Status LoadContacts(SqlClips& clips, const std::string& sha256, const std::string&, Walk* walk) {
+  HANDHOLD_ASSIGN(walk->contacts, clips.results().Contacts(sha256));
+  return {};
+}
+
+SqlValue ContactCell(const Walk& walk, int column) {
+  const artefact::ContactTrack& track = walk.contacts.tracks[walk.part];
+  const artefact::ContactRow& row = track.rows[walk.row];
+  const artefact::Touch& touch = track.touches[static_cast<size_t>(row.touch)];
+  const auto name = [](const artefact::Side& s) { return s.site.empty() ? s.name : s.site; };
+  switch (column) {
+    case 0:
+      return track.times[static_cast<size_t>(row.frame)].seconds();
+    case 1:
+      return track.times[static_cast<size_t>(row.frame)].ns();
+    case 2:
+      return int64_t{row.touch};
+    case 3:
+      return name(touch.a);
+    case 4:
+      return name(touch.b);
+    case 5:
+      return touch.sensor;
+    case 6:
+      return touch.task;
+    case 19:
+      return Number(row.offset_m);
+    case 20:
+      return walk.contacts.hashes[walk.part];
+    default:
+      break;
+  }
+  const geometry::Vec3* vectors[] = {&row.f_onA_W, &row.m_onA_W, &row.p_W, &row.normal_W};
+  return Number((*vectors[(column - 7) / 3])[(column - 7) % 3]);
 }
 
 constexpr Shape kResults = {
     "results",
     "CREATE TABLE results(t_s REAL, t_ns INTEGER, quantity TEXT, name TEXT, value REAL, unit TEXT, "
     "task TEXT, hash TEXT, clip HIDDEN)",
-    8, &Results};
+    8,
+    2,
+    &LoadResults,
+    [](const Walk& w) { return w.series.size(); },
+    [](const Walk& w) { return w.series[w.part].values.size(); },
+    &ResultCell};
 constexpr Shape kContactRows = {
     "contact_rows",
     "CREATE TABLE contact_rows(t_s REAL, t_ns INTEGER, touch INTEGER, a TEXT, b TEXT, sensor TEXT, "
-    "task TEXT, fx_onA_W_N REAL, fy_onA_W_N REAL, fz_onA_W_N REAL, mx_onA_W_Nm REAL, "
-    "my_onA_W_Nm REAL, mz_onA_W_Nm REAL, px_W_m REAL, py_W_m REAL, pz_W_m REAL, nx_W REAL, ny_W "
-    "REAL, nz_W REAL, offset_m REAL, "
-    "hash TEXT, clip HIDDEN)",
-    21, &ContactRows};
+    "task TEXT, fx_onA_W_N REAL, fy_onA_W_N REAL, fz_onA_W_N REAL, mx_onA_W_Nm REAL, my_onA_W_Nm "
+    "REAL, mz_onA_W_Nm REAL, px_W_m REAL, py_W_m REAL, pz_W_m REAL, nx_W REAL, ny_W REAL, nz_W "
+    "REAL, offset_m REAL, hash TEXT, clip HIDDEN)",
+    21,
+    -1,
+    &LoadContacts,
+    [](const Walk& w) { return w.contacts.tracks.size(); },
+    [](const Walk& w) { return w.contacts.tracks[w.part].rows.size(); },
+    &ContactCell};
 
 struct Registered {
   const Shape* shape;
@@ -81,8 +135,8 @@ struct Table {
 };
 struct Cursor {
   sqlite3_vtab_cursor base;
-  std::vector<std::vector<SqlValue>> rows;
-  size_t row = 0;
+  Walk walk;
+  int64_t count = 0;
 };
 
 int Connect(sqlite3* db, void* registered, int, const char* const*, sqlite3_vtab** out, char**) {
@@ -108,20 +162,28 @@ int Fail(sqlite3_vtab* base, const Error& error) {
   return SQLITE_ERROR;
 }
 
+/// Arguments: the clip, and the quantity where idxNum says that it is given.
 int BestIndex(sqlite3_vtab* base, sqlite3_index_info* info) {
   const Shape& shape = *reinterpret_cast<Table*>(base)->of.shape;
+  int clip = -1, quantity = -1;
   for (int i = 0; i < info->nConstraint; ++i) {
     const auto& c = info->aConstraint[i];
-    if (c.iColumn != shape.columns || c.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (c.usable == 0) return SQLITE_CONSTRAINT;  // wait for the table it comes from
-    info->aConstraintUsage[i].argvIndex = 1;
-    info->aConstraintUsage[i].omit = 1;
-    info->estimatedCost = 1e5;
-    info->estimatedRows = 100'000;
-    return SQLITE_OK;
+    if (c.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+    if (c.iColumn == shape.columns && clip < 0) {
+      if (c.usable == 0) return SQLITE_CONSTRAINT;  // wait for the table it comes from
+      clip = i;
+    }
+    if (c.iColumn == shape.quantity && c.usable != 0) quantity = i;
   }
-  return Fail(base, {ErrorCode::kInvalid,
-                     std::string(shape.name) + " wants a clip: " + shape.name + "('stroke_001')"});
+  if (clip < 0)
+    return Fail(base, {ErrorCode::kInvalid, std::string(shape.name) +
+                                                " wants a clip: " + shape.name + "('stroke_001')"});
+  info->aConstraintUsage[clip].argvIndex = 1;
+  if (quantity >= 0) info->aConstraintUsage[quantity].argvIndex = 2;
+  info->idxNum = quantity >= 0 ? 1 : 0;
+  info->estimatedCost = quantity >= 0 ? 1e5 : 4e5;
+  info->estimatedRows = 100'000;
+  return SQLITE_OK;
 }
 
 int OpenCursor(sqlite3_vtab*, sqlite3_vtab_cursor** out) {
@@ -135,36 +197,48 @@ int CloseCursor(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
-int Filter(sqlite3_vtab_cursor* base, int, const char*, int count, sqlite3_value** values) {
+/// To the next row that there is, from the place that the cursor is at.
+void Settle(const Shape& shape, Walk* walk) {
+  while (walk->part < shape.parts(*walk) && walk->row >= shape.rows(*walk))
+    ++walk->part, walk->row = 0;
+}
+
+int Filter(sqlite3_vtab_cursor* base, int with_quantity, const char*, int count,
+           sqlite3_value** values) {
   auto& cursor = *reinterpret_cast<Cursor*>(base);
   const Registered& of = reinterpret_cast<Table*>(base->pVtab)->of;
-  cursor.rows.clear();
-  cursor.row = 0;
+  cursor.walk = {};
+  cursor.count = 0;
   if (count < 1) return SQLITE_OK;
+  cursor.walk.clip = TextOf(values[0]);
   const Result<std::string> clip = of.clips->ShaOf(values[0]);
   if (!clip) return Fail(base->pVtab, clip.error());
   if (clip->empty()) return SQLITE_OK;
-  auto rows = of.shape->rows(*of.clips, *clip);
-  if (!rows) return Fail(base->pVtab, rows.error());
-  cursor.rows = *std::move(rows);
+  const std::string quantity = with_quantity != 0 && count > 1 ? TextOf(values[1]) : "";
+  const Status loaded = of.shape->load(*of.clips, *clip, quantity, &cursor.walk);
+  if (!loaded) return Fail(base->pVtab, loaded.error());
+  Settle(*of.shape, &cursor.walk);
   return SQLITE_OK;
 }
 
 int Next(sqlite3_vtab_cursor* base) {
-  ++reinterpret_cast<Cursor*>(base)->row;
+  auto& cursor = *reinterpret_cast<Cursor*>(base);
+  ++cursor.walk.row, ++cursor.count;
+  Settle(*reinterpret_cast<Table*>(base->pVtab)->of.shape, &cursor.walk);
   return SQLITE_OK;
 }
 
 int Eof(sqlite3_vtab_cursor* base) {
   const auto& cursor = *reinterpret_cast<Cursor*>(base);
-  return cursor.row >= cursor.rows.size() ? 1 : 0;
+  const Shape& shape = *reinterpret_cast<Table*>(base->pVtab)->of.shape;
+  return cursor.walk.part >= shape.parts(cursor.walk) ? 1 : 0;
 }
 
 int Answer(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
   const auto& cursor = *reinterpret_cast<Cursor*>(base);
-  const std::vector<SqlValue>& row = cursor.rows[cursor.row];
-  if (column >= static_cast<int>(row.size())) return SQLITE_OK;  // the hidden argument: NULL
-  const SqlValue& value = row[static_cast<size_t>(column)];
+  const Shape& shape = *reinterpret_cast<Table*>(base->pVtab)->of.shape;
+  const SqlValue value =
+      column == shape.columns ? SqlValue(cursor.walk.clip) : shape.cell(cursor.walk, column);
   if (const auto* n = std::get_if<int64_t>(&value)) sqlite3_result_int64(context, *n);
   if (const auto* x = std::get_if<double>(&value)) sqlite3_result_double(context, *x);
   if (const auto* text = std::get_if<std::string>(&value))
@@ -173,7 +247,7 @@ int Answer(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
 }
 
 int RowId(sqlite3_vtab_cursor* base, sqlite3_int64* row) {
-  *row = static_cast<sqlite3_int64>(reinterpret_cast<Cursor*>(base)->row);
+  *row = reinterpret_cast<Cursor*>(base)->count;
   return SQLITE_OK;
 }
 

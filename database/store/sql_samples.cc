@@ -31,6 +31,7 @@ struct Reading {
 struct SamplesCursor {
   sqlite3_vtab_cursor base;
   const ClipReader* clip = nullptr;
+  std::string clip_said;  ///< what the hidden column answers
   std::vector<Signal> signals;
   std::vector<int> streams;  ///< to walk, in order
   std::optional<Window> window;
@@ -175,6 +176,7 @@ Status BeginWalk(SamplesCursor& c, SqlClips& clips, sqlite3_value* const* given)
   c.signals.clear();
   c.streams.clear();
   c.row = 0;
+  c.clip_said = TextOf(given[0]);
   HANDHOLD_ASSIGN(c.clip, clips.Clip(given[0]));
   if (c.clip == nullptr) return {};
   const std::string stream = TextOf(given[1]);
@@ -242,6 +244,9 @@ int Answer(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
       break;
     case kValue:
       sqlite3_result_double(context, reading.values[c.sample]);  // NaN becomes NULL
+      break;
+    case kClip:
+      sqlite3_result_text(context, c.clip_said.c_str(), -1, SQLITE_TRANSIENT);
       break;
     default:
       break;

@@ -115,9 +115,8 @@ Result<MotionScore> ScoreMotion(const model::Skeleton& hand, const artefact::Mot
   score.force_late = late.Share(late.whole, options.peak_N);
   score.plane_early = early.Share(early.plane, options.peak_N);
   score.plane_late = late.Share(late.plane, options.peak_N);
-  score.point_m = Rms(point2, points);
-  score.object_m = Rms(place2, poses);
-  score.object_rad = Rms(turn2, poses);
+  if (points > 0) score.point_m = Rms(point2, points);
+  if (poses > 0) score.object_m = Rms(place2, poses), score.object_rad = Rms(turn2, poses);
   return score;
 }
 

@@ -58,8 +58,9 @@ struct MotionScore {
   /// RMS of the difference of the whole force on the hand, as shares of the peak; 0 without frames.
   double force_early = 0.0, force_late = 0.0;
   double plane_early = 0.0, plane_late = 0.0;
-  double point_m = 0.0;                     ///< RMS over early and late frames
-  double object_m = 0.0, object_rad = 0.0;  ///< RMS of place and turn
+  /// RMS over early and late frames; NaN: no frame, or neither point nor object was asked for.
+  double point_m = artefact::ContactRow::kUnknown;
+  double object_m = artefact::ContactRow::kUnknown, object_rad = artefact::ContactRow::kUnknown;
   /// Late frames in which both touch, by slip in the reference and then in the motion.
   int slip_slip = 0, slip_stick = 0, stick_slip = 0, stick_stick = 0;
   int both_touch() const { return slip_slip + slip_stick + stick_slip + stick_stick; }

@@ -121,6 +121,13 @@ Outcome RunCorrect(Context& context) {
   if (const Status sayable = Complete(given, &entries); !sayable)
     return Outcome::Usage(sayable.error().message);
   if (given.Has("--subject")) HANDHOLD_TRY(AskAboutName(context, given.Text("--subject")));
+  if (given.Has("--prop")) {
+    HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+    HANDHOLD_ASSIGN(const store::ClipRow row, library->FindClip(given.Text("CLIP")));
+    if (store::PropsOf(row.prop).size() > 1)
+      return Outcome::Usage("clip '" + row.name + "' has several props (" + row.prop +
+                            "): which of them --prop corrects cannot be said");
+  }
   HANDHOLD_ASSIGN(const store::ClipRow clip, SayOfClip(context, entries));
   const auto now = [&](const char* field, const std::string& was) {
     const std::string option = std::string("--") + field;

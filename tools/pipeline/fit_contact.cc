@@ -37,6 +37,7 @@ Result<StepResult> FitContactStep::Run(const StepContext& context) const {
   }
   text::Json parameters = artefact::ToJson(used);
   parameters.Set("X_WSurface", artefact::ToJson(placed.X_WP));
+  parameters.Set("thing", placed.thing);
   HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
   return RunStep(
       context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::ContactTrack> {

@@ -248,6 +248,9 @@ ImportedFile ImportOne(const std::string& path, const ImportOptions& options,
     }
     result.issues = source->issues();
     TellOfNames(*source, info, options, result.issues);
+    for (Issue& issue :
+         recording::FindThingIssues(info, source->streams(), source->force_sensors()))
+      result.issues.push_back(std::move(issue));
     if (status && options.cross_check && result.format == "c3d") {
       for (Issue& issue : exchange::CrossCheckC3d(path, options.c3d))
         result.issues.push_back(std::move(issue));

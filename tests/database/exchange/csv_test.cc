@@ -272,6 +272,40 @@ TEST_F(Csv, ThePagesExamplesAreRead) {
   EXPECT_EQ(clip.events()[0].length.ns(), 20'000'000);
 }
 
+// What our own CSV says of things and sensors is held to: a misspelt or former member, a matrix
+// that is no rotation, a place that nobody gave are refused by name, not taken for the lab's
+// origin.
+TEST_F(Csv, ThingsAndSensorsSayWhatTheyMustAndNothingElse) {
+  const auto refused = [&](const std::string& head) {
+    Issues issues;
+    const auto clip =
+        ReadText("#handhold-csv 1\n#clip {\"name\": \"a\", " + head +
+                     "}\n#stream {\"id\": 1, \"name\": \"f\", \"kind\": \"force\", "
+                     "\"rate\": [100, 1], \"channels\": [[\"fx\", \"N\"], [\"fy\", \"N\"], "
+                     "[\"fz\", \"N\"], [\"tx\", \"N m\"], [\"ty\", \"N m\"], [\"tz\", \"N m\"]]}\n"
+                     "#data 1\ntime_ns,fx,fy,fz,tx,ty,tz\n",
+                 &issues);
+    return clip ? std::string("read") : clip.error().message;
+  };
+  const auto sensor = [](const std::string& more) {
+    return "\"force_sensors\": [{\"name\": \"plate\", \"stream\": 1" + more + "}]";
+  };
+  EXPECT_THAT(refused(sensor(", \"p_WS_m\": [0, 0, 1]")), HasSubstr("p_MS_m")) << "its former name";
+  EXPECT_NE(refused(sensor(", \"normal_S\": [0, 0, 2]")), "read");
+  EXPECT_NE(refused(sensor(", \"R_MS_by_columns\": [2, 0, 0, 0, 2, 0, 0, 0, 2]")), "read");
+  const auto thing = [](const std::string& more) {
+    return "\"things\": [{\"name\": \"box\"" + more + "}]";
+  };
+  EXPECT_NE(refused(thing(", \"pose\": \"fixed\"")), "read") << "where?";
+  EXPECT_NE(refused(thing(", \"R_WT_by_columns\": [1, 0, 0, 0, 1, 0, 0, 0, 1]")), "read");
+  EXPECT_NE(
+      refused(thing(", \"p_WT_m\": [0, 0, 0], \"R_WT_by_columns\": [1, 0, 0, 0, 1, 0, 0, 0, -1]")),
+      "read");
+  EXPECT_THAT(refused(thing(", \"p_WT_mm\": [0, 0, 0]")), HasSubstr("p_WT_m"));
+  EXPECT_NE(refused(thing(", \"stream\": \"f\", \"items\": [\"a\"]")), "read");
+  EXPECT_THAT(refused("\"properties\": {\"prop_pose\": \"0 0 1\"}"), HasSubstr("things"));
+}
+
 TEST_F(Csv, ATableIsWhatItsHeadSaysItIs) {
   const std::string table = PageBlock("table"), head = PageBlock("head");
   const auto read = [&](const std::string& its_head, Issues* issues = nullptr) {

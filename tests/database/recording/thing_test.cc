@@ -35,6 +35,35 @@ TEST(Thing, EveryPoseHasWhatItNeeds) {
     EXPECT_EQ(checked.error().code, ErrorCode::kInvalid);
   }
   EXPECT_FALSE(CheckThings({Box(), Box()})) << "one name, two things";
+  cluster.items = {"B1", "B1", "B1"};
+  EXPECT_FALSE(CheckThings({cluster})) << "one marker";
+  Thing scaled = Box(), mirrored = Box();
+  scaled.pose = mirrored.pose = Thing::Pose::kFixed;
+  scaled.X_WT.R *= 2, mirrored.X_WT.R(2, 2) = -1;
+  EXPECT_FALSE(CheckThings({scaled}));
+  EXPECT_FALSE(CheckThings({mirrored}));
+}
+
+TEST(Thing, WhatLeadsNowhereIsTold) {
+  StreamInfo markers, bodies;
+  markers.name = "vicon/markers", markers.kind = StreamKind::kMarkers;
+  for (const char* c : {"B1.x", "B1.y", "B1.z", "B2.x", "B2.y", "B2.z", "B3.x", "B3.y", "B3.z"})
+    markers.channels.push_back({c, "m", 0});
+  bodies.name = "vicon/segments", bodies.kind = StreamKind::kRigidPoses;
+  ClipInfo info;
+  Thing box = Box();
+  box.pose = Thing::Pose::kMarkers, box.stream = "vicon/markers", box.items = {"B1", "B2", "B3"};
+  info.things = {box};
+  ForceSensor face;
+  face.name = "face", face.mounted_on = "box";
+  EXPECT_TRUE(FindThingIssues(info, {markers, bodies}, {face}).empty());
+  face.mounted_on = "bx";
+  info.things[0].items[2] = "B4";
+  EXPECT_EQ(FindThingIssues(info, {markers, bodies}, {face}).size(), 2u);
+  info.things[0].stream = "vicon/segments";
+  EXPECT_EQ(FindThingIssues(info, {markers, bodies}, {}).size(), 1u) << "bodies are no markers";
+  info.things[0].stream = "vicon/marker";
+  EXPECT_EQ(FindThingIssues(info, {markers, bodies}, {}).size(), 1u);
 }
 
 TEST(Thing, NamesAreReadAsTheyAreWritten) {
@@ -56,15 +85,17 @@ TEST(Thing, WithThisPropSaidAfterTheFact) {
   SayProp("bottle", &info);
   ASSERT_EQ(info.things.size(), 1u) << "the only prop becomes it";
   EXPECT_EQ(info.things[0].model, "bottle");
-  EXPECT_EQ(info.things[0].X_WT.p.z(), 3) << "and stays where it is";
+  EXPECT_EQ(info.things[0].pose, Thing::Pose::kUnknown) << "its frame stood nobody knows where";
   info.things.push_back(Box());
   info.things.push_back({.name = "R", .kind = Thing::Kind::kHand, .model = "hand27"});
   EXPECT_EQ(PropNames(info), "bottle, box_3x5x7") << "a hand is no prop";
   SayProp("box_3x5x7", &info);
   EXPECT_EQ(info.things.size(), 3u) << "it is there";
   SayProp("mug", &info);
+  EXPECT_EQ(info.things.size(), 3u) << "the bottle's name: it is meant";
+  SayProp("ball", &info);
   ASSERT_EQ(info.things.size(), 4u) << "which of two it replaces nobody knows";
-  EXPECT_EQ(info.things[3].name, "mug_2") << "'mug' is the bottle's name";
+  EXPECT_EQ(info.things[3].name, "ball");
 }
 
 TEST(Thing, ASensorIsWhereItsThingIs) {

@@ -132,6 +132,12 @@ TEST_F(ResultSignalTest, WhatCannotBeAskedIsSaid) {
   EXPECT_EQ(Refused("peak(angel(" + Dof(0) + ")) > 5 deg"), ErrorCode::kInvalid);
   EXPECT_EQ(Refused("occluded(angle(" + Dof(0) + ")) > 5 %"), ErrorCode::kInvalid);
   EXPECT_EQ(Refused("peak(angle(" + Dof(0) + ") > 5 deg"), ErrorCode::kInvalid);
+  EXPECT_EQ(Refused("count(mark(x)) > 5"), ErrorCode::kInvalid);
+  EXPECT_EQ(Refused("compliance(angle(x)) > 5 rad/Nm"), ErrorCode::kInvalid);
+  EXPECT_EQ(Refused("peak(\"EMG (raw)\") > 5 V"), ErrorCode::kInvalid) << "a channel, not there";
+  const QueryResult of_place = Ask("peak(torque(" + Dof(0) + ")) > 10 mN");
+  EXPECT_THAT(of_place.rows, SizeIs(0));
+  EXPECT_THAT(of_place.hints, Contains(HasSubstr("N m"))) << "a slip for mN m";
   const QueryResult misspelt = Ask("peak(angle(" + Dof(0) + "x)) > 5 deg");
   EXPECT_THAT(misspelt.rows, SizeIs(0));
   EXPECT_THAT(misspelt.hints, Contains(HasSubstr(Dof(0))));
@@ -153,6 +159,14 @@ TEST_F(ResultSignalTest, SqlReadsResultsAndContactRows) {
   EXPECT_NEAR(std::get<double>(rows[0][1]), 150.0, 1e-9);
   EXPECT_EQ(std::get<std::string>(rows[0][2]), "R.index.pad");
   EXPECT_EQ(std::get<std::string>(rows[0][3]), "plate");
+  EXPECT_EQ(std::get<int64_t>(Sql("SELECT count(*) FROM results(" + clip +
+                                  ") r JOIN clip c ON r.clip=c.name WHERE quantity='angle'")
+                                  .at(0)[0]),
+            400);
+  EXPECT_EQ(std::get<int64_t>(Sql("SELECT count(*) FROM results WHERE clip IN (" + clip +
+                                  ") AND quantity='torque'")
+                                  .at(0)[0]),
+            400);
   // As a join: every clip of the catalogue with its results.
   EXPECT_EQ(
       std::get<int64_t>(Sql("SELECT count(DISTINCT r.name) FROM clip c, results(c.id) r WHERE "
