@@ -63,6 +63,7 @@ class SessionRecorder final : public Recorder {
   }
 
   Result<std::vector<CheckLine>> Check(const std::function<bool()>& cancelled) override;
+  std::vector<recording::StreamInfo> FoundStreams() const override;
   Status Arm() override;
   Status Start(recording::ClipInfo info) override;
   Result<TakeResult> Stop(const std::function<void(double share)>& storing) override;
@@ -181,6 +182,12 @@ Result<std::vector<CheckLine>> SessionRecorder::Check(const std::function<bool()
                               [](const CheckLine& line) { return line.ok || !line.required; });
   state_ = ok ? SessionState::kChecked : SessionState::kConfigured;
   return lines;
+}
+
+std::vector<recording::StreamInfo> SessionRecorder::FoundStreams() const {
+  std::vector<recording::StreamInfo> all;
+  for (const auto& feed : feeds_) all.insert(all.end(), feed->probed.begin(), feed->probed.end());
+  return all;
 }
 
 Status SessionRecorder::Arm() {

@@ -92,6 +92,8 @@ class Recorder {
   /// one is ok. `cancelled`, asked often in the calling thread, ends it within a second:
   /// kCancelled.
   virtual Result<std::vector<CheckLine>> Check(const std::function<bool()>& cancelled = {}) = 0;
+  /// The streams that the last Check found, of all sources.
+  virtual std::vector<recording::StreamInfo> FoundStreams() const = 0;
   /// Refused while takes could not be stored (kIo, with the folder). Starts the sources; samples
   /// flow through the rings and the newest `pre_roll` of them is kept.
   virtual Status Arm() = 0;

@@ -30,8 +30,8 @@ struct Touch {
   std::string sensor;  ///< force sensor that measured it; empty: none
   Timestamp onset, release;
   Duration onset_sd, release_sd;  ///< half-widths of the 68 % intervals; 0: synthesised
-  double peak_force_N = 0.0;
-  std::string task;  ///< "exploring", "scratching": what was asked or done
+  double peak_force_N = 0.0;      ///< captured: of the normal force, 5 ms means; else of its size
+  std::string task;               ///< "exploring", "scratching": what was asked or done
   bool operator==(const Touch&) const = default;
 };
 

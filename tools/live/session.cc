@@ -160,6 +160,16 @@ std::string Session::Advice(const capture::Rig& rig) {
          ShellWord(rig.Word()) + "` in a second terminal, and leave it running";
 }
 
+Result<std::vector<capture::CheckLine>> Session::Check(const std::function<bool()>& cancelled) {
+  HANDHOLD_ASSIGN(std::vector<capture::CheckLine> lines, recorder_->Check(cancelled));
+  // What a thing is measured by may come later, with the subject: told, not required.
+  if (!Missing(lines))
+    for (Issue& issue : recording::FindThingIssues(rig_.TakeInfo(), recorder_->FoundStreams(), {}))
+      lines.push_back(
+          {"rig", issue.where, false, false, std::move(issue.what), ErrorCode::kNotFound});
+  return lines;
+}
+
 bool Session::Missing(const std::vector<capture::CheckLine>& lines) {
   return std::any_of(lines.begin(), lines.end(),
                      [](const capture::CheckLine& line) { return line.required && !line.ok; });

@@ -106,9 +106,7 @@ class Session {
   ~Session();
 
   /// Asks every device: lines in the order of the rig. kCancelled soon after `cancelled` says so.
-  Result<std::vector<capture::CheckLine>> Check(const std::function<bool()>& cancelled = {}) {
-    return recorder_->Check(cancelled);
-  }
+  Result<std::vector<capture::CheckLine>> Check(const std::function<bool()>& cancelled = {});
   /// True when a required line is not ok.
   static bool Missing(const std::vector<capture::CheckLine>& lines);
 

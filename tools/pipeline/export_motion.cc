@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "database/geometry/rotation.h"
+#include "tools/pipeline/coordinate_names.h"
 #include "tools/pipeline/csv_line.h"
 
 namespace handhold::pipeline {
@@ -20,11 +21,9 @@ std::string MotionToCsv(const artefact::Motion& motion) {
   head.Word("time_s");
   for (const artefact::MotionHand& hand : motion.hands) {
     const std::string of = motion.hands.size() > 1 ? hand.name + ":" : "";
-    const bool hinges = hand.q.rows() == static_cast<Eigen::Index>(hand.dof_names.size());
-    for (Eigen::Index i = 0; i < hand.q.rows(); ++i) {
-      head.Word(of + (hinges ? hand.dof_names[static_cast<size_t>(i)] + "_rad"
-                             : "q" + std::to_string(i)));
-    }
+    for (const std::string& name :
+         CoordinateColumns(hand.dof_names, static_cast<size_t>(hand.q.rows())))
+      head.Word(of + name);
   }
   for (const char* word :
        {"f_onHand_x_N", "f_onHand_y_N", "f_onHand_z_N", "contacts", "slip_m_per_s"})

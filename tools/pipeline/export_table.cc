@@ -6,6 +6,7 @@
 #include "database/artefact/describe.h"
 #include "database/artefact/kind.h"
 #include "database/store/artefact_file.h"
+#include "tools/pipeline/coordinate_names.h"
 #include "tools/pipeline/csv_line.h"
 #include "tools/pipeline/export_motion.h"
 
@@ -16,27 +17,17 @@ using artefact::ContactRow;
 using artefact::Side;
 using artefact::Touch;
 
-/// "R.index.mcp.flex_rad" where every joint is a hinge or universal, else "q0", "q1", ...
 void CoordinateNames(const std::vector<std::string>& dof_names, Eigen::Index nq,
                      const std::string& before, CsvLine* head) {
-  const bool angles = nq == static_cast<Eigen::Index>(dof_names.size());
-  for (Eigen::Index i = 0; i < nq; ++i) {
-    head->Word(before +
-               (angles ? dof_names[static_cast<size_t>(i)] + "_rad" : "q" + std::to_string(i)));
-  }
-}
-
-/// Of a velocity coordinate: a free joint's last three are places.
-std::string UnitOf(const std::string& dof) {
-  const bool place = dof.ends_with(".lin_x") || dof.ends_with(".lin_y") || dof.ends_with(".lin_z");
-  return place ? "m" : "rad";
+  for (const std::string& name : CoordinateColumns(dof_names, static_cast<size_t>(nq)))
+    head->Word(before + name);
 }
 
 std::string Table(const artefact::PoseTrack& t) {
   CsvLine head;
   head.Word("time_s");
   CoordinateNames(t.dof_names, t.q.rows(), "", &head);
-  for (const std::string& dof : t.dof_names) head.Word(dof + "_sd_" + UnitOf(dof));
+  for (const std::string& dof : t.dof_names) head.Word(dof + (IsPlace(dof) ? "_sd_m" : "_sd_rad"));
   std::string out = head.Take();
   for (Eigen::Index k = 0; k < t.q.cols(); ++k) {
     CsvLine line;
@@ -75,7 +66,8 @@ std::string Table(const artefact::InteractionTrajectory& t) {
   CoordinateNames(t.dof_names, t.q.rows(), "", &head);
   CoordinateNames(t.dof_names, t.q_reference.rows(), "reference.", &head);
   CoordinateNames(t.dof_names, t.q_reference_dynamic.rows(), "reference_dynamic.", &head);
-  for (const std::string& dof : t.dof_names) head.Word(dof + "_compliance_rad_per_Nm");
+  for (const std::string& dof : t.dof_names)
+    head.Word(dof + (IsPlace(dof) ? "_compliance_m_per_N" : "_compliance_rad_per_Nm"));
   head.Word("time_constant_s");
   std::string out = head.Take();
   for (Eigen::Index k = 0; k < t.q.cols(); ++k) {
@@ -102,7 +94,8 @@ std::string RowsTable(const std::vector<Timestamp>& times, const std::vector<Tou
         "normal_y",   "normal_z",   "offset_m",  "slip_m_per_s"})
     head.Word(word);
   if (tau_Nm.cols() > 0) {
-    for (const std::string& dof : dof_names) head.Word(dof + "_tau_Nm");
+    for (const std::string& dof : dof_names)
+      head.Word(dof + (IsPlace(dof) ? "_force_N" : "_tau_Nm"));
   }
   std::string out = head.Take();
   for (const ContactRow& row : rows) {

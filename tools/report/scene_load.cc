@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "database/artefact/kind.h"
+#include "database/model/prop.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
 
@@ -137,11 +138,25 @@ class Loader {
       return contact ? AddContacts(*contact, motion_at) : Status();
     }));
     HANDHOLD_TRY(Bring("objects", [&] { return AddObjectTracks(found, motion_at); }));
+    AddFixedThings(clip->info(), motion_at);
     return Bring("motion", [&]() -> Status {
       HANDHOLD_ASSIGN(const auto synthesised, NewestMotion(found));
       return synthesised && !shown_.contains(synthesised->hash) ? AddMotion(*synthesised)
                                                                 : Status();
     });
+  }
+
+  /// Props that stood still, where no result shows them: those that ship with Handhold.
+  void AddFixedThings(const recording::ClipInfo& info, int motion) {
+    SceneMotion& to = scene_.motions[static_cast<size_t>(motion)];
+    for (const recording::Thing& thing : info.things) {
+      if (thing.kind != recording::Thing::Kind::kProp ||
+          thing.pose != recording::Thing::Pose::kFixed ||
+          std::ranges::count(to.things, thing.name, &SceneThing::name) > 0)
+        continue;
+      const Result<model::Prop> prop = model::LoadLibraryProp(thing.model);
+      if (prop) AddProp(thing.name, "prop", *prop, {thing.X_WT}, -1, &scene_, &to);
+    }
   }
 
   /// The newest motion made from the clip that is no other motion's variant; none where a key names

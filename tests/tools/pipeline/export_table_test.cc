@@ -32,12 +32,18 @@ class ExportTableTest : public ::testing::Test {
 TEST_F(ExportTableTest, APoseTrackHasAnglesAndWhatIsKnownOfThem) {
   artefact::PoseTrack t;
   t.provenance = Made("fit.pose");
-  t.dof_names = {"a.flex", "root.lin_x"};
+  t.dof_names = {"root.rot_x", "root.rot_y", "root.rot_z", "root.lin_x",
+                 "root.lin_y", "root.lin_z", "a.flex"};
   t.times = {Timestamp::FromSeconds(0.5)};
-  t.q = Eigen::Vector2d(0.1, 2);
-  t.information_diagonal = Eigen::Vector2d(4, 0);
+  t.q.resize(8, 1);
+  t.q.col(0) << 1, 2, 3, 1, 0, 0, 0, 0.1;
+  t.information_diagonal = Eigen::VectorXd::Constant(7, 4);
+  t.information_diagonal(6, 0) = 0;
   EXPECT_EQ(Csv(t).value(),
-            "time_s,a.flex_rad,root.lin_x_rad,a.flex_sd_rad,root.lin_x_sd_m\n0.5,0.1,2,0.5,\n");
+            "time_s,root.x_m,root.y_m,root.z_m,root.qw,root.qx,root.qy,root.qz,a.flex_rad,"
+            "root.rot_x_sd_rad,root.rot_y_sd_rad,root.rot_z_sd_rad,root.lin_x_sd_m,"
+            "root.lin_y_sd_m,root.lin_z_sd_m,a.flex_sd_rad\n"
+            "0.5,1,2,3,1,0,0,0,0.1,0.5,0.5,0.5,0.5,0.5,0.5,\n");
   EXPECT_EQ(Csv(t, true).error().code, ErrorCode::kInvalid);
 }
 
