@@ -61,8 +61,7 @@ class PoseSolver {
   /// and pulls towards, `q_start`.
   const PoseSolution& Solve(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start,
                             PoseMethod method);
-  /// The same without information, determined and held_by_range (those fields are then stale): for
-  /// speed.
+  /// The same for speed: converged, iterations, cost and q alone; all other fields are then stale.
   const PoseSolution& SolvePoseOnly(const Eigen::Matrix3Xd& p_WM, const Eigen::VectorXd& q_start,
                                     PoseMethod method);
 
