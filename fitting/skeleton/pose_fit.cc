@@ -338,6 +338,12 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
     summary.marker_p99_m = *p99;
   }
   LookForSwaps();
+  if (summary.frames_not_converged > 0) {
+    summary.issues.push_back({"frames", Severity::kWarning,
+                              std::to_string(summary.frames_not_converged) + " of " +
+                                  std::to_string(summary.frames) +
+                                  " did not converge and are absent"});
+  }
   if (summary.marker_rms_m > kTellMarkerRms_m) {
     char text[280];
     std::snprintf(

@@ -32,6 +32,7 @@ Result<Issues> Print(Printer& out, const std::string& path) {
   out.PrintRecord(
       "frames",
       {{{.name = "fitted"}, track.frame_count()},
+       {{.name = "not_converged"}, track.summary.frames_not_converged},
        {{.name = "marker_rms_m", .decimals = 6}, count > 0 ? std::sqrt(sum / count) : 0.0},
        {{.name = "coordinates_not_determined"},
         static_cast<int64_t>((track.information_diagonal.array() == 0).count())}});
@@ -81,7 +82,8 @@ Verb FitPoseVerb() {
                    .help = "fit without it and say how far off it is predicted",
                    .repeated = true},
                   {.name = "--fast",
-                   .help = "Gauss-Newton instead of ceres::Solve (the same to 1e-6 rad)",
+                   .help = "Gauss-Newton instead of ceres::Solve (the same minimum to 1e-6 rad; it "
+                           "may end in another where markers are few)",
                    .kind = ValueKind::kFlag}},
       .writes = true,
       .handles_interrupt = true,

@@ -29,6 +29,9 @@ Result<StepResult> FitPoseStep::Run(const StepContext& context) const {
         };
         HANDHOLD_ASSIGN(fitting::PoseFit fit, fitting::FitPose(*reader, hand.skeleton, used));
         fit.track.skeleton_hash = hand.hash;
+        // Hands of one take are told apart by the side that their dofs begin with.
+        const std::string& first = fit.track.dof_names.front();
+        if (first.starts_with("L.") || first.starts_with("R.")) fit.track.hand = first.substr(0, 1);
         fit.track.summary = fit.summary;
         return std::move(fit.track);
       });

@@ -97,6 +97,7 @@ TEST_F(RecordedHand, GoesThroughTheFitsUnderItsOwnLabels) {
   ASSERT_TRUE(made) << made.error().message;
   const auto track = store::Load<artefact::PoseTrack>(library_->ArtefactPath(made->hash));
   ASSERT_TRUE(track) << track.error().message;
+  EXPECT_EQ(track->hand, "R");
   EXPECT_GT(track->frame_count(), 1700);
   EXPECT_EQ(track->marker_names.size(), 13u);
   EXPECT_LT(track->summary.marker_rms_m, 2e-3);
