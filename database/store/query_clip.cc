@@ -201,7 +201,8 @@ Result<const std::vector<Signal>*> QueryClip::Signals(const Measure& measure,
     for (const ResultSeries& series : *all) {
       if (series.name != measure.channel || FindUnit(series.unit)->dimension != wanted) continue;
       signals.push_back({series.name + series.task, series.unit, {}});
-      signals.back().values = std::make_shared<SignalValues>(series.times, series.values);
+      signals.back().values =
+          std::make_shared<SignalValues>(SignalValues{series.times, series.values});
     }
     return &signals_.emplace(key, std::move(signals)).first->second;
   }
