@@ -194,17 +194,19 @@ std::optional<double> LongestHeldValues(const SignalValues& v, const std::option
     usual = *middle;
   }
   std::optional<double> longest;
-  std::optional<Timestamp> since;
+  bool holding = false;
+  Timestamp since;
   for (size_t i = 0; i < std::min(v.times.size(), v.values.size()); ++i) {
     if (!Inside(v, i, window)) continue;
-    if (since && 2 * (v.times[i] - v.times[i - 1]).ns() > 3 * usual) since.reset();
+    if (holding && 2 * (v.times[i] - v.times[i - 1]).ns() > 3 * usual) holding = false;
     if (!std::isnan(v.values[i]) && !longest) longest = 0.0;
     if (std::isnan(v.values[i]) || !holds(v.values[i])) {
-      since.reset();
+      holding = false;
       continue;
     }
-    if (!since) since = v.times[i];
-    longest = std::max(*longest, (v.times[i] - *since).seconds());
+    if (!holding) since = v.times[i];
+    holding = true;
+    longest = std::max(*longest, (v.times[i] - since).seconds());
   }
   return longest;
 }
