@@ -84,6 +84,28 @@ TEST_F(ResultSignalTest, ForcesAndTorquesOfContacts) {
   EXPECT_NEAR(*Ask("rms(torque(" + Dof(1) + ")) > 40 mNm").rows.at(0).values[0], 0.05, 1e-12);
 }
 
+// A box is side b of the hand that presses it down and side a on the table that it stands on: both
+// forces act on it, and balance. Sides that were added alike would say 6 N.
+TEST_F(ResultSignalTest, AForceActsOnItsSide) {
+  auto track = Load<artefact::ContactTrack>(shown_.library->ArtefactPath(shown_.contact)).value();
+  track.provenance.parameters_json = R"({"again": true})";
+  track.provenance.made_utc = Timestamp::FromSeconds(1.5e9);
+  track.touches[0].b.name = "box";
+  artefact::Touch stands = track.touches[0];
+  stands.a = {artefact::Side::Kind::kThing, "box", "", 0};
+  stands.b.name = "table";
+  track.touches.push_back(stands);
+  const size_t pressed = track.rows.size();
+  for (size_t i = 0; i < pressed; ++i) {  // 3 N up on the hand, so 3 N down on the box; 3 N up
+    artefact::ContactRow row = track.rows[2 * i];
+    row.touch = 1;
+    track.rows.insert(track.rows.begin() + static_cast<std::ptrdiff_t>(2 * i + 1), row);
+  }
+  ASSERT_TRUE(shown_.library->Save(track));
+  EXPECT_NEAR(*Ask("peak(contact_force(table)) > 1 N").rows.at(0).values[0], 3.0, 1e-12);
+  EXPECT_NEAR(*Ask("peak(contact_force(box)) < 1 N").rows.at(0).values[0], 0.0, 1e-12);
+}
+
 TEST_F(ResultSignalTest, TheNewestResultAnswers) {
   auto track = Load<artefact::PoseTrack>(shown_.library->ArtefactPath(shown_.pose)).value();
   track.q.row(0) *= 2;
