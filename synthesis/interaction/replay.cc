@@ -213,6 +213,7 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
                                            const ReplayScene& scene, const ReplayOptions& options) {
   HANDHOLD_TRY(CheckFits(skeleton, trajectory, scene, options));
+  HANDHOLD_TRY(CheckGrip(options.grip));
   const bool whole = options.range.length() == Duration();
   const Timestamp begin =
       whole ? trajectory.times.front() : std::max(options.range.begin, trajectory.times.front());
@@ -256,6 +257,9 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
   for (const auto& [name, unit] : {std::pair{kEquilibriumResidual, "rad"},
                                    std::pair{kLcpResidual, "N"}, std::pair{kLcpUnsolved, "1"}})
     motion.series.push_back({name, unit, Eigen::VectorXd::Zero(steps + 1)});
+  const bool adjusts = options.grip.kind != GripKind::kNone;
+  if (adjusts) motion.series.push_back({kGripScale, "1", Eigen::VectorXd::Ones(steps + 1)});
+  GripAdjuster grip(skeleton, 0, options.grip, options.step.step_s);
   motion.times.push_back(begin);
   q.col(0) = hand.q;
   for (int k = 1; k <= steps; ++k) {
@@ -265,9 +269,12 @@ Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
     hand.compliance_rad_per_Nm = options.compliance_scale * sampler.Compliance(t);
     if (options.form == ReplayForm::kDamped)
       hand.time_constant_s = Eigen::VectorXd::Constant(skeleton.nv(), sampler.TimeConstant(t));
+    grip.Apply(&hand);
+    if (adjusts) motion.series.back().values[k] = grip.finger_scale();
     HANDHOLD_TRY(finder.Find(poses, options.margin_m, &contacts));
     if (k == 1) HANDHOLD_TRY(CheckBegin(contacts, scene, begin));
     HANDHOLD_ASSIGN(const StepResult result, stepper.Step(hand, contacts, bodies));
+    grip.Observe(contacts, result.forces);
     hand.q = result.q;
     if (!hand.q.allFinite() || !(result.equilibrium_residual_rad < kLost_rad)) {
       return Error{ErrorCode::kNotConverged,

@@ -19,6 +19,7 @@
 #include "database/model/prop.h"
 #include "database/model/skeleton.h"
 #include "synthesis/contact/contact_finder.h"
+#include "synthesis/interaction/grip_adjustment.h"
 #include "synthesis/interaction/step.h"
 
 namespace handhold::synthesis {
@@ -31,6 +32,8 @@ inline constexpr int kReplayVersion = 5;
 inline constexpr const char* kEquilibriumResidual = "equilibrium_residual";
 inline constexpr const char* kLcpResidual = "lcp_residual";
 inline constexpr const char* kLcpUnsolved = "lcp_unsolved";
+/// Only where the grip adjusts itself: what the fingers' compliances were scaled by in the step.
+inline constexpr const char* kGripScale = "grip_compliance_scale";
 
 /// Steps of a motion made here whose problem was not solved, and its largest eq.-7 residual, rad.
 int UnsolvedSteps(const artefact::Motion& motion);
@@ -68,6 +71,7 @@ struct ReplayOptions {
   /// Of surfaces whose prop says no compliance: soft enough for every step to have one answer.
   double stiffness_N_per_m = SurfaceLaw{}.stiffness_N_per_m;
   StepOptions step;
+  GripOptions grip;  ///< on contacts with the scene's objects
   /// Called now and then with the share done; false cancels.
   std::function<bool(double)> progress;
 };
