@@ -2,9 +2,10 @@
 /// bone is known to 3 degrees before any marker is seen.
 ///
 /// A range counts when it is at most kNarrowRange_rad wide; it then weighs like a measurement of
-/// its middle with the sd of an even distribution over it, width / sqrt(12). Wider ranges decide
-/// nothing: they only bound (residual/limit_residual.h). Internal to the skeleton and pose fits.
-/// Test: tests/fitting/skeleton/joint_range_test.cc.
+/// its middle with the sd of an even distribution over it, width / sqrt(12): in a pose by itself;
+/// in the fit of a hand once for the whole take, since its frames are one motion and no independent
+/// draws. Wider ranges decide nothing: they only bound (residual/limit_residual.h). Internal to the
+/// skeleton and pose fits. Test: tests/fitting/skeleton/joint_range_test.cc.
 #pragma once
 
 #include <Eigen/Core>

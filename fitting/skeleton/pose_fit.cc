@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "database/base/units.h"
+#include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 #include "fitting/signal/find_stream.h"
 #include "fitting/signal/touch.h"
@@ -21,6 +22,9 @@ namespace {
 using recording::SampleWindow;
 using recording::StreamInfo;
 
+/// A hand whose markers lie further from it, RMS, may be of the other side; then its mirror image
+/// leaves less than this share.
+constexpr double kAskSideRms_m = 2e-3, kOtherSideGain = 0.5;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 const Duration kChunk = Duration::Seconds(5);
 const Duration kStale = Duration::Milliseconds(250);  ///< an older pose is no start for the next
@@ -66,7 +70,7 @@ class TakeFitter {
     const double whole_rms_m = MarkerRms_m(*solution);
     solution = DropOutliers(&p_WM, before, solution);
     if (!solution->converged) {
-      ++out_.summary.frames_not_converged;
+      if (out_.summary.frames_not_converged++ < 3) unsettled_.push_back(labelled);
       return;
     }
     Remember({t, labelled, solution->q, whole_rms_m});
@@ -178,6 +182,7 @@ class TakeFitter {
 
   void LookForSwaps();
   void TellHeld();
+  Status CheckSide() const;
 
   void NoteUndetermined(Timestamp t, const Eigen::Matrix3Xd& p_WM, const PoseSolution& s) {
     ++out_.summary.frames_underdetermined;
@@ -208,6 +213,7 @@ class TakeFitter {
   std::vector<int> left_out_;
   std::vector<std::vector<double>> left_out_m_;
   std::vector<LabelledFrame> labelled_;
+  std::vector<Eigen::Matrix3Xd> unsettled_;  ///< the first frames without an answer
   int seen_ = 0, stride_ = 1;
   std::vector<Eigen::VectorXi> held_;
   Eigen::VectorXi held_frames_;
@@ -273,6 +279,38 @@ void TakeFitter::LookForSwaps() {
   }
 }
 
+/// A hand far from its markers, or that never came near them, may be of the other side: a few
+/// frames are asked of its mirror image with the same labels. kInvalid where that lies much nearer
+/// in each.
+Status TakeFitter::CheckSide() const {
+  const std::string& side = skeleton_.draft().side;
+  std::vector<Eigen::Matrix3Xd> asked = unsettled_;
+  if (!poses_.empty()) {
+    asked.clear();
+    for (size_t i = 0; i < labelled_.size(); i += std::max<size_t>(1, labelled_.size() / 3))
+      asked.push_back(labelled_[i].z_WM);
+  }
+  if (side.empty() || asked.empty()) return {};
+  const model::Skeleton mirrored = model::Mirrored(skeleton_);
+  PoseSolver own(skeleton_, StartSolverOptions()), other(mirrored, StartSolverOptions());
+  double nearest_m = 1e9, farthest_m = 0.0;
+  for (const Eigen::Matrix3Xd& z_WM : asked) {
+    double own_m = 0.0, other_m = 0.0;
+    ColdPose(skeleton_, z_WM, &own, &own_m);
+    ColdPose(mirrored, z_WM, &other, &other_m);
+    if (!(other_m < kOtherSideGain * own_m)) return {};
+    nearest_m = std::min(nearest_m, own_m), farthest_m = std::max(farthest_m, other_m);
+  }
+  char text[240];
+  std::snprintf(
+      text, sizeof text,
+      "pose fit: the markers are not of the %s hand '%s', which stays %.1f mm RMS from them, "
+      "but of a %s hand, at most %.1f mm",
+      side.c_str(), skeleton_.name().c_str(), 1e3 * nearest_m, mirrored.draft().side.c_str(),
+      1e3 * farthest_m);
+  return Error{ErrorCode::kInvalid, text};
+}
+
 Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
   artefact::PoseSummary& summary = out_.summary;
   artefact::PoseTrack& track = out_.track;
@@ -281,9 +319,14 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
   // Without a marker some coordinates are open in every frame: what is asked then is a prediction.
   if (frames == 0 ||
       (summary.frames_underdetermined == summary.fitted && options_.leave_out.empty())) {
-    std::string why = summary.frames == 0      ? "the range holds no frame of the clip"
-                      : summary.issues.empty() ? "no frame has a marker of this skeleton"
-                                               : summary.issues.front().what;
+    if (frames == 0) HANDHOLD_TRY(CheckSide());
+    std::string why =
+        summary.frames == 0 ? "the range holds no frame of the clip"
+        : summary.frames_not_converged > 0
+            ? "none of " + std::to_string(summary.frames) +
+                  " frames has a pose near its markers: is it this subject's hand, of this side?"
+        : summary.issues.empty() ? "no frame has a marker of this skeleton"
+                                 : summary.issues.front().what;
     return Error{ErrorCode::kUnidentifiable,
                  "no frame determines the pose of '" + skeleton_.name() + "': " + why};
   }
@@ -337,6 +380,7 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
     std::nth_element(all.begin(), p99, all.end());
     summary.marker_p99_m = *p99;
   }
+  if (summary.marker_rms_m > kAskSideRms_m) HANDHOLD_TRY(CheckSide());
   LookForSwaps();
   if (summary.frames_not_converged > 0) {
     summary.issues.push_back({"frames", Severity::kWarning,

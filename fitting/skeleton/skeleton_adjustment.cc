@@ -42,7 +42,6 @@ SkeletonAdjustment::SkeletonAdjustment(const CalibrationModel& calibration,
       tip_radius_m_(tip_radius_m),
       ranges_(calibration.template_skeleton()) {
   const model::Skeleton& hand = calibration.template_skeleton();
-  pull_ = ranges_.weight().cwiseMax(1 / kPosePriorSd);
   for (size_t m = 0; m < hand.markers().size(); ++m) {
     parameters_of_.push_back(calibration.ParametersOfMarker(static_cast<int>(m)));
     velocities_of_.emplace_back();
@@ -72,6 +71,8 @@ void SkeletonAdjustment::Add(CalibrationFrame frame) {
       std::make_unique<CalibrationResidual>(calibration_, frame.z_WM, options_.marker_sd_m));
   starts_.push_back(frame.q);
   frames_.push_back(std::move(frame));
+  pull_ = (ranges_.weight() / std::sqrt(static_cast<double>(frames_.size())))
+              .cwiseMax(1 / kPosePriorSd);
 }
 
 Status SkeletonAdjustment::Solve(int most) {
@@ -308,8 +309,9 @@ void SkeletonAdjustment::Finish() {
     marker_information_ = H_yy_;
     for (const Blocks& b : blocks_) {
       Eigen::MatrixXd H = b.H_qq;
-      H.diagonal() -= ranges_.weight().cwiseAbs2();
-      H.diagonal().array() += 1 / (kPosePriorSd * kPosePriorSd);
+      for (int i = 0; i < pull_.size(); ++i) {
+        if (ranges_.narrow(i)) H(i, i) += 1 / (kPosePriorSd * kPosePriorSd) - pull_[i] * pull_[i];
+      }
       TakeFrom(H.llt(), b.H_qy, &marker_information_);
     }
     marker_information_ = Eigen::MatrixXd(marker_information_.selfadjointView<Eigen::Lower>());

@@ -2,7 +2,8 @@
 /// fingertip's radius] and a pose per frame, by Levenberg steps with the poses eliminated. A frame
 /// in contact adds four rows: the fingertip's distance to the surface, and the surface's point
 /// below it against the wrench axis. A coordinate whose range is narrow is drawn to the middle of
-/// it in every frame (joint_range.h). Internal to the skeleton fit.
+/// it, by all frames together as much as by one measurement (joint_range.h). Internal to the
+/// skeleton fit.
 #pragma once
 
 #include <memory>

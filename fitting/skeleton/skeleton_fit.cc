@@ -469,23 +469,28 @@ Status CheckLabels(const model::Skeleton& begin, const SkeletonFitOptions& optio
   SkeletonFitOptions quick = options;
   quick.surface.reset();
   const CalibrationModel calibration(begin, -1);
-  const auto rms_of = [&](const std::vector<CalibrationFrame>& frames) -> double {
+  const auto rms_of = [&](const std::vector<CalibrationFrame>& frames) -> std::optional<double> {
     SkeletonAdjustment adjustment(calibration, quick, 0.0);
     for (const CalibrationFrame& f : frames) adjustment.Add(f);
-    return adjustment.Solve(60) ? adjustment.marker_rms_m() : 1.0;
+    if (!adjustment.Solve(60)) return std::nullopt;
+    return adjustment.marker_rms_m();
   };
-  double as_labelled_m = -1;
+  bool asked = false;
+  std::optional<double> as_labelled_m;  // none: no hand settles on them
   for (LabelSwap& swap : RankSwaps(begin, labelled, 3)) {
     const double by_template = swap.exchanged_rms_m / swap.rms_m;
     if (by_template > kHopeful) break;
-    if (as_labelled_m < 0) as_labelled_m = rms_of(some);
+    if (!asked) as_labelled_m = rms_of(some), asked = true;
     std::vector<CalibrationFrame> exchanged = some;
     for (CalibrationFrame& f : exchanged) f.z_WM.col(swap.a).swap(f.z_WM.col(swap.b));
     exchanged = PoseAndSpread(begin, std::move(exchanged), static_cast<int>(some.size()));
-    const double exchanged_m = rms_of(exchanged);
-    const bool clearly = exchanged_m < kLeastGain * as_labelled_m;
-    if (!clearly && !(by_template < kMuchNearer && exchanged_m < 1.1 * as_labelled_m)) continue;
-    if (clearly) swap.rms_m = as_labelled_m, swap.exchanged_rms_m = exchanged_m;
+    const std::optional<double> exchanged_m = rms_of(exchanged);
+    if (!exchanged_m) continue;
+    const bool clearly = as_labelled_m && *exchanged_m < kLeastGain * *as_labelled_m;
+    const bool by_both = by_template < kMuchNearer &&
+                         *exchanged_m < (as_labelled_m ? 1.1 * *as_labelled_m : kTellMarkerRms_m);
+    if (!clearly && !by_both) continue;
+    if (clearly) swap.rms_m = *as_labelled_m, swap.exchanged_rms_m = *exchanged_m;
     return Error{ErrorCode::kInvalid, "skeleton fit: " + Describe(swap, begin) +
                                           (clearly ? "" : " (by the template)") +
                                           ": label them the other way round"};
