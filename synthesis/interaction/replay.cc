@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "database/base/asked_range.h"
+#include "database/base/check.h"
 #include "database/model/site.h"
 
 namespace handhold::synthesis {
@@ -18,12 +19,12 @@ constexpr double kLost_rad = 0.3;
 // The trajectory between its frames.
 class Sampler {
  public:
-  Sampler(const model::Skeleton& skeleton, const artefact::InteractionTrajectory& trajectory,
-          const ReplayOptions& options)
-      : skeleton_(skeleton),
-        trajectory_(trajectory),
-        reference_(options.form == ReplayForm::kDamped ? trajectory.q_reference_dynamic
-                                                       : trajectory.q_reference) {}
+  Sampler(const ReplayHand& hand, const ReplayOptions& options)
+      : skeleton_(*hand.skeleton),
+        trajectory_(*hand.trajectory),
+        time_constant_s_(hand.time_constant_s),
+        reference_(options.form == ReplayForm::kDamped ? trajectory_.q_reference_dynamic
+                                                       : trajectory_.q_reference) {}
 
   Eigen::VectorXd Reference(Timestamp t) {
     Advance(t);
@@ -40,11 +41,13 @@ class Sampler {
     Advance(t);
     return trajectory_.compliance_rad_per_Nm.col(static_cast<Eigen::Index>(frame_));
   }
-  double TimeConstant(Timestamp t) {
+  Eigen::VectorXd TimeConstants(Timestamp t) {
+    if (time_constant_s_.size() > 0) return time_constant_s_;
     Advance(t);
-    return trajectory_.time_constant_s.size() == 0
-               ? 0.0
-               : trajectory_.time_constant_s[static_cast<Eigen::Index>(frame_)];
+    const double T_s = trajectory_.time_constant_s.size() == 0
+                           ? 0.0
+                           : trajectory_.time_constant_s[static_cast<Eigen::Index>(frame_)];
+    return Eigen::VectorXd::Constant(skeleton_.nv(), T_s);
   }
 
  private:
@@ -55,12 +58,14 @@ class Sampler {
 
   const model::Skeleton& skeleton_;
   const artefact::InteractionTrajectory& trajectory_;
+  const Eigen::VectorXd& time_constant_s_;
   const Eigen::MatrixXd& reference_;
   size_t frame_ = 0;
 };
 
-Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTrajectory& t,
-                 const ReplayScene& scene, const ReplayOptions& options) {
+Status CheckHand(const ReplayHand& hand, const ReplayOptions& options) {
+  const model::Skeleton& skeleton = *hand.skeleton;
+  const artefact::InteractionTrajectory& t = *hand.trajectory;
   const auto frames = static_cast<Eigen::Index>(t.times.size());
   if (frames < 2)
     return Error{ErrorCode::kInvalid, "the interaction trajectory has fewer than two frames"};
@@ -91,6 +96,16 @@ Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTra
                  "the fit refused a compliance for " + unknown +
                      ": assume one by name with --assume-compliance, and the result will say so"};
   }
+  if (hand.time_constant_s.size() > 0 &&
+      (hand.time_constant_s.size() != skeleton.nv() || !hand.time_constant_s.allFinite() ||
+       hand.time_constant_s.minCoeff() < 0.0)) {
+    return Error{ErrorCode::kInvalid, "the joints' time constants do not fit '" +
+                                          skeleton.name() + "', or are not finite and >= 0"};
+  }
+  return {};
+}
+
+Status CheckObjects(const ReplayScene& scene) {
   for (const ReplayObject& object : scene.objects) {
     if (!(object.prop.mass.mass_kg > 0.0)) {
       return Error{ErrorCode::kInvalid, "object '" + object.prop.name +
@@ -99,36 +114,41 @@ Status CheckFits(const model::Skeleton& skeleton, const artefact::InteractionTra
     if (Status s = geometry::CheckMass(object.prop.mass); !s) {
       return Error{ErrorCode::kInvalid, "object '" + object.prop.name + "': " + s.error().message};
     }
+    if (object.pivot && !(std::abs(object.pivot->axis_P.norm() - 1.0) < 1e-6)) {
+      return Error{ErrorCode::kInvalid,
+                   "object '" + object.prop.name + "': the axis of its pivot is not of length 1"};
+    }
   }
   return {};
 }
 
-void Record(const model::Skeleton& skeleton, std::span<const geometry::RigidTransform> X_WB,
+void Record(std::span<const ReplayHand> hands, const InteractionStepper& stepper,
             const ContactSet& contacts, const StepResult& step, int frame, const ReplayScene& scene,
             artefact::Motion* motion) {
-  const auto thing = [&](const ContactSide& side) -> artefact::Side {
-    const size_t at = (side.fixed() ? 0 : scene.fixed.size()) + static_cast<size_t>(side.index);
-    return {artefact::Side::Kind::kThing, motion->objects[at].name, "", 0};
+  // `out_W`: the surface's outward normal there.
+  const auto named = [&](const ContactSide& side, const geometry::Vec3& out_W) -> artefact::Side {
+    if (side.kind != ContactSide::Kind::kLink) {
+      const size_t at = (side.fixed() ? 0 : scene.fixed.size()) + static_cast<size_t>(side.index);
+      return {artefact::Side::Kind::kThing, motion->objects[at].name, "", 0};
+    }
+    const auto tree = static_cast<size_t>(side.tree);
+    const model::Skeleton& skeleton = *hands[tree].skeleton;
+    const geometry::RigidTransform& X_WB =
+        stepper.X_WB(side.tree)[static_cast<size_t>(side.index)];
+    const int site = model::SiteAt(skeleton, side.index, X_WB.R.transpose() * out_W);
+    return {artefact::Side::Kind::kHand, motion->hands[tree].name,
+            site < 0 ? "" : skeleton.sites()[static_cast<size_t>(site)].name, side.index};
   };
   for (size_t i = 0; i < contacts.size(); ++i) {
     const geometry::Vec3& f = step.forces[i].f_onHand_W;
     if (f.norm() == 0.0) continue;
     const Contact& contact = contacts[i];
-    artefact::Side a;
-    if (contact.a.kind == ContactSide::Kind::kLink) {
-      // The hand's skin faces against the touched surface's normal.
-      const geometry::Vec3 out_B =
-          -(X_WB[static_cast<size_t>(contact.a.index)].R.transpose() * contact.normal_W);
-      const int site = model::SiteAt(skeleton, contact.a.index, out_B);
-      a = {artefact::Side::Kind::kHand, motion->hands.front().name,
-           site < 0 ? "" : skeleton.sites()[static_cast<size_t>(site)].name, contact.a.index};
-    } else {
-      a = thing(contact.a);
-    }
     artefact::ContactRow row;
     row.frame = frame;
-    row.touch =
-        motion->TouchBetween(a, thing(contact.b), motion->times[static_cast<size_t>(frame)]);
+    // a's skin faces against the touched surface's normal.
+    row.touch = motion->TouchBetween(named(contact.a, -contact.normal_W),
+                                     named(contact.b, contact.normal_W),
+                                     motion->times[static_cast<size_t>(frame)]);
     row.f_onA_W = f;
     row.p_W = contact.p_W;
     row.normal_W = contact.normal_W;
@@ -147,11 +167,17 @@ std::string FreeName(const artefact::Motion& motion, const std::string& prop) {
   return name;
 }
 
+std::string FreeHandName(const artefact::Motion& motion, const std::string& hand) {
+  std::string name = hand;
+  for (int n = 2; motion.FindHand(name) != nullptr; ++n) name = hand + "." + std::to_string(n);
+  return name;
+}
+
 /// The hand begins at its reference: within a touch that lies inside what it touches.
 Status CheckBegin(const ContactSet& contacts, const ReplayScene& scene, Timestamp begin) {
   const Contact* deepest = nullptr;
   for (const Contact& c : contacts) {
-    if (c.a.kind != ContactSide::Kind::kLink) continue;
+    if (c.a.kind != ContactSide::Kind::kLink || c.b.kind == ContactSide::Kind::kLink) continue;
     if (deepest == nullptr || c.separation_m < deepest->separation_m) deepest = &c;
   }
   if (deepest == nullptr || deepest->separation_m >= -kDeepestBegin_m) return {};
@@ -166,11 +192,14 @@ Status CheckBegin(const ContactSet& contacts, const ReplayScene& scene, Timestam
                    "': begin while it is free of it (--from), or place it elsewhere (--prop-pose)"};
 }
 
-/// Everything that can touch: the hand as tree 0, fixed props and objects by their numbers.
-Status AddColliders(const model::Skeleton& skeleton, const ReplayScene& scene,
+/// Everything that can touch: hands as trees by their numbers, fixed props and objects by theirs.
+Status AddColliders(std::span<const ReplayHand> hands, const ReplayScene& scene,
                     const ReplayOptions& options, ContactFinder* finder) {
-  HANDHOLD_ASSIGN([[maybe_unused]] const std::vector<std::string> unusable,
-                  finder->AddSkeleton(skeleton, 0));
+  for (size_t i = 0; i < hands.size(); ++i) {
+    HANDHOLD_ASSIGN(
+        [[maybe_unused]] const std::vector<std::string> unusable,
+        finder->AddSkeleton(*hands[i].skeleton, static_cast<int>(i), hands[i].meet_self));
+  }
   for (size_t i = 0; i < scene.fixed.size(); ++i) {
     HANDHOLD_TRY(finder->AddProp(scene.fixed[i].prop, ContactSide::Fixed(static_cast<int>(i)),
                                  options.friction, options.stiffness_N_per_m));
@@ -178,6 +207,69 @@ Status AddColliders(const model::Skeleton& skeleton, const ReplayScene& scene,
   for (size_t o = 0; o < scene.objects.size(); ++o) {
     HANDHOLD_TRY(finder->AddProp(scene.objects[o].prop, ContactSide::Body(static_cast<int>(o)),
                                  options.friction, options.stiffness_N_per_m));
+  }
+  return {};
+}
+
+/// Parts of one hand that overlap as it begins never meet.
+Status IgnoreOverlapsOfHands(const ContactPoses& poses, ContactFinder* finder) {
+  ContactSet contacts;
+  HANDHOLD_TRY(finder->Find(poses, 0.0, &contacts));
+  for (const Contact& c : contacts) {
+    if (c.a.kind == ContactSide::Kind::kLink && c.b.kind == ContactSide::Kind::kLink &&
+        c.a.tree == c.b.tree)
+      finder->Ignore(c.a, c.b);
+  }
+  return {};
+}
+
+/// Frames, names and series of what is about to be played.
+artefact::Motion Begun(std::span<const ReplayHand> hands, const ReplayScene& scene, int frames) {
+  artefact::Motion motion;
+  for (const ReplayHand& hand : hands) {
+    artefact::MotionHand played;
+    played.name = FreeHandName(
+        motion, hand.trajectory->hand.empty() ? played.name : hand.trajectory->hand);
+    played.skeleton_hash = hand.trajectory->skeleton_hash;
+    played.dof_names = hand.skeleton->dof_names();
+    for (size_t d = 0; d < hand.trajectory->assumed.size(); ++d) {
+      if (hand.trajectory->assumed[d])
+        played.assumed_dofs.push_back(hand.skeleton->dof_names()[d]);
+    }
+    played.q.resize(hand.skeleton->nq(), frames);
+    motion.hands.push_back(std::move(played));
+  }
+  for (const auto& fixed : scene.fixed)
+    motion.objects.push_back(
+        {FreeName(motion, fixed.prop.name), fixed.prop.name, "", {fixed.X_WP}});
+  for (const ReplayObject& object : scene.objects)
+    motion.objects.push_back(
+        {FreeName(motion, object.prop.name), object.prop.name, "", {object.X_WP}});
+  for (const auto& [name, unit] : {std::pair{kEquilibriumResidual, "rad"},
+                                   std::pair{kLcpResidual, "N"}, std::pair{kLcpUnsolved, "1"}})
+    motion.series.push_back({name, unit, Eigen::VectorXd::Zero(frames)});
+  return motion;
+}
+
+/// kNotConverged where hands or things are no longer anywhere.
+Status CheckSane(const StepResult& result, std::span<const MovingBody> bodies, Timestamp t,
+                 const ReplayScene& scene, const artefact::Motion& motion) {
+  bool finite = result.q.allFinite();
+  for (const Eigen::VectorXd& q : result.q_others) finite = finite && q.allFinite();
+  if (!finite || !(result.equilibrium_residual_rad < kLost_rad)) {
+    return Error{ErrorCode::kNotConverged,
+                 "at " + FormatSeconds(t - Timestamp()) +
+                     " the hand is thrown out of balance: is the surface closed, and every "
+                     "assumed compliance within reason?"};
+  }
+  for (size_t o = 0; o < bodies.size(); ++o) {
+    const MovingBody& body = bodies[o];
+    if (body.X_WB.R.allFinite() && body.X_WB.p.allFinite() && body.V_B.allFinite()) continue;
+    return Error{ErrorCode::kNotConverged,
+                 "at " + FormatSeconds(t - Timestamp()) + " '" +
+                     motion.objects[scene.fixed.size() + o].name +
+                     "' is thrown beyond all numbers: is its mass, its first speed and its "
+                     "surface within reason?"};
   }
   return {};
 }
@@ -209,96 +301,106 @@ Status CheckRange(const artefact::InteractionTrajectory& trajectory, const Repla
                                         " (--from, --to)"};
 }
 
+Pivot PivotInWorld(const ReplayObject& object) {
+  CHECK(object.pivot.has_value());
+  return {object.X_WP * object.pivot->p_P,
+          (object.X_WP.R * object.pivot->axis_P).normalized(),
+          object.pivot->damping_Nms_per_rad};
+}
+
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
                                            const ReplayScene& scene, const ReplayOptions& options) {
-  HANDHOLD_TRY(CheckFits(skeleton, trajectory, scene, options));
+  const ReplayHand hand{&skeleton, &trajectory};
+  return ReplayInteraction({&hand, 1}, scene, options);
+}
+
+Result<artefact::Motion> ReplayInteraction(std::span<const ReplayHand> hands,
+                                           const ReplayScene& scene, const ReplayOptions& options) {
+  CHECK(!hands.empty());
+  HANDHOLD_TRY(CheckObjects(scene));
   HANDHOLD_TRY(CheckGrip(options.grip));
+  TimeRange there;
+  for (const ReplayHand& hand : hands) {
+    HANDHOLD_TRY(CheckHand(hand, options));
+    const std::vector<Timestamp>& times = hand.trajectory->times;
+    const bool first = &hand == hands.data();
+    there = {first ? times.front() : std::min(there.begin, times.front()),
+             first ? times.back() : std::max(there.end, times.back())};
+  }
+  HANDHOLD_TRY(CheckRange(*hands.front().trajectory, options));
   const bool whole = options.range.length() == Duration();
-  const Timestamp begin =
-      whole ? trajectory.times.front() : std::max(options.range.begin, trajectory.times.front());
-  const Timestamp end =
-      whole ? trajectory.times.back() : std::min(options.range.end, trajectory.times.back());
+  const Timestamp begin = whole ? there.begin : std::max(options.range.begin, there.begin);
+  const Timestamp end = whole ? there.end : std::min(options.range.end, there.end);
   const Duration step = Duration::FromSeconds(options.step.step_s);
-  HANDHOLD_TRY(CheckRange(trajectory, options));
   const int steps = static_cast<int>((end - begin).ns() / step.ns());
 
-  artefact::Motion motion;
-  artefact::MotionHand& played = motion.hands.emplace_back();
-  if (!trajectory.hand.empty()) played.name = trajectory.hand;
-  played.skeleton_hash = trajectory.skeleton_hash;
-  played.dof_names = skeleton.dof_names();
-  for (size_t d = 0; d < trajectory.assumed.size(); ++d) {
-    if (trajectory.assumed[d]) played.assumed_dofs.push_back(skeleton.dof_names()[d]);
-  }
-  for (const auto& fixed : scene.fixed)
-    motion.objects.push_back(
-        {FreeName(motion, fixed.prop.name), fixed.prop.name, "", {fixed.X_WP}});
+  artefact::Motion motion = Begun(hands, scene, steps + 1);
   std::vector<MovingBody> bodies;
+  std::vector<std::optional<Pivot>> pivots;
   for (const ReplayObject& object : scene.objects) {
     bodies.push_back({object.prop.mass, object.X_WP, object.V_P, geometry::Vec6::Zero()});
-    motion.objects.push_back(
-        {FreeName(motion, object.prop.name), object.prop.name, "", {object.X_WP}});
+    pivots.push_back(object.pivot ? std::optional(PivotInWorld(object)) : std::nullopt);
   }
   ContactFinder finder;
-  HANDHOLD_TRY(AddColliders(skeleton, scene, options, &finder));
-  InteractionStepper stepper(skeleton, options.step);
+  HANDHOLD_TRY(AddColliders(hands, scene, options, &finder));
+  std::vector<SteppedHand> stepped;
+  for (const ReplayHand& hand : hands) {
+    stepped.push_back({hand.skeleton, hand.root_compliance_m_per_N.value_or(
+                                          options.step.root_compliance_m_per_N)});
+  }
+  InteractionStepper stepper(stepped, options.step);
+  stepper.SetPivots(pivots);
   ContactPoses poses;
-  poses.trees.push_back(stepper.X_WB());
+  std::vector<Sampler> samplers;
+  std::vector<HandStep> asked(hands.size());
+  for (size_t i = 0; i < hands.size(); ++i) {
+    samplers.emplace_back(hands[i], options);
+    asked[i].q = asked[i].q_reference_next = samplers[i].Reference(begin);
+    stepper.SetConfiguration(asked[i].q, static_cast<int>(i));
+    poses.trees.push_back(stepper.X_WB(static_cast<int>(i)));
+    motion.hands[i].q.col(0) = asked[i].q;
+  }
   for (const auto& fixed : scene.fixed) poses.fixed.push_back(fixed.X_WP);
   for (const MovingBody& body : bodies) poses.bodies.push_back(&body.X_WB);
-  ContactSet contacts;
-  Sampler sampler(skeleton, trajectory, options);
-  HandStep hand;
-  hand.q = hand.q_reference = hand.q_reference_next = sampler.Reference(begin);
-  stepper.SetConfiguration(hand.q);
-  Eigen::MatrixXd& q = motion.hands.front().q;
-  q.resize(skeleton.nq(), steps + 1);
-  for (const auto& [name, unit] : {std::pair{kEquilibriumResidual, "rad"},
-                                   std::pair{kLcpResidual, "N"}, std::pair{kLcpUnsolved, "1"}})
-    motion.series.push_back({name, unit, Eigen::VectorXd::Zero(steps + 1)});
+  if (std::any_of(hands.begin(), hands.end(), [](const auto& hand) { return hand.meet_self; }))
+    HANDHOLD_TRY(IgnoreOverlapsOfHands(poses, &finder));
+  std::vector<GripAdjuster> grips;
   const bool adjusts = options.grip.kind != GripKind::kNone;
-  if (adjusts) motion.series.push_back({kGripScale, "1", Eigen::VectorXd::Ones(steps + 1)});
-  GripAdjuster grip(skeleton, 0, options.grip, options.step.step_s);
+  const size_t first_grip = motion.series.size();
+  for (size_t i = 0; i < hands.size(); ++i) {
+    grips.emplace_back(*hands[i].skeleton, static_cast<int>(i), options.grip, options.step.step_s);
+    if (!adjusts) continue;
+    const std::string of = i == 0 ? "" : "." + motion.hands[i].name;
+    motion.series.push_back({kGripScale + of, "1", Eigen::VectorXd::Ones(steps + 1)});
+  }
+  ContactSet contacts;
   motion.times.push_back(begin);
-  q.col(0) = hand.q;
   for (int k = 1; k <= steps; ++k) {
     const Timestamp t = begin + step * k;
-    hand.q_reference = hand.q_reference_next;
-    hand.q_reference_next = sampler.Reference(t);
-    hand.compliance_rad_per_Nm = options.compliance_scale * sampler.Compliance(t);
-    if (options.form == ReplayForm::kDamped)
-      hand.time_constant_s = Eigen::VectorXd::Constant(skeleton.nv(), sampler.TimeConstant(t));
-    grip.Apply(&hand);
-    if (adjusts) motion.series.back().values[k] = grip.finger_scale();
+    for (size_t i = 0; i < hands.size(); ++i) {
+      Sampler& sampler = samplers[i];
+      asked[i].q_reference = asked[i].q_reference_next;
+      asked[i].q_reference_next = sampler.Reference(t);
+      asked[i].compliance_rad_per_Nm = options.compliance_scale * sampler.Compliance(t);
+      if (options.form == ReplayForm::kDamped) asked[i].time_constant_s = sampler.TimeConstants(t);
+    }
     HANDHOLD_TRY(finder.Find(poses, options.margin_m, &contacts));
     if (k == 1) HANDHOLD_TRY(CheckBegin(contacts, scene, begin));
-    HANDHOLD_ASSIGN(const StepResult result, stepper.Step(hand, contacts, bodies));
-    grip.Observe(contacts, result.forces);
-    hand.q = result.q;
-    if (!hand.q.allFinite() || !(result.equilibrium_residual_rad < kLost_rad)) {
-      return Error{ErrorCode::kNotConverged,
-                   "at " + FormatSeconds(t - Timestamp()) +
-                       " the hand is thrown out of balance: is the surface closed, and every "
-                       "assumed compliance within reason?"};
-    }
-    for (size_t o = 0; o < bodies.size(); ++o) {
-      const MovingBody& body = bodies[o];
-      if (body.X_WB.R.allFinite() && body.X_WB.p.allFinite() && body.V_B.allFinite()) continue;
-      return Error{ErrorCode::kNotConverged,
-                   "at " + FormatSeconds(t - Timestamp()) + " '" +
-                       motion.objects[scene.fixed.size() + o].name +
-                       "' is thrown beyond all numbers: is its mass, its first speed and its "
-                       "surface within reason?"};
-    }
+    HANDHOLD_ASSIGN(const StepResult result, stepper.Step(asked, contacts, bodies));
+    for (GripAdjuster& grip : grips) grip.Observe(contacts, result.forces);
+    HANDHOLD_TRY(CheckSane(result, bodies, t, scene, motion));
     motion.times.push_back(t);
-    q.col(k) = hand.q;
+    for (size_t i = 0; i < hands.size(); ++i) {
+      asked[i].q = i == 0 ? result.q : result.q_others[i - 1];
+      motion.hands[i].q.col(k) = asked[i].q;
+    }
     motion.series[0].values[k] = result.equilibrium_residual_rad;
     motion.series[1].values[k] = result.solve.residual_N;
     motion.series[2].values[k] = result.solve.solved() ? 0.0 : 1.0;
     for (size_t o = 0; o < bodies.size(); ++o)
       motion.objects[scene.fixed.size() + o].X_WP.push_back(bodies[o].X_WB);
-    Record(skeleton, stepper.X_WB(), contacts, result, k, scene, &motion);
+    Record(hands, stepper, contacts, result, k, scene, &motion);
     if (options.progress && k % 256 == 0 && !options.progress(static_cast<double>(k) / steps)) {
       return Error{ErrorCode::kCancelled, "replay cancelled"};
     }

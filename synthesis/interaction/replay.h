@@ -1,14 +1,16 @@
 /// Replays a captured interaction trajectory against a scene it never touched (Kry & Pai 2006,
 /// sections 6 and 7).
 ///
-/// The hand follows theta_r(t) and yields by C(t); fixed props of any shape and free rigid bodies
-/// push back, with friction. Two forms: the paper's quasi-static one with eq. 1's reference, and
+/// Each hand follows theta_r(t) and yields by C(t); fixed props of any shape, free rigid bodies,
+/// bodies on pivots, other hands and, where asked, the hand itself push back, with friction. Two forms: the paper's quasi-static one with eq. 1's reference, and
 /// one with the joints' time constant, which cures the first 50 ms of contact and wants the dynamic
 /// (or true) reference. Never mix them: eq. 1's reference has absorbed the damping. Pinned by
-/// tests/synthesis/interaction/replay_test.cc and tests/end_to_end_test.cc.
+/// tests/synthesis/interaction/replay_test.cc, scene_replay_test.cc and tests/end_to_end_test.cc.
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,8 @@ inline constexpr int kReplayVersion = 5;
 inline constexpr const char* kEquilibriumResidual = "equilibrium_residual";
 inline constexpr const char* kLcpResidual = "lcp_residual";
 inline constexpr const char* kLcpUnsolved = "lcp_unsolved";
-/// Only where the grip adjusts itself: what the fingers' compliances were scaled by in the step.
+/// Only where the grip adjusts itself: what the first hand's fingers'
+/// compliances were scaled by in the step; of other hands with ".NAME" behind.
 inline constexpr const char* kGripScale = "grip_compliance_scale";
 
 /// Steps of a motion made here whose problem was not solved, and its largest eq.-7 residual, rad.
@@ -44,10 +47,20 @@ enum class ReplayForm {
   kDamped,       ///< q_reference_dynamic with the trajectory's time constant
 };
 
+/// Holds an object by the line through p_P along axis_P (unit), which stands still in the world; it
+/// turns about it by the right-hand rule, against viscous friction.
+struct ReplayPivot {
+  geometry::Vec3 p_P = geometry::Vec3::Zero();
+  geometry::Vec3 axis_P = geometry::Vec3::UnitZ();
+  double damping_Nms_per_rad = 0.0;
+};
+
 struct ReplayObject {
   model::Prop prop;
   geometry::RigidTransform X_WP;                ///< at the start
-  geometry::Vec6 V_P = geometry::Vec6::Zero();  ///< initial spatial velocity, body coordinates
+  geometry::Vec6 V_P = geometry::Vec6::Zero();  ///< initial spatial velocity, body coordinates; on
+                                                ///< a pivot its rate about the axis counts
+  std::optional<ReplayPivot> pivot = {};        ///< empty: free
 };
 
 struct ReplayScene {
@@ -56,8 +69,23 @@ struct ReplayScene {
     geometry::RigidTransform X_WP;
   };
   std::vector<FixedProp> fixed;
-  std::vector<ReplayObject> objects;  ///< free rigid bodies; each needs a mass that
-                                      ///< geometry::CheckMass passes
+  std::vector<ReplayObject> objects;  ///< what moves; each needs a mass that geometry::CheckMass
+                                      ///< passes
+};
+
+/// One hand of a replay with several, or with a wish of its own.
+struct ReplayHand {
+  const model::Skeleton* skeleton = nullptr;                    ///< never null
+  const artefact::InteractionTrajectory* trajectory = nullptr;  ///< never null
+  /// Time constants per velocity, nv, instead of the trajectory's one for all joints; empty: that.
+  /// Only in the damped form.
+  Eigen::VectorXd time_constant_s = {};
+  /// Spring under the skeleton's base; empty: as StepOptions says. 0 for a free root, which yields
+  /// by a compliance of its own.
+  std::optional<double> root_compliance_m_per_N = {};
+  /// Whether its own parts touch each other (thumb against finger). Parts that overlap when the
+  /// replay begins are how the hand is drawn: they never do.
+  bool meet_self = false;
 };
 
 struct ReplayOptions {
@@ -87,7 +115,10 @@ inline constexpr double kDeepestBegin_m = 5e-4;
 /// options.range.
 Status CheckRange(const artefact::InteractionTrajectory& trajectory, const ReplayOptions& options);
 
-/// One frame per step; the hand begins at its reference, so it must begin free of what it touches.
+/// One frame per step, from the first hand's first frame to the last one's last (or what
+/// options.range leaves); a hand whose trajectory begins later or ends earlier stands still. Every
+/// hand begins at its reference, so it must begin free of what it touches. Hands are named as
+/// their trajectories say ("R", "R.2").
 /// Errors: kUnidentifiable when a joint that contact loads has no compliance (naming the joints and
 /// the assumption that would help), kInvalid for what does not fit together or begins more than
 /// kDeepestBegin_m inside a surface, kNotConverged when the hand is thrown out of balance by more
@@ -96,5 +127,11 @@ Status CheckRange(const artefact::InteractionTrajectory& trajectory, const Repla
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
                                            const ReplayScene& scene, const ReplayOptions& options);
+/// The same with several hands: at least one.
+Result<artefact::Motion> ReplayInteraction(std::span<const ReplayHand> hands,
+                                           const ReplayScene& scene, const ReplayOptions& options);
+
+/// Where a moving object of the scene stands at the start in the world's axes: its bearing.
+Pivot PivotInWorld(const ReplayObject& object);
 
 }  // namespace handhold::synthesis

@@ -1,5 +1,6 @@
 #include "synthesis/interaction/step.h"
 
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -26,6 +27,17 @@ Status CheckBodies(std::span<const MovingBody> bodies) {
   return {};
 }
 
+Status CheckPivots(std::span<const std::optional<Pivot>> pivots) {
+  for (size_t b = 0; b < pivots.size(); ++b) {
+    if (!pivots[b]) continue;
+    const Pivot& p = *pivots[b];
+    if (!p.p_W.allFinite() || !(std::abs(p.axis_W.norm() - 1.0) < 1e-9) ||
+        !(p.damping_Nms_per_rad >= 0) || !std::isfinite(p.damping_Nms_per_rad))
+      return BadPart("body", b, "its pivot needs a place, a unit axis and a damping >= 0");
+  }
+  return {};
+}
+
 Status CheckContacts(std::span<const Contact> contacts) {
   for (size_t i = 0; i < contacts.size(); ++i) {
     const Contact& c = contacts[i];
@@ -42,75 +54,135 @@ Status CheckContacts(std::span<const Contact> contacts) {
 
 }  // namespace
 
+InteractionStepper::Hand::Hand(const SteppedHand& hand, int number, const StepOptions& options)
+    : skeleton(*hand.skeleton),
+      tree(*hand.skeleton, number, {.step_s = options.step_s, .limits = options.limits},
+           hand.root_compliance_m_per_N) {}
+
 InteractionStepper::InteractionStepper(const model::Skeleton& skeleton, StepOptions options)
-    : skeleton_(skeleton),
-      options_(options),
-      tree_(skeleton, 0, {.step_s = options.step_s, .limits = options.limits},
-            options.root_compliance_m_per_N) {
-  poses_.trees.push_back(tree_.X_WB());
+    : InteractionStepper(std::array{SteppedHand{&skeleton, options.root_compliance_m_per_N}},
+                         options) {}
+
+InteractionStepper::InteractionStepper(std::span<const SteppedHand> hands, StepOptions options)
+    : options_(options) {
+  CHECK(!hands.empty());
+  for (const SteppedHand& hand : hands) {
+    hands_.push_back(std::make_unique<Hand>(hand, static_cast<int>(hands_.size()), options));
+    models_.push_back(&hands_.back()->tree);
+    poses_.trees.push_back(hands_.back()->tree.X_WB());
+  }
 }
 
 void InteractionStepper::Reset() {
-  tree_.ResetRoot();
   memory_.Clear();
-  bend_before_.resize(0);
-  limit_torque_.resize(0);
+  MakeBodies({});
+  for (const auto& hand : hands_) {
+    hand->tree.ResetRoot();
+    hand->bend_before.resize(0);
+    hand->limit_torque.resize(0);
+  }
 }
 
-Result<StepResult> InteractionStepper::Step(const HandStep& hand, std::span<const Contact> contacts,
-                                            std::span<MovingBody> bodies) {
-  if (hand.q.size() != skeleton_.nq() || !hand.q.allFinite()) {
-    return Error{ErrorCode::kInvalid, "the hand's step does not fit skeleton '" + skeleton_.name() +
-                                          "', or has angles that are not finite"};
-  }
-  HANDHOLD_TRY(CheckBodies(bodies));
-  HANDHOLD_TRY(CheckContacts(contacts));
-  if (hand.q != tree_.q()) tree_.SetConfiguration(hand.q);
-  step_.q_reference = hand.q_reference;
-  step_.q_reference_next = hand.q_reference_next;
-  step_.compliance_rad_per_Nm = hand.compliance_rad_per_Nm;
-  step_.time_constant_s = hand.time_constant_s;
-  HANDHOLD_TRY(tree_.Prepare(step_));
-
-  if (bodies_.size() != bodies.size()) {
-    bodies_.clear();
-    for (size_t b = 0; b < bodies.size(); ++b) {
-      bodies_.emplace_back(bodies[b], static_cast<int>(b),
-                           BodyOptions{options_.step_s, options_.gravity_W});
-    }
-    models_ = {&tree_};
-    poses_.bodies.clear();
-    for (FreeBody& body : bodies_) {
+void InteractionStepper::MakeBodies(std::span<const MovingBody> bodies) {
+  const BodyOptions options{options_.step_s, options_.gravity_W};
+  bodies_.clear();
+  bodies_.resize(bodies.size());
+  models_.resize(hands_.size());
+  poses_.bodies.clear();
+  for (size_t b = 0; b < bodies.size(); ++b) {
+    const int index = static_cast<int>(b);
+    if (b < pivots_.size() && pivots_[b]) {
+      const Pivot& at = *pivots_[b];
+      PivotBody& body = bodies_[b].pivot.emplace(bodies[b], index, at.p_W, at.axis_W,
+                                                 at.damping_Nms_per_rad, 0.0, options);
+      body.SetState(0.0, at.axis_W.dot(bodies[b].X_WB.R * bodies[b].V_B.head<3>()));
+      models_.push_back(&body);
+      poses_.bodies.push_back(&body.X_WB());
+    } else {
+      FreeBody& body = bodies_[b].free.emplace(bodies[b], index, options);
       models_.push_back(&body);
       poses_.bodies.push_back(&body.X_WB());
     }
   }
-  if (models_.empty()) models_ = {&tree_};
+}
+
+// theta_err of eq. 7 at the contacts of now, with the limits' and the damper's share: the last step
+// solved the same balance with the Jacobian of the posture before.
+double InteractionStepper::OffBalance(int model, const HandStep& step, Hand* hand) const {
+  const int nv = hand->skeleton.nv();
+  const Eigen::VectorXd bend = hand->skeleton.Difference(step.q_reference, step.q);
+  if (hand->bend_before.size() != bend.size()) hand->bend_before = bend;
+  Eigen::VectorXd torque = problem_.RememberedForce(model).head(nv);
+  if (hand->limit_torque.size() > 0) torque += hand->limit_torque;
+  hand->limit_torque = problem_.LimitForce(model).head(nv);
+  Eigen::VectorXd off_balance = bend - step.compliance_rad_per_Nm.cwiseProduct(torque);
+  if (step.time_constant_s.size() > 0)
+    off_balance +=
+        step.time_constant_s.cwiseProduct(bend - hand->bend_before) / options_.step_s;
+  hand->bend_before = bend;
+  return off_balance.norm();
+}
+
+Result<StepResult> InteractionStepper::Step(std::span<const HandStep> hands,
+                                            std::span<const Contact> contacts,
+                                            std::span<MovingBody> bodies) {
+  if (hands.size() != hands_.size())
+    return Error{ErrorCode::kInvalid, "a step of " + std::to_string(hands.size()) + " hands for " +
+                                          std::to_string(hands_.size())};
+  for (size_t i = 0; i < hands.size(); ++i) {
+    const model::Skeleton& skeleton = hands_[i]->skeleton;
+    if (hands[i].q.size() != skeleton.nq() || !hands[i].q.allFinite()) {
+      return Error{ErrorCode::kInvalid, "the hand's step does not fit skeleton '" +
+                                            skeleton.name() +
+                                            "', or has angles that are not finite"};
+    }
+  }
+  HANDHOLD_TRY(CheckBodies(bodies));
+  HANDHOLD_TRY(CheckPivots(pivots_));
+  HANDHOLD_TRY(CheckContacts(contacts));
+  for (size_t i = 0; i < hands.size(); ++i) {
+    Hand& hand = *hands_[i];
+    if (hands[i].q != hand.tree.q()) hand.tree.SetConfiguration(hands[i].q);
+    hand.step.q_reference = hands[i].q_reference;
+    hand.step.q_reference_next = hands[i].q_reference_next;
+    hand.step.compliance_rad_per_Nm = hands[i].compliance_rad_per_Nm;
+    hand.step.time_constant_s = hands[i].time_constant_s;
+    HANDHOLD_TRY(hand.tree.Prepare(hand.step));
+  }
+  if (bodies_.size() != bodies.size()) MakeBodies(bodies);
   for (size_t b = 0; b < bodies.size(); ++b) {
-    bodies_[b].SetState(bodies[b]);
-    bodies_[b].Prepare();
+    if (bodies_[b].free) {
+      bodies_[b].free->SetState(bodies[b]);
+      bodies_[b].free->Prepare();
+    } else {
+      bodies_[b].pivot->Prepare();
+    }
   }
 
   problem_.Assemble(models_, contacts, memory_, poses_, options_.step_s);
   StepResult result;
   result.solve = problem_.Solve(options_.solve);
-
-  // theta_err of eq. 7 at the contacts of now, with the limits' and the damper's share: the last
-  // step solved the same balance with the Jacobian of the posture before.
-  const Eigen::VectorXd bend = skeleton_.Difference(hand.q_reference, hand.q);
-  if (bend_before_.size() != bend.size()) bend_before_ = bend;
-  Eigen::VectorXd torque = problem_.RememberedForce(0).head(skeleton_.nv());
-  if (limit_torque_.size() > 0) torque += limit_torque_;
-  limit_torque_ = problem_.LimitForce(0).head(skeleton_.nv());
-  Eigen::VectorXd off_balance = bend - hand.compliance_rad_per_Nm.cwiseProduct(torque);
-  if (hand.time_constant_s.size() > 0)
-    off_balance += hand.time_constant_s.cwiseProduct(bend - bend_before_) / options_.step_s;
-  result.equilibrium_residual_rad = off_balance.norm();
-  bend_before_ = bend;
+  for (size_t i = 0; i < hands.size(); ++i) {
+    const double off = OffBalance(static_cast<int>(i), hands[i], hands_[i].get());
+    // Not std::max: NaN shows.
+    if (!(off <= result.equilibrium_residual_rad)) result.equilibrium_residual_rad = off;
+  }
 
   problem_.Advance(&memory_);
-  result.q = tree_.q();
-  for (size_t b = 0; b < bodies.size(); ++b) bodies[b] = bodies_[b].state();
+  result.q = hands_[0]->tree.q();
+  for (size_t i = 1; i < hands.size(); ++i) result.q_others.push_back(hands_[i]->tree.q());
+  for (size_t b = 0; b < bodies.size(); ++b) {
+    if (bodies_[b].free) {
+      bodies[b] = bodies_[b].free->state();
+      continue;
+    }
+    const PivotBody& body = *bodies_[b].pivot;
+    const Vec3 omega_W = body.rate() * pivots_[b]->axis_W;
+    bodies[b].X_WB = body.X_WB();
+    bodies[b].V_B.head<3>() = body.X_WB().R.transpose() * omega_W;
+    bodies[b].V_B.tail<3>() =
+        body.X_WB().R.transpose() * omega_W.cross(body.X_WB().p - pivots_[b]->p_W);
+  }
   result.forces.reserve(contacts.size());
   for (const ContactForce& force : problem_.forces())
     result.forces.push_back({force.f_onA_W, force.slip_W.norm() / options_.step_s});

@@ -1,11 +1,14 @@
-/// One step of interaction synthesis (Kry & Pai 2006, section 7): a compliant hand in quasi-static
-/// balance meets fixed and free bodies through one contact problem (synthesis/contact).
+/// One step of interaction synthesis (Kry & Pai 2006, section 7): compliant hands in quasi-static
+/// balance meet fixed bodies, free ones, bodies on pivots and each other through one contact
+/// problem (synthesis/contact).
 ///
 /// Pure computation on values: contacts in, forces and the next configuration out. Frames:
 /// everything in the world W unless the name says otherwise. Forces act on the hand. Pinned by
 /// tests/synthesis/interaction/step_test.cc.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,53 +54,99 @@ struct HandForce {
 };
 
 struct StepResult {
-  Eigen::VectorXd q;              ///< theta^{k+1}
+  Eigen::VectorXd q;              ///< theta^{k+1} of the first hand
+  std::vector<Eigen::VectorXd> q_others;  ///< of the others
   std::vector<HandForce> forces;  ///< one per contact given
   /// |theta_err| of eq. 7 at the start of the step: how far theta^k was from balance under the last
   /// forces at these contacts and limits, both taken anew at theta^k; with a time constant, theta -
   /// theta_r + T (theta' - theta_r') - C J^T f. The step feeds it back (section 7.1.3, last
-  /// paragraph), so it does not accumulate.
+  /// paragraph), so it does not accumulate. Of several hands the largest.
   double equilibrium_residual_rad = 0.0;
   ContactSummary solve;
 };
 
-/// The hand, its scratch and the little state that survives a step. One per replay; not
+/// A bearing that leaves a body one way to move: turning about the line through p_W along axis_W
+/// (unit), against viscous friction. One column of motion (PivotBody).
+struct Pivot {
+  geometry::Vec3 p_W = geometry::Vec3::Zero();
+  geometry::Vec3 axis_W = geometry::Vec3::UnitZ();
+  double damping_Nms_per_rad = 0.0;
+};
+
+/// A hand of a stepper with several.
+struct SteppedHand {
+  const model::Skeleton* skeleton = nullptr;  ///< must outlive the stepper
+  double root_compliance_m_per_N = 0.0;       ///< as StepOptions's; 0: none
+};
+
+/// The hands, their scratch and the little state that survives a step. One per replay; not
 /// thread-safe.
 class InteractionStepper {
  public:
+  /// One hand, on the root compliance of the options.
   InteractionStepper(const model::Skeleton& skeleton, StepOptions options);
+  /// Hands 0, 1, ... are trees 0, 1, ... of ContactSide; at least one. The options' root compliance
+  /// is not looked at.
+  InteractionStepper(std::span<const SteppedHand> hands, StepOptions options);
   InteractionStepper(const InteractionStepper&) = delete;  ///< its models point into it
   InteractionStepper& operator=(const InteractionStepper&) = delete;
 
+  /// Bearings of the bodies of the next steps, one per body; nullopt: it is free. Before the first
+  /// step, or after Reset. A body on a pivot is taken (pose, rate about the axis, mass, wrench) at
+  /// the first step; then its state is the stepper's, and what Step is given of it is written over.
+  void SetPivots(std::vector<std::optional<Pivot>> pivots) { pivots_ = std::move(pivots); }
+
   /// Advances hand and bodies by one step. `contacts` were found at hand.q and the bodies' poses;
-  /// sides: Link(0, body of the skeleton), Body(index into `bodies`), Fixed. When nobody solves the
-  /// problem the forces are admissible but not in balance, and `solve` says so. Errors: kInvalid
+  /// sides: Link(tree, body of the skeleton), Body(index into `bodies`), Fixed. When nobody solves
+  /// the problem the forces are admissible but not in balance, and `solve` says so. Errors: kInvalid
   /// for inputs that are not finite or do not fit the skeleton, for bodies whose mass is not
-  /// physical (geometry::CheckMass) and contacts whose surface is none; nothing has moved then.
+  /// physical (geometry::CheckMass), pivots without a unit axis and contacts whose surface is none;
+  /// nothing has moved then.
   Result<StepResult> Step(const HandStep& hand, std::span<const Contact> contacts,
+                          std::span<MovingBody> bodies) {
+    return Step({&hand, 1}, contacts, bodies);
+  }
+  /// The same for several hands, one HandStep each.
+  Result<StepResult> Step(std::span<const HandStep> hands, std::span<const Contact> contacts,
                           std::span<MovingBody> bodies);
 
   /// Poses of the hand's bodies after the last step, its root's displacement included: where to
   /// find the next contacts.
-  std::span<const geometry::RigidTransform> X_WB() const { return tree_.X_WB(); }
-  /// Puts the hand somewhere without a step.
-  void SetConfiguration(const Eigen::VectorXd& q) { tree_.SetConfiguration(q); }
+  std::span<const geometry::RigidTransform> X_WB(int hand = 0) const {
+    return hands_[static_cast<size_t>(hand)]->tree.X_WB();
+  }
+  /// Puts a hand somewhere without a step.
+  void SetConfiguration(const Eigen::VectorXd& q, int hand = 0) {
+    hands_[static_cast<size_t>(hand)]->tree.SetConfiguration(q);
+  }
 
-  /// Forgets forces and root displacement: before another take.
+  /// Forgets forces, root displacements and pivots' angles: before another take.
   void Reset();
 
  private:
-  const model::Skeleton& skeleton_;
+  struct Hand {
+    Hand(const SteppedHand& hand, int tree, const StepOptions& options);
+    const model::Skeleton& skeleton;
+    CompliantTree tree;
+    CompliantStep step;
+    Eigen::VectorXd bend_before;   ///< theta^{k-1} - theta_r^{k-1}; empty before the first step
+    Eigen::VectorXd limit_torque;  ///< what the limits carried in the last step, nv; empty: nothing
+  };
+  struct Body {
+    std::optional<FreeBody> free;
+    std::optional<PivotBody> pivot;
+  };
+  void MakeBodies(std::span<const MovingBody> bodies);
+  double OffBalance(int model, const HandStep& step, Hand* hand) const;
+
   StepOptions options_;
-  CompliantTree tree_;
-  std::vector<FreeBody> bodies_;
+  std::vector<std::unique_ptr<Hand>> hands_;
+  std::vector<std::optional<Pivot>> pivots_;
+  std::vector<Body> bodies_;
   std::vector<MotionModel*> models_;
   ContactPoses poses_;
   ContactMemory memory_;
   ContactProblem problem_;
-  CompliantStep step_;
-  Eigen::VectorXd bend_before_;   ///< theta^{k-1} - theta_r^{k-1}; empty before the first step
-  Eigen::VectorXd limit_torque_;  ///< what the limits carried in the last step, nv; empty: nothing
 };
 
 template <typename A>
