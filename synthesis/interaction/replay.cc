@@ -99,8 +99,8 @@ Status CheckHand(const ReplayHand& hand, const ReplayOptions& options) {
   if (hand.time_constant_s.size() > 0 &&
       (hand.time_constant_s.size() != skeleton.nv() || !hand.time_constant_s.allFinite() ||
        hand.time_constant_s.minCoeff() < 0.0)) {
-    return Error{ErrorCode::kInvalid, "the joints' time constants do not fit '" +
-                                          skeleton.name() + "', or are not finite and >= 0"};
+    return Error{ErrorCode::kInvalid, "the joints' time constants do not fit '" + skeleton.name() +
+                                          "', or are not finite and >= 0"};
   }
   return {};
 }
@@ -133,8 +133,7 @@ void Record(std::span<const ReplayHand> hands, const InteractionStepper& stepper
     }
     const auto tree = static_cast<size_t>(side.tree);
     const model::Skeleton& skeleton = *hands[tree].skeleton;
-    const geometry::RigidTransform& X_WB =
-        stepper.X_WB(side.tree)[static_cast<size_t>(side.index)];
+    const geometry::RigidTransform& X_WB = stepper.X_WB(side.tree)[static_cast<size_t>(side.index)];
     const int site = model::SiteAt(skeleton, side.index, X_WB.R.transpose() * out_W);
     return {artefact::Side::Kind::kHand, motion->hands[tree].name,
             site < 0 ? "" : skeleton.sites()[static_cast<size_t>(site)].name, side.index};
@@ -228,13 +227,12 @@ artefact::Motion Begun(std::span<const ReplayHand> hands, const ReplayScene& sce
   artefact::Motion motion;
   for (const ReplayHand& hand : hands) {
     artefact::MotionHand played;
-    played.name = FreeHandName(
-        motion, hand.trajectory->hand.empty() ? played.name : hand.trajectory->hand);
+    played.name =
+        FreeHandName(motion, hand.trajectory->hand.empty() ? played.name : hand.trajectory->hand);
     played.skeleton_hash = hand.trajectory->skeleton_hash;
     played.dof_names = hand.skeleton->dof_names();
     for (size_t d = 0; d < hand.trajectory->assumed.size(); ++d) {
-      if (hand.trajectory->assumed[d])
-        played.assumed_dofs.push_back(hand.skeleton->dof_names()[d]);
+      if (hand.trajectory->assumed[d]) played.assumed_dofs.push_back(hand.skeleton->dof_names()[d]);
     }
     played.q.resize(hand.skeleton->nq(), frames);
     motion.hands.push_back(std::move(played));
@@ -303,8 +301,7 @@ Status CheckRange(const artefact::InteractionTrajectory& trajectory, const Repla
 
 Pivot PivotInWorld(const ReplayObject& object) {
   CHECK(object.pivot.has_value());
-  return {object.X_WP * object.pivot->p_P,
-          (object.X_WP.R * object.pivot->axis_P).normalized(),
+  return {object.X_WP * object.pivot->p_P, (object.X_WP.R * object.pivot->axis_P).normalized(),
           object.pivot->damping_Nms_per_rad};
 }
 
@@ -384,6 +381,8 @@ Result<artefact::Motion> ReplayInteraction(std::span<const ReplayHand> hands,
       asked[i].q_reference_next = sampler.Reference(t);
       asked[i].compliance_rad_per_Nm = options.compliance_scale * sampler.Compliance(t);
       if (options.form == ReplayForm::kDamped) asked[i].time_constant_s = sampler.TimeConstants(t);
+      grips[i].Apply(&asked[i]);
+      if (adjusts) motion.series[first_grip + i].values[k] = grips[i].finger_scale();
     }
     HANDHOLD_TRY(finder.Find(poses, options.margin_m, &contacts));
     if (k == 1) HANDHOLD_TRY(CheckBegin(contacts, scene, begin));

@@ -2,9 +2,10 @@
 /// sections 6 and 7).
 ///
 /// Each hand follows theta_r(t) and yields by C(t); fixed props of any shape, free rigid bodies,
-/// bodies on pivots, other hands and, where asked, the hand itself push back, with friction. Two forms: the paper's quasi-static one with eq. 1's reference, and
-/// one with the joints' time constant, which cures the first 50 ms of contact and wants the dynamic
-/// (or true) reference. Never mix them: eq. 1's reference has absorbed the damping. Pinned by
+/// bodies on pivots, other hands and, where asked, the hand itself push back, with friction. Two
+/// forms: the paper's quasi-static one with eq. 1's reference, and one with the joints' time
+/// constant, which cures the first 50 ms of contact and wants the dynamic (or true) reference.
+/// Never mix them: eq. 1's reference has absorbed the damping. Pinned by
 /// tests/synthesis/interaction/replay_test.cc, scene_replay_test.cc and tests/end_to_end_test.cc.
 #pragma once
 

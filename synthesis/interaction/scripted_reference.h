@@ -36,11 +36,19 @@ struct PinchPlace {
 Result<PinchPlace> PinchAcross(const model::Prop& prop, const geometry::RigidTransform& X_WP,
                                double above_middle_m);
 
-/// Top pinch: thumb against index and middle finger. Between two keys all goes by minimum jerk.
+/// Which fingers a scripted hand grips with, always from above.
+enum class ScriptedGrip {
+  kPinch,   ///< thumb against index and middle finger
+  kTripod,  ///< the same three round the place's middle, each towards it
+  kPower,   ///< thumb against all four fingers
+};
+
+/// A grip from above. Between two keys all goes by minimum jerk.
 struct PinchOptions {
+  ScriptedGrip grip = ScriptedGrip::kPinch;
   double clearance_m = 0.018;      ///< skin of the fingertips to the faces when open
   double depth_m = 0.012;          ///< how far the closed reference lies inside each face
-  double finger_spacing_m = 0.02;  ///< index to middle, along the face
+  double finger_spacing_m = 0.02;  ///< from finger to finger, along the face
   double lift_m = 0.1;
   double wait_s = 0.1;  ///< open, before anything moves
   double close_s = 0.6;
@@ -48,6 +56,7 @@ struct PinchOptions {
   double lift_s = 0.8;    ///< and as long for putting down
   double hold_s = 2.0;
   double open_s = 0.6;
+  bool opens_in_the_air = false;  ///< instead of putting down
   double frame_s = 0.004;
   double time_constant_s = 0.014;  ///< of every joint; planted, as the compliances are
   double compliance_scale = 1.0;
@@ -64,9 +73,9 @@ Result<Eigen::VectorXd> PlantedCompliance(const model::Skeleton& skeleton);
 
 /// The hand's wrist is put where its natural pinch meets the place from above, then only the
 /// fingers close and only the root lifts. `skeleton` needs a free root at the world and the frames
-/// thumb.tip, index.tip and middle.tip, each the middle of a capsule's round end. skeleton_hash and
-/// provenance are the caller's. Errors: kInvalid for a place or options that are no sense, a
-/// skeleton that does not fit, and places that the fingers do not reach.
+/// thumb.tip, index.tip ... of the fingers that grip, each the middle of a capsule's round end.
+/// skeleton_hash and provenance are the caller's. Errors: kInvalid for a place or options that are
+/// no sense, a skeleton that does not fit, and places that the fingers do not reach.
 Result<artefact::InteractionTrajectory> PinchReference(const model::Skeleton& skeleton,
                                                        const PinchPlace& place,
                                                        const PinchOptions& options);
@@ -79,6 +88,7 @@ void Visit(A& a, PinchPlace& p) {
 }
 template <typename A>
 void Visit(A& a, PinchOptions& o) {
+  a.Choice("grip", o.grip, {"pinch", "tripod", "power"});
   a.Field("clearance_m", o.clearance_m);
   a.Field("depth_m", o.depth_m);
   a.Field("finger_spacing_m", o.finger_spacing_m);
@@ -89,6 +99,7 @@ void Visit(A& a, PinchOptions& o) {
   a.Field("lift_s", o.lift_s);
   a.Field("hold_s", o.hold_s);
   a.Field("open_s", o.open_s);
+  a.Field("opens_in_the_air", o.opens_in_the_air);
   a.Field("frame_s", o.frame_s);
   a.Field("time_constant_s", o.time_constant_s);
   a.Field("compliance_scale", o.compliance_scale);

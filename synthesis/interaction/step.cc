@@ -117,8 +117,7 @@ double InteractionStepper::OffBalance(int model, const HandStep& step, Hand* han
   hand->limit_torque = problem_.LimitForce(model).head(nv);
   Eigen::VectorXd off_balance = bend - step.compliance_rad_per_Nm.cwiseProduct(torque);
   if (step.time_constant_s.size() > 0)
-    off_balance +=
-        step.time_constant_s.cwiseProduct(bend - hand->bend_before) / options_.step_s;
+    off_balance += step.time_constant_s.cwiseProduct(bend - hand->bend_before) / options_.step_s;
   hand->bend_before = bend;
   return off_balance.norm();
 }

@@ -54,9 +54,9 @@ struct HandForce {
 };
 
 struct StepResult {
-  Eigen::VectorXd q;              ///< theta^{k+1} of the first hand
+  Eigen::VectorXd q;                      ///< theta^{k+1} of the first hand
   std::vector<Eigen::VectorXd> q_others;  ///< of the others
-  std::vector<HandForce> forces;  ///< one per contact given
+  std::vector<HandForce> forces;          ///< one per contact given
   /// |theta_err| of eq. 7 at the start of the step: how far theta^k was from balance under the last
   /// forces at these contacts and limits, both taken anew at theta^k; with a time constant, theta -
   /// theta_r + T (theta' - theta_r') - C J^T f. The step feeds it back (section 7.1.3, last
@@ -98,10 +98,10 @@ class InteractionStepper {
 
   /// Advances hand and bodies by one step. `contacts` were found at hand.q and the bodies' poses;
   /// sides: Link(tree, body of the skeleton), Body(index into `bodies`), Fixed. When nobody solves
-  /// the problem the forces are admissible but not in balance, and `solve` says so. Errors: kInvalid
-  /// for inputs that are not finite or do not fit the skeleton, for bodies whose mass is not
-  /// physical (geometry::CheckMass), pivots without a unit axis and contacts whose surface is none;
-  /// nothing has moved then.
+  /// the problem the forces are admissible but not in balance, and `solve` says so. Errors:
+  /// kInvalid for inputs that are not finite or do not fit the skeleton, for bodies whose mass is
+  /// not physical (geometry::CheckMass), pivots without a unit axis and contacts whose surface is
+  /// none; nothing has moved then.
   Result<StepResult> Step(const HandStep& hand, std::span<const Contact> contacts,
                           std::span<MovingBody> bodies) {
     return Step({&hand, 1}, contacts, bodies);
