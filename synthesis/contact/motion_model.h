@@ -261,7 +261,7 @@ class PivotBody : public OneWayBody {
   /// Turns about the line through p_W along axis_W (unit), by the right-hand rule.
   PivotBody(const MovingBody& state, int index, const geometry::Vec3& p_W,
             const geometry::Vec3& axis_W, double damping_Nms_per_rad = 0.0,
-            double stiffness_Nm_per_rad = 0.0, BodyOptions options = {})
+            double stiffness_Nm_per_rad = 0.0, const BodyOptions& options = {})
       : OneWayBody(state, index, p_W, axis_W, true, {damping_Nms_per_rad, stiffness_Nm_per_rad},
                    options) {}
 };
@@ -270,7 +270,7 @@ class SliderBody : public OneWayBody {
  public:
   SliderBody(const MovingBody& state, int index, const geometry::Vec3& axis_W,
              double damping_Ns_per_m = 0.0, double stiffness_N_per_m = 0.0,
-             BodyOptions options = {})
+             const BodyOptions& options = {})
       : OneWayBody(state, index, geometry::Vec3::Zero(), axis_W, false,
                    {damping_Ns_per_m, stiffness_N_per_m}, options) {}
 };

@@ -35,10 +35,11 @@ struct GripOptions {
   double force_N = 0.2;             ///< contacts that carry less say nothing, slip included
   double ratio_share = 0.9;         ///< anticipation: of mu, friction to normal force
   double anticipate_factor = 0.99;  ///< on C, per kGripPace_s
-  double slip_m_per_s = 2e-3;       ///< reflex: faster than this is a slip
-  double reaction_s = 0.1;          ///< from slip to tightening
-  double reflex_factor = 0.97;      ///< on C, per kGripPace_s of slip
-  double smallest_scale = 0.2;      ///< C shrinks no further: a human grip has an end too
+  double slip_m_per_s = 1e-2;   ///< reflex: faster than this is a slip; a thumb that closes on a
+                                ///< box rubs along it with some 5 mm/s
+  double reaction_s = 0.1;      ///< from slip to tightening
+  double reflex_factor = 0.97;  ///< on C, per kGripPace_s of slip
+  double smallest_scale = 0.2;  ///< C shrinks no further: a human grip has an end too
 };
 
 /// What the factors are per, whatever the step: a step of h scales by factor^(h / pace).

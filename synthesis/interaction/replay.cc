@@ -16,6 +16,9 @@ namespace {
 // rad/Nm gives 0.5 and more.
 constexpr double kLost_rad = 0.3;
 
+// Rounding of a solved problem leaves some 1e-17 N on surfaces that are still apart: no touch.
+constexpr double kNoForce_N = 1e-12;
+
 // The trajectory between its frames.
 class Sampler {
  public:
@@ -140,7 +143,7 @@ void Record(std::span<const ReplayHand> hands, const InteractionStepper& stepper
   };
   for (size_t i = 0; i < contacts.size(); ++i) {
     const geometry::Vec3& f = step.forces[i].f_onHand_W;
-    if (f.norm() == 0.0) continue;
+    if (!(f.norm() > kNoForce_N)) continue;
     const Contact& contact = contacts[i];
     artefact::ContactRow row;
     row.frame = frame;

@@ -103,9 +103,9 @@ TEST(GripAdjustment, TheReflexComesAReactionTimeAfterTheSlip) {
   GripAdjuster grip(Hand(), 0, Of(GripKind::kReflex), 0.002);
   const Contact c = FingerOnBox();
   const auto step = [&](double slip_m_per_s) { Feel(&grip, c, Vec3(1, 0, 0.5), slip_m_per_s); };
-  step(1.9e-3);
-  step(2.1e-3);  // two steps of slip
-  step(2.1e-3);
+  step(9.9e-3);
+  step(10.1e-3);  // two steps of slip
+  step(10.1e-3);
   for (int k = 0; k < 48; ++k) step(0.0);
   EXPECT_EQ(grip.finger_scale(), 1.0);  // 98 ms after the first
   step(0.0);

@@ -150,6 +150,47 @@ TEST(Grip, ForcesOnTheBoxAreItsMassTimesItsAcceleration) {
   EXPECT_LT(worst_N, 1e-9);
 }
 
+// What slides slides at its cone: eight directions reach mu at their corners and mu cos(pi / 8)
+// between them. What sticks is within it.
+TEST(Grip, WhatSlidesDoesSoAtTheConeOfFriction) {
+  const auto motion = Lift(Program(0.004), 0.12);  // it slips out of the fingers
+  ASSERT_TRUE(motion);
+  const double mu = Box(0.12).friction;
+  int sliding = 0;
+  for (const artefact::ContactRow& row : motion->rows) {
+    const double normal_N = row.f_onA_W.dot(row.normal_W);
+    const double friction_N = (row.f_onA_W - normal_N * row.normal_W).norm();
+    EXPECT_LE(friction_N, mu * normal_N + 1e-7) << row.frame;
+    if (row.slip_m_per_s < 0.01 || normal_N < 0.05) continue;
+    EXPECT_GE(friction_N, mu * std::cos(M_PI / 8) * normal_N - 1e-7) << row.frame;
+    ++sliding;
+  }
+  EXPECT_GT(sliding, 100);
+}
+
+// Surfaces overlap by what their springs of 5000 N/m give under the force, and no touch is noted
+// while they are apart.
+TEST(Grip, SurfacesOverlapByTheirSpringsAlone) {
+  const auto motion = Lift(Program(0.016, 0.2), 0.12);
+  ASSERT_TRUE(motion);
+  double deepest_m = 0, strongest_N = 0;
+  for (const artefact::ContactRow& row : motion->rows) {
+    const double normal_N = row.f_onA_W.dot(row.normal_W);
+    EXPECT_GT(normal_N, 1e-9) << row.frame;
+    // The offset is of the step's begin, the force of its end; the closing is 0.2 mm a step.
+    EXPECT_GT(row.offset_m, -normal_N / 5000 - 3e-4) << row.frame;
+    deepest_m = std::max(deepest_m, -row.offset_m);
+    strongest_N = std::max(strongest_N, normal_N);
+  }
+  EXPECT_GT(strongest_N, 2.0);
+  EXPECT_LT(deepest_m, strongest_N / 5000 + 3e-4);
+  for (const artefact::Touch& touch : motion->touches) {
+    if (touch.a.is_hand()) {
+      EXPECT_GT(touch.peak_force_N, 1e-6) << touch.a.site;
+    }
+  }
+}
+
 TEST(Grip, AJointLimitHoldsAPressedFingertip) {
   // The press bends the index finger's last joint backwards; a limit halfway there holds it.
   const PinchOptions program = Program(0.012, 0.2);

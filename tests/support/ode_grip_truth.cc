@@ -1,0 +1,271 @@
+#include "tests/support/ode_grip_truth.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "database/base/check.h"
+#include "synthesis/interaction/grip_adjustment.h"
+#include "synthesis/world/skeleton_in_world.h"
+#include "synthesis/world/world.h"
+
+namespace handhold::testing {
+namespace {
+
+using artefact::Motion;
+using geometry::Vec3;
+using synthesis::ContactReading;
+using synthesis::SkeletonInWorld;
+using synthesis::World;
+
+constexpr double kGravity = 9.81;
+
+/// Whose an engine body is.
+struct Owner {
+  artefact::Side side;
+  synthesis::ContactSide contact;
+};
+
+class Run {
+ public:
+  Run(const model::Skeleton& hand, const artefact::InteractionTrajectory& program,
+      const OdeGripOptions& options)
+      : hand_(hand), program_(program), options_(options) {
+    const double length_s = (program.times.back() - program.times.front()).seconds();
+    fine_ = static_cast<int>(std::llround(options.sample_s / options.step_s));
+    frames_ =
+        static_cast<int>(std::floor(std::min(length_s, options.end_s) / options.sample_s + 1e-6));
+  }
+
+  Status Begin() {
+    HANDHOLD_ASSIGN(world_, World::Create({.gravity_W = Vec3(0, 0, -kGravity)}));
+    HANDHOLD_ASSIGN(SkeletonInWorld in_world, SkeletonInWorld::Add(hand_, world_.get()));
+    in_world_ = std::make_unique<SkeletonInWorld>(std::move(in_world));
+    HANDHOLD_TRY(in_world_->SetConfiguration(Target(0.0)));
+    artefact::MotionHand& played = motion_.hands.emplace_back();
+    if (!program_.hand.empty()) played.name = program_.hand;
+    played.dof_names = hand_.dof_names();
+    played.q.resize(hand_.nq(), frames_ + 1);
+    for (int b = 1; b < hand_.body_count(); ++b) {
+      // Of welded bodies the first: the others ride on it.
+      owners_.try_emplace(in_world_->engine_body(b),
+                          Owner{{artefact::Side::Kind::kHand, played.name, "", b},
+                                synthesis::ContactSide::Link(0, b)});
+    }
+    for (const auto& [body, owner] : owners_) hand_bodies_.push_back(body);
+    return {};
+  }
+
+  Status AddScene(const synthesis::ReplayScene& scene) {
+    const auto name = [&](const std::string& prop) {
+      std::string free = prop;
+      for (int n = 2; motion_.FindObject(free) != nullptr; ++n)
+        free = prop + "." + std::to_string(n);
+      return free;
+    };
+    const auto colliders = [&](const model::Prop& prop, int body,
+                               const geometry::RigidTransform& X_BP) -> Status {
+      synthesis::ContactLaw law = options_.law;
+      law.friction = prop.friction;
+      for (const model::PropShape& shape : prop.shapes) {
+        HANDHOLD_ASSIGN([[maybe_unused]] const int collider,
+                        world_->AddCollider({.name = prop.name + "/" + shape.name,
+                                             .body = body,
+                                             .X_BS = X_BP * shape.X_PS,
+                                             .shape = shape.shape,
+                                             .law = law}));
+      }
+      return {};
+    };
+    // Objects before fixed things: of a pair the later one is the side b.
+    for (size_t o = 0; o < scene.objects.size(); ++o) {
+      const synthesis::ReplayObject& object = scene.objects[o];
+      HANDHOLD_ASSIGN(const int body,
+                      world_->AddBody(object.prop.name, object.prop.mass, object.X_WP));
+      HANDHOLD_TRY(colliders(object.prop, body, {}));
+      objects_.push_back(body);
+      friction_.push_back(object.prop.friction);
+    }
+    for (const auto& fixed : scene.fixed) {
+      const std::string named = name(fixed.prop.name);
+      motion_.objects.push_back({named, fixed.prop.name, "", {fixed.X_WP}});
+      HANDHOLD_TRY(colliders(fixed.prop, synthesis::kFixedBody, fixed.X_WP));
+      // Engine contacts do not tell fixed things apart: the first stands for them all.
+      owners_.try_emplace(synthesis::kFixedBody, Owner{{artefact::Side::Kind::kThing, named, "", 0},
+                                                       synthesis::ContactSide::Fixed(0)});
+    }
+    for (size_t o = 0; o < scene.objects.size(); ++o) {
+      const std::string named = name(scene.objects[o].prop.name);
+      motion_.objects.push_back({named, scene.objects[o].prop.name, "", {scene.objects[o].X_WP}});
+      owners_[objects_[o]] = {{artefact::Side::Kind::kThing, named, "", 0},
+                              synthesis::ContactSide::Body(static_cast<int>(o))};
+    }
+    first_object_ = scene.fixed.size();
+    return {};
+  }
+
+  Result<Motion> Play() {
+    synthesis::GripAdjuster grip(hand_, 0, options_.grip, options_.sample_s);
+    const bool adjusts = options_.grip.kind != synthesis::GripKind::kNone;
+    if (adjusts)
+      motion_.series.push_back({synthesis::kGripScale, "1", Eigen::VectorXd::Ones(frames_ + 1)});
+    motion_.times.push_back(program_.times.front());
+    motion_.hands.front().q.col(0) = in_world_->q();
+    for (int k = 1; k <= frames_; ++k) {
+      motion_.times.push_back(program_.times.front() +
+                              Duration::FromSeconds(k * options_.sample_s));
+      if (adjusts) motion_.series.back().values[k] = grip.finger_scale();
+      means_.clear();
+      for (int i = 1; i <= fine_; ++i)
+        HANDHOLD_TRY(FineStep((k - 1) * options_.sample_s + i * options_.step_s, grip.scale()));
+      motion_.hands.front().q.col(k) = in_world_->q();
+      for (size_t o = 0; o < objects_.size(); ++o)
+        motion_.objects[first_object_ + o].X_WP.push_back(world_->X_WB(objects_[o]));
+      Record(k);
+      Observe(&grip);
+    }
+    return std::move(motion_);
+  }
+
+ private:
+  struct Mean {
+    Vec3 f_onA_W = Vec3::Zero(), normal_W = Vec3::Zero(), p_W = Vec3::Zero();
+    Vec3 slip_W = Vec3::Zero();  ///< m/s, the mean
+  };
+
+  size_t FrameBefore(double t_s) const {
+    const Timestamp t = program_.times.front() + Duration::FromSeconds(t_s);
+    const auto after = std::upper_bound(program_.times.begin(), program_.times.end(), t);
+    return std::min(static_cast<size_t>(std::distance(program_.times.begin(), after)) - 1,
+                    program_.times.size() - 2);
+  }
+  Eigen::VectorXd Target(double t_s) const {
+    const size_t i = FrameBefore(t_s);
+    const auto at = static_cast<Eigen::Index>(i);
+    const double span = (program_.times[i + 1] - program_.times[i]).seconds();
+    const double share =
+        std::min(1.0, (t_s - (program_.times[i] - program_.times.front()).seconds()) / span);
+    const Eigen::MatrixXd& q = program_.q_reference_dynamic;
+    return hand_.Integrate(q.col(at), share * hand_.Difference(q.col(at), q.col(at + 1)));
+  }
+
+  Status FineStep(double t_s, const Eigen::VectorXd& scale) {
+    const Eigen::VectorXd before = Target(t_s - options_.step_s), target = Target(t_s);
+    const auto at = static_cast<Eigen::Index>(FrameBefore(t_s));
+    const Eigen::VectorXd C = program_.compliance_rad_per_Nm.col(at);
+    // The damper is the program's: only the spring is scaled.
+    HANDHOLD_TRY(in_world_->SetDrives(target, hand_.Difference(before, target) / options_.step_s,
+                                      C.cwiseProduct(scale).cwiseInverse(),
+                                      program_.time_constant_s[at] * C.cwiseInverse()));
+    for (const int body : hand_bodies_) {
+      HANDHOLD_TRY(world_->AddForce(body, Vec3(0, 0, kGravity * world_->mass_kg(body)),
+                                    world_->com_W(body)));
+    }
+    HANDHOLD_TRY(world_->Step(options_.step_s));
+    const double share = options_.step_s / options_.sample_s;
+    for (const ContactReading& c : world_->contacts()) {
+      Mean& mean = means_[{c.body_a, c.body_b}];
+      mean.f_onA_W += share * c.f_onA_W;
+      mean.normal_W += c.normal_force_N() * c.normal_W;
+      mean.p_W = c.p_W;
+      mean.slip_W += share * c.slip_W;
+    }
+    return {};
+  }
+
+  void Record(int frame) {
+    const size_t first = motion_.rows.size();
+    for (const auto& [bodies, mean] : means_) {
+      if (mean.f_onA_W.isZero(0.0)) continue;
+      // The hand is side a, as in a replay.
+      const bool turned = owners_.at(bodies.second).side.is_hand();
+      const Owner& a = owners_.at(turned ? bodies.second : bodies.first);
+      const Owner& b = owners_.at(turned ? bodies.first : bodies.second);
+      artefact::ContactRow row;
+      row.frame = frame;
+      row.touch = motion_.TouchBetween(a.side, b.side, motion_.times[static_cast<size_t>(frame)]);
+      row.f_onA_W = (turned ? -1.0 : 1.0) * mean.f_onA_W;
+      row.normal_W = (turned ? -1.0 : 1.0) * mean.normal_W.normalized();
+      row.p_W = mean.p_W;
+      row.slip_m_per_s = mean.slip_W.norm();
+      artefact::Touch& touch = motion_.touches[static_cast<size_t>(row.touch)];
+      touch.peak_force_N = std::max(touch.peak_force_N, row.f_onA_W.norm());
+      motion_.rows.push_back(row);
+    }
+    std::stable_sort(motion_.rows.begin() + static_cast<std::ptrdiff_t>(first), motion_.rows.end(),
+                     [](const auto& a, const auto& b) { return a.touch < b.touch; });
+  }
+
+  /// The hook feels what the engine's contacts were over the sample.
+  void Observe(synthesis::GripAdjuster* grip) const {
+    std::vector<synthesis::Contact> contacts;
+    std::vector<synthesis::HandForce> forces;
+    for (const auto& [bodies, mean] : means_) {
+      const auto o = std::find_if(objects_.begin(), objects_.end(), [&](int body) {
+        return body == bodies.first || body == bodies.second;
+      });
+      if (o == objects_.end()) continue;
+      synthesis::Contact contact;
+      contact.a = owners_.at(bodies.first).contact;
+      contact.b = owners_.at(bodies.second).contact;
+      contact.normal_W = mean.normal_W.normalized();
+      contact.law.friction = friction_[static_cast<size_t>(std::distance(objects_.begin(), o))];
+      contacts.push_back(contact);
+      forces.push_back({mean.f_onA_W, mean.slip_W.norm()});
+    }
+    grip->Observe(contacts, forces);
+  }
+
+  const model::Skeleton& hand_;
+  const artefact::InteractionTrajectory& program_;
+  const OdeGripOptions& options_;
+  int fine_ = 0, frames_ = 0;
+  std::unique_ptr<World> world_;
+  std::unique_ptr<SkeletonInWorld> in_world_;
+  std::vector<int> hand_bodies_, objects_;  ///< engine bodies
+  std::vector<double> friction_;            ///< per object
+  size_t first_object_ = 0;                 ///< of the motion's objects
+  std::map<int, Owner> owners_;
+  std::map<std::pair<int, int>, Mean> means_;
+  Motion motion_;
+};
+
+}  // namespace
+
+Result<artefact::InteractionTrajectory> OdeFreeRun(const model::Skeleton& hand,
+                                                   const artefact::InteractionTrajectory& program,
+                                                   const OdeGripOptions& options) {
+  Run run(hand, program, options);
+  HANDHOLD_TRY(run.Begin());
+  HANDHOLD_ASSIGN(const Motion motion, run.Play());
+  artefact::InteractionTrajectory out = program;
+  out.times = motion.times;
+  out.q_reference = out.q_reference_dynamic = out.q = motion.hands.front().q;
+  const auto frames = static_cast<Eigen::Index>(motion.times.size());
+  out.compliance_rad_per_Nm = program.compliance_rad_per_Nm.col(0).replicate(1, frames);
+  out.time_constant_s = Eigen::VectorXd::Constant(frames, program.time_constant_s[0]);
+  return out;
+}
+
+Result<Motion> OdeGripRun(const model::Skeleton& hand,
+                          const artefact::InteractionTrajectory& program,
+                          const synthesis::ReplayScene& scene, const OdeGripOptions& options) {
+  Run run(hand, program, options);
+  HANDHOLD_TRY(run.Begin());
+  HANDHOLD_TRY(run.AddScene(scene));
+  return run.Play();
+}
+
+std::vector<double> NormalForce_N(const Motion& motion, int body) {
+  std::vector<double> force_N(motion.times.size(), 0.0);
+  for (const artefact::ContactRow& row : motion.rows) {
+    const artefact::Side& side = motion.touches[static_cast<size_t>(row.touch)].a;
+    if (side.is_hand() && side.body == body)
+      force_N[static_cast<size_t>(row.frame)] += row.f_onA_W.dot(row.normal_W);
+  }
+  return force_N;
+}
+
+}  // namespace handhold::testing

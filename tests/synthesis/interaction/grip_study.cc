@@ -1,0 +1,202 @@
+// Scripted pinches against the engine: the long form of grip_truth_test.cc. Each part prints a
+// table; what it printed is in results/.
+//   grip_study compare | threshold | creep | wedge | reflex | all
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "synthesis/evaluate/verdict.h"
+#include "tests/support/grip_comparison.h"
+#include "tests/support/ode_grip_truth.h"
+#include "tests/support/pinch_scene.h"
+
+namespace {
+
+using namespace handhold;
+using namespace handhold::testing;
+using artefact::InteractionTrajectory;
+using artefact::Motion;
+using synthesis::GripKind;
+
+constexpr double kFrame_s = 2e-3;
+
+struct Pinched {
+  synthesis::PinchOptions program;
+  OdeGripOptions ode;
+  InteractionTrajectory scripted, free;
+  size_t lift, hold, end;  // frames
+
+  Pinched(double depth_m, double hold_s) : program(PinchProgram(depth_m, hold_s)) {
+    const TimeRange held = synthesis::PinchHold(program);
+    const auto frame = [](Timestamp t) {
+      return static_cast<size_t>(std::llround((t - Timestamp()).seconds() / kFrame_s));
+    };
+    hold = frame(held.begin);
+    end = frame(held.end) - 1;
+    lift = hold - static_cast<size_t>(std::llround(program.lift_s / kFrame_s));
+    ode.end_s = (held.end - Timestamp()).seconds();
+    scripted = *synthesis::PinchReference(PinchHand(), PinchBoxPlace(), program);
+    free = *OdeFreeRun(PinchHand(), scripted, ode);
+  }
+  Motion Truth(const model::Prop& prop, GripKind grip = GripKind::kNone) const {
+    OdeGripOptions options = ode;
+    options.grip.kind = grip;
+    return *OdeGripRun(PinchHand(), scripted, OnTable(prop), options);
+  }
+  Motion Ours(const model::Prop& prop, GripKind grip = GripKind::kNone, int sides = 8) const {
+    synthesis::ReplayOptions options = PinchReplay({.kind = grip});
+    options.step.solve.sides = sides;
+    return *synthesis::ReplayInteraction(PinchHand(), free, OnTable(prop), options);
+  }
+};
+
+double Degrees(double rad) { return rad * 180 / M_PI; }
+
+void Compare() {
+  std::printf(
+      "compare: first touch to the end of a hold of 2 s; 8 sides, T 14 ms, own contact-free "
+      "reference\n"
+      "depth mm  mass g  force RMS %% of peak (thumb index middle)  first 150 ms %%        pose mm "
+      "median max  deg median max\n");
+  for (const double depth_m : {0.006, 0.009, 0.012, 0.014, 0.016}) {
+    const Pinched pinched(depth_m, 2.0);
+    for (const double mass_kg : {0.0012, 0.012, 0.12}) {
+      const model::Prop box = PinchBox(mass_kg);
+      const Motion truth = pinched.Truth(box), ours = pinched.Ours(box);
+      if (!Lifted(truth, pinched.end)) {
+        std::printf("%8.0f  %6.1f  dropped by the engine, %s here\n", 1e3 * depth_m, 1e3 * mass_kg,
+                    Lifted(ours, pinched.end) ? "held" : "dropped");
+        continue;
+      }
+      const GripComparison c = CompareGrips(ours, truth, PinchFingers(), pinched.end, kFrame_s);
+      std::printf("%8.0f  %6.1f  ", 1e3 * depth_m, 1e3 * mass_kg);
+      for (const auto& f : c.fingers) std::printf("%6.2f", 100 * f.rms);
+      std::printf("                        ");
+      for (const auto& f : c.fingers) std::printf("%6.2f", 100 * f.first_rms);
+      std::printf("     %.3f %.2f   %.2f %.2f   unsolved %d\n", 1e3 * c.median_m, 1e3 * c.largest_m,
+                  Degrees(c.median_rad), Degrees(c.largest_rad), synthesis::UnsolvedSteps(ours));
+    }
+  }
+}
+
+double Threshold(const std::function<bool(double)>& lifts) {
+  double low = 0.02, high = 0.6;
+  for (int i = 0; i < 9; ++i) {
+    const double middle = std::sqrt(low * high);
+    (lifts(middle) ? low : high) = middle;
+  }
+  return std::sqrt(low * high);
+}
+
+void Thresholds() {
+  std::printf(
+      "threshold mass, g, to +-0.4 %%; lifted: more than half of the 10 cm at the end of a hold of "
+      "1 s\ndepth mm  engine  8 sides         16 sides        2 mu N / g, N the thumb's before the "
+      "lift\n");
+  for (const double depth_m : {0.004, 0.007, 0.010, 0.013, 0.016}) {
+    const Pinched p(depth_m, 1.0);
+    const double truth = Threshold([&](double m) { return Lifted(p.Truth(PinchBox(m)), p.end); });
+    double ours[2];
+    for (const int i : {0, 1}) {
+      ours[i] = Threshold([&](double m) {
+        return Lifted(p.Ours(PinchBox(m), GripKind::kNone, i == 0 ? 8 : 16), p.end);
+      });
+    }
+    const double thumb_N = NormalForce_N(p.Truth(PinchBox(0.012)), PinchFingers()[0])[p.lift - 1];
+    std::printf("%8.0f  %6.1f  %6.1f %+5.1f %%  %6.1f %+5.1f %%  %6.1f\n", 1e3 * depth_m,
+                1e3 * truth, 1e3 * ours[0], 100 * (ours[0] / truth - 1), 1e3 * ours[1],
+                100 * (ours[1] / truth - 1), 1e3 * 2 * 0.5 * thumb_N / 9.81);
+    std::fflush(stdout);
+  }
+}
+
+void Creep() {
+  std::printf(
+      "creep of the held box in the last 2 s of a hold of 6 s\n"
+      "depth mm  mass g  mm/s       deg/s      unsolved of steps\n");
+  for (const double depth_m : {0.009, 0.012, 0.014, 0.016}) {
+    const Pinched p(depth_m, 6.0);
+    for (const double mass_kg : {0.0012, 0.012, 0.06, 0.12}) {
+      const Motion m = p.Ours(PinchBox(mass_kg));
+      if (!Lifted(m, p.end)) {
+        std::printf("%8.0f  %6.1f  dropped\n", 1e3 * depth_m, 1e3 * mass_kg);
+        continue;
+      }
+      const auto &a = m.objects.back().pose(p.end - 1000), &b = m.objects.back().pose(p.end);
+      std::printf("%8.0f  %6.1f  %.2e   %.2e   %d of %zu\n", 1e3 * depth_m, 1e3 * mass_kg,
+                  1e3 * (a.p - b.p).norm() / 2,
+                  Degrees(geometry::Log(geometry::Mat3(a.R.transpose() * b.R)).norm()) / 2,
+                  synthesis::UnsolvedSteps(m), m.times.size());
+    }
+  }
+}
+
+// What became of the object, the thumb's force and ratio, and the fingers' scale.
+void Adjusted(const Pinched& p, const model::Prop& prop, GripKind kind) {
+  for (const bool engine : {true, false}) {
+    const Motion m = engine ? p.Truth(prop, kind) : p.Ours(prop, kind);
+    const GripRatio ratio = RatioOf(m, PinchFingers()[0], p.hold, p.end);
+    const artefact::Series* scale = m.FindSeries(synthesis::kGripScale);
+    size_t first = 0;
+    if (scale != nullptr)
+      while (first + 1 < p.end && scale->values[static_cast<Eigen::Index>(first)] == 1.0) ++first;
+    std::printf("  %s  %s  thumb %.2f N  ratio in the hold %.3f (largest %.3f)  slid %.1f mm",
+                engine ? "engine" : "here  ", Lifted(m, p.end) ? "held   " : "dropped",
+                ratio.normal_N, ratio.median, ratio.largest,
+                1e3 * SlideAlong(m, PinchHand(), p.lift, p.end));
+    if (scale != nullptr)
+      std::printf("  C x %.2f, tightens from %.3f s",
+                  scale->values[static_cast<Eigen::Index>(p.end)],
+                  kFrame_s * static_cast<double>(first));
+    std::printf("\n");
+  }
+}
+
+void Wedge() {
+  for (const double angle_deg : {12.0, 16.0, 20.0}) {
+    for (const double mass_kg : {0.03, 0.06, 0.09}) {
+      const Pinched p(0.012, 1.0);
+      for (const GripKind kind : {GripKind::kNone, GripKind::kAnticipate, GripKind::kReflex}) {
+        std::printf("wedge of %.0f deg, %.0f g, %s:\n", angle_deg, 1e3 * mass_kg,
+                    kind == GripKind::kNone     ? "none"
+                    : kind == GripKind::kReflex ? "reflex"
+                                                : "anticipate");
+        Adjusted(p, PinchWedge(mass_kg, angle_deg * M_PI / 180), kind);
+      }
+    }
+  }
+}
+
+void Reflex() {
+  for (const double depth_m : {0.006, 0.007, 0.008}) {
+    const Pinched p(depth_m, 1.0);
+    for (const GripKind kind : {GripKind::kNone, GripKind::kReflex, GripKind::kAnticipate}) {
+      std::printf("box of 120 g at %.0f mm, %s:\n", 1e3 * depth_m,
+                  kind == GripKind::kNone     ? "none"
+                  : kind == GripKind::kReflex ? "reflex"
+                                              : "anticipate");
+      Adjusted(p, PinchBox(0.12), kind);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "all";
+  const std::pair<const char*, void (*)()> parts[] = {{"compare", Compare},
+                                                      {"threshold", Thresholds},
+                                                      {"creep", Creep},
+                                                      {"wedge", Wedge},
+                                                      {"reflex", Reflex}};
+  int ran = 0;
+  for (const auto& [name, part] : parts) {
+    if (what != "all" && what != name) continue;
+    part();
+    ++ran;
+  }
+  return ran > 0 ? 0 : 2;
+}
