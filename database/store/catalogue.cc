@@ -427,7 +427,7 @@ Status CopyLedger(Database& db, const std::vector<LedgerEntry>& entries,
     HANDHOLD_TRY(DropNotes(db, row, "ledger"));
   }
   HANDHOLD_ASSIGN(Statement put,
-                  db.Prepare("INSERT OR REPLACE INTO tag VALUES(?1, ?2, ?3, ?4, ?5, ?6)"));
+                  db.Prepare("INSERT OR REPLACE INTO tag VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
   HANDHOLD_ASSIGN(Statement take, db.Prepare("UPDATE clip SET take=?1 WHERE clip=?2"));
   std::map<std::string_view, Statement> correct;
   for (const std::string_view field : CorrectableFields()) {
@@ -452,7 +452,9 @@ Status CopyLedger(Database& db, const std::vector<LedgerEntry>& entries,
         .Bind(3, e.name)
         .Bind(4, e.value)
         .Bind(5, e.author)
-        .Bind(6, e.utc.ns());
+        .Bind(6, e.utc.ns())
+        .Bind(7, e.span ? e.span->begin.ns() : 0)
+        .Bind(8, e.span ? e.span->end.ns() : 0);
     if (e.kind == LedgerKind::kRating) put.Bind(4, static_cast<int64_t>(e.value[0] - '0'));
     HANDHOLD_TRY(put.Run());
   }

@@ -112,7 +112,8 @@ std::string KeyOf(const LedgerEntry& e) {
   std::string key = e.clip + '\n' + e.subject + '\n' + std::string(LedgerKindName(e.kind)) + '\n';
   if (e.kind != LedgerKind::kRating && e.kind != LedgerKind::kNote) key += e.name;
   if (e.kind == LedgerKind::kLabel && e.span)
-    key += '\n' + std::to_string(e.span->begin.ns()) + ' ' + std::to_string(e.span->end.ns());
+    key += '\n' + std::to_string(e.span->begin.ns()) + ' ' + std::to_string(e.span->end.ns()) +
+           '\n' + e.author;
   if (e.kind == LedgerKind::kNote) key += e.uid;
   return key;
 }

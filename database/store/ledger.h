@@ -25,13 +25,13 @@
 namespace handhold::store {
 
 enum class LedgerKind {
-  kTag,     ///< name: the tag
-  kRating,  ///< value: "1" (bad) to "5"; one holds per clip
-  kLabel,  ///< name: what ("grasp"), value: which ("tip pinch"), span: when; one holds per name and
-           ///< span
-  kNote,   ///< value: text; each note stands for itself
-  kConsent,     ///< of a subject, not a clip: name: what for ("publication"), value: "given",
-                ///< "withdrawn", ...
+  kTag,      ///< name: the tag
+  kRating,   ///< value: "1" (bad) to "5"; one holds per clip
+  kLabel,    ///< name: what ("grasp"), value: which ("tip pinch"), span: when; one holds per name,
+             ///< span and, with a span, author
+  kNote,     ///< value: text; each note stands for itself
+  kConsent,  ///< of a subject, not a clip: name: what for ("publication"), value: "given",
+             ///< "withdrawn", ...
   kCorrection,  ///< name: one of CorrectableFields, value: what it is instead of what the clip says
   kWithdrawn,   ///< value: why; the clip stays as it is, lists and queries leave it out
   kSetting,     ///< of the library: name "contact_on_N" or "contact_off_N", value: the number

@@ -57,8 +57,9 @@ constexpr Told kOfClips[] = {
 };
 constexpr Told kOfLedger[] = {
     {"tag",
-     "SELECT ifnull(id, ''), kind, t.name, value, author, utc_ns FROM tag t LEFT JOIN clip "
-     "USING(clip) ORDER BY 1, 2, 3"},
+     "SELECT ifnull(id, ''), kind, t.name, value, author, utc_ns, t_begin_ns, t_end_ns FROM tag t "
+     "LEFT "
+     "JOIN clip USING(clip) ORDER BY 1, 2, 3, 7, 8, 5"},
     {"note",
      "SELECT ifnull(id, ''), source, text FROM note LEFT JOIN clip USING(clip) WHERE "
      "source='ledger' ORDER BY 1, 2, 3"},

@@ -111,7 +111,9 @@ Result<const std::vector<StoredEvent>*> QueryClip::Events(const EventRef& ref) {
 
 Result<std::vector<std::string>> QueryClip::Texts(Field field, const std::string& key) {
   static constexpr char kTags[] = "SELECT name FROM tag WHERE clip=?1 AND kind='tag'";
-  static constexpr char kLabels[] = "SELECT value FROM tag WHERE clip=?1 AND kind='label'";
+  static constexpr char kLabels[] =
+      "SELECT value FROM tag WHERE clip=?1 AND kind='label' AND "
+      "name NOT LIKE '%.confidence'";
   static constexpr char kStreams[] = "SELECT name FROM clip_stream WHERE clip=?1";
   static constexpr char kProperty[] = "SELECT value FROM clip_property WHERE clip=?1 AND key=?2";
   static constexpr char kMarkers[] =

@@ -17,6 +17,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+constexpr double kLeastSpread_rad = 1e-3;  ///< of all poses: less is one shape and its rounding
+
 /// Velocities of the root: of a free joint of a body on the world.
 int RootSize(const model::Skeleton& skeleton) {
   int count = 0;
@@ -53,17 +55,23 @@ Status AddPoses(const model::Skeleton& skeleton, const artefact::PoseTrack& trac
     if (span && !(track.times[static_cast<size_t>(frame)] >= span->begin &&
                   track.times[static_cast<size_t>(frame)] <= span->end))
       continue;
-    if (track.information_diagonal.cols() == track.q.cols() &&
-        !(track.information_diagonal.col(frame).tail(n).minCoeff() > 0))
+    if (!ShapeIsKnown(track, frame, n)) {
+      ++poses->undetermined;
       continue;
+    }
     VectorXd q = track.q.col(frame);
     const VectorXd shape = skeleton.Difference(zero, q).tail(n);
     if (!kept.empty() && (shape - kept.back()).cwiseAbs().maxCoeff() < options.spacing_rad) {
       ++poses->thinned;
       continue;
     }
-    if (static_cast<int>(kept.size()) >= options.most_per_span) break;
     kept.push_back(shape);
+  }
+  const auto most = static_cast<size_t>(std::max(1, options.most_per_span));
+  if (kept.size() > most) {
+    poses->thinned += static_cast<int>(kept.size() - most);
+    for (size_t i = 0; i < most; ++i) kept[i] = kept[i * kept.size() / most];
+    kept.resize(most);
   }
   const Index before = poses->shapes_v.cols();
   poses->shapes_v.conservativeResize(n, before + static_cast<Index>(kept.size()));
@@ -72,6 +80,11 @@ Status AddPoses(const model::Skeleton& skeleton, const artefact::PoseTrack& trac
     poses->types.push_back(type);
   }
   return {};
+}
+
+bool ShapeIsKnown(const artefact::PoseTrack& track, int frame, Index n) {
+  return track.information_diagonal.cols() != track.q.cols() ||
+         track.information_diagonal.col(frame).tail(n).minCoeff() > 0;
 }
 
 Status AddTemplates(const std::vector<std::string>& dof_names,
@@ -123,6 +136,10 @@ Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions
   const PrincipalComponents found = FindPrincipalComponents(poses.shapes_v);
   const double total = found.variance.sum();
   Index d = options.dims;
+  if (!(total > kLeastSpread_rad * kLeastSpread_rad)) {
+    return Error{ErrorCode::kUnidentifiable,
+                 "the " + std::to_string(count) + " poses are one hand shape"};
+  }
   if (d == 0) {
     double sum = 0.0;
     while (d < n && sum < options.variance * total) sum += found.variance[d++];
@@ -131,9 +148,9 @@ Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions
       static_cast<Index>(std::ceil(options.poses_per_dimension * static_cast<double>(d)));
   if (count < needed)
     return Missing(count, needed, "a space of " + std::to_string(d) + " dimensions");
-  if (!(found.variance[d - 1] > 1e-12 * total) || !(total > 0)) {
+  if (!(found.variance[d - 1] > 1e-12 * total)) {
     Index rank = 0;
-    while (rank < n && total > 0 && found.variance[rank] > 1e-12 * total) ++rank;
+    while (rank < n && found.variance[rank] > 1e-12 * total) ++rank;
     return Error{ErrorCode::kUnidentifiable, "the poses vary along " + std::to_string(rank) +
                                                  " dimensions only, " + std::to_string(d) +
                                                  " were asked for"};

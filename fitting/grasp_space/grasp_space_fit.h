@@ -22,7 +22,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kGraspSpaceFitVersion = 1;
+inline constexpr int kGraspSpaceFitVersion = 2;
 
 /// Shapes of one hand, each with its type.
 struct HandPoses {
@@ -32,14 +32,19 @@ struct HandPoses {
   std::vector<artefact::GraspTemplate> templates;  ///< the whole set, or those that hold a known
                                                    ///< thing
   bool scripted = false;
-  int thinned = 0;  ///< frames left out as too like the one before
+  int thinned = 0;       ///< frames left out as too like the one before, or of a span's too many
+  int undetermined = 0;  ///< frames left out because markers left a coordinate open
 };
 
 struct TakePosesOptions {
   double spacing_rad = 0.0873;  ///< 5 degrees: the largest angle differs by so much from the last
                                 ///< kept
-  int most_per_span = 200;
+  int most_per_span = 2000;     ///< of more, so many evenly
 };
+
+/// Whether markers determined every one of a frame's last `n` coordinates; true where the track
+/// says nothing of it.
+bool ShapeIsKnown(const artefact::PoseTrack& track, int frame, Eigen::Index n);
 
 /// Adds the shapes of a track within a span (empty: all of it), labelled `type`. kInvalid: the
 /// track belongs to another hand than the poses so far or the skeleton, by its dof names. Frames in
@@ -89,7 +94,8 @@ struct PrincipalComponents {
 PrincipalComponents FindPrincipalComponents(const Eigen::MatrixXd& shapes_v);
 
 /// kUnidentifiable: fewer than poses_per_dimension * dims poses (of a type where only it is asked
-/// for), saying how many are missing; or no variance along a dimension asked for. `skeleton_name`
+/// for), saying how many are missing; or no variance along a dimension asked for, or
+/// none to speak of at all (a milliradian: one pose, again and again). `skeleton_name`
 /// is the caller's to set, as is provenance.
 Result<artefact::GraspSpace> FitGraspSpace(const HandPoses& poses,
                                            const GraspSpaceOptions& options = {},

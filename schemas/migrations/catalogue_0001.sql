@@ -105,7 +105,9 @@ CREATE TABLE tag(
   value ANY,
   author TEXT NOT NULL,
   utc_ns INTEGER NOT NULL,
-  PRIMARY KEY(clip, kind, name)) STRICT, WITHOUT ROWID;
+  t_begin_ns INTEGER NOT NULL,
+  t_end_ns INTEGER NOT NULL,
+  PRIMARY KEY(clip, kind, name, t_begin_ns, t_end_ns, author)) STRICT, WITHOUT ROWID;
 CREATE INDEX tag_name ON tag(kind, name, value);
 CREATE TABLE artefact(
   hash TEXT NOT NULL PRIMARY KEY,

@@ -514,7 +514,6 @@ GraspScores ScoreGrasp(std::span<const ForceContact> contacts, const ForceOption
     }
   }
   scores.min_weight = MinWeight(columns);
-  scores.epsilon = EpsilonBound(contacts, options);
   ForceAnswer answer;
   for (int k = 0; k < 6; ++k) {
     Vec6 w = Vec6::Zero();
@@ -523,6 +522,9 @@ GraspScores ScoreGrasp(std::span<const ForceContact> contacts, const ForceOption
     scores.fmax_N = std::max(
         scores.fmax_N, answer.outcome == ForceOutcome::kBalanced ? answer.total_N : kInfinity);
   }
+  // Descent can end in a dale beside the direction that cannot be had: asked for certain first.
+  const bool closed = scores.min_weight > 0 && std::isfinite(scores.fmax_N);
+  scores.epsilon = closed ? EpsilonBound(contacts, options) : 0.0;
   return scores;
 }
 

@@ -80,7 +80,8 @@ double GripMargin(std::span<const ForceContact> contacts, const geometry::Vec6& 
 /// What a grasp is worth, without a load (definitions: the names by which the grasp search ranks).
 struct GraspScores {
   /// Radius of the largest ball of wrenches that unit normal forces in all can give (L1, round
-  /// cones); from 192 directions and descent: an upper bound, 0 where no ball fits.
+  /// cones); from 192 directions and descent: an upper bound; 0 where the cones' edges do
+  /// not balance or one of fmax_N's six forces cannot be had.
   double epsilon = 0.0;
   double fmax_N = 0.0;  ///< most normal force needed for a force of 1 N, torque 0, along +-x, +-y,
                         ///< +-z; infinity where one of them cannot be had

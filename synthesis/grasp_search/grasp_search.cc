@@ -58,6 +58,7 @@ Mat3 FrameOf(const Vec3& x, const Vec3& y) {
 }  // namespace
 
 double RankScore(const GraspScores& s) {
+  // Weights: those that put grasps that pass P1 first (tests/synthesis/grasp_search/results).
   return -0.5 * s.dfc - s.net - 0.15 * std::log2(1.0 + std::min(s.fmax_N, 1e3));
 }
 

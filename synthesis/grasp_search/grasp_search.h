@@ -74,7 +74,8 @@ struct FoundGrasp {
   /// "rank_score" (what ranks; more is better), "dfc", "fmax_N", "net", "min_weight", "epsilon",
   /// "energy" (of the fit; the paper's: M with its penalties), "eq6" (M alone, grasp_metric.h),
   /// "depth_m", "self_depth_m", "log_likelihood", "natural" (1: above the space's threshold),
-  /// "in_place", "unbalanced", "contacts", "candidate" (number of its fit), "rank_in_type".
+  /// "of_type", "in_place", "unbalanced", "contacts", "candidate" (number of its fit),
+  /// "rank_in_type".
   std::map<std::string, double> scores;
 };
 
@@ -139,8 +140,8 @@ class GraspSearcher {
   Eigen::VectorXd least_a_, most_a_;  ///< the training poses' box
 };
 
-/// "rank_score" of scores: how well a grasp will hold, from dfc and fmax alone (the two that
-/// predict best together; tests/synthesis/grasp_search/results).
+/// "rank_score" of scores: how well a grasp will hold, from dfc, fmax and net (those that predict
+/// best together; tests/synthesis/grasp_search/results).
 double RankScore(const GraspScores& scores);
 
 /// The centre of mass, or the middle of the bounds of a prop without mass.

@@ -33,6 +33,10 @@ Result<TimeRange> SpanOf(const Arguments& given, const store::ClipRow& clip) {
   if (given.Has("--to")) span.end = Timestamp::FromNanoseconds(given.Time("--to").ns());
   if (!(span.begin < span.end))
     return Error{ErrorCode::kInvalid, "nothing lies between --from and --to"};
+  if (span.begin < Timestamp() || span.end > Timestamp() + clip.length) {
+    return Error{ErrorCode::kInvalid, "clip '" + clip.name + "' is " + FormatSeconds(clip.length) +
+                                          " long: --from or --to lies outside"};
+  }
   return span;
 }
 
@@ -51,7 +55,7 @@ Outcome List(Context& context, const store::Library& library, const store::ClipR
     table.Row({label.span.begin, label.span.end, label.taxonomy, label.type,
                row == nullptr ? Cell(std::nullopt) : Cell(std::string(row->cutkosky)),
                row == nullptr ? Cell(std::nullopt) : Cell(std::string(row->schlesinger)),
-               label.confidence, label.author});
+               label.confidence ? Cell(*label.confidence) : Cell(std::nullopt), label.author});
   }
   return Outcome::Done();
 }
@@ -81,19 +85,41 @@ Outcome RunLabel(Context& context) {
   const Result<TimeRange> span = SpanOf(given, clip);
   if (!span) return Outcome::Usage(span.error().message);
   const std::string taxonomy = given.Text("--taxonomy");
-  if (given.Flag("--suggest")) return Suggest(context, *library, clip, *span, taxonomy);
-  if (!given.Has("TYPE")) return List(context, *library, clip);
+  const bool removes = given.Flag("--remove");
+  if (given.Flag("--suggest")) {
+    if (given.Has("TYPE") || removes)
+      return Outcome::Usage("--suggest asks for the type: without TYPE and --remove");
+    return Suggest(context, *library, clip, *span, taxonomy);
+  }
+  if (!given.Has("TYPE")) {
+    if (removes) return Outcome::Usage("say which label no longer holds: TYPE");
+    return List(context, *library, clip);
+  }
   const Result<std::string> type = model::CanonicalType(given.Text("TYPE"), taxonomy);
   if (!type) return Outcome::Usage(type.error().message);
   if (!given.Has("--author")) return Outcome::Usage("say who labels: --author NAME");
-  std::vector<LedgerEntry> entries = {
-      LabelOf(clip.id, given.Text("--author"), *span, taxonomy, *type)};
-  if (given.Has("--confidence")) {
-    entries.push_back(LabelOf(clip.id, given.Text("--author"), *span, taxonomy + ".confidence",
-                              given.Text("--confidence")));
+  const std::string author = given.Text("--author");
+  HANDHOLD_ASSIGN(const auto labels, pipeline::GraspLabels(*library, clip.id));
+  const auto mine = std::ranges::find_if(labels, [&](const pipeline::LabelledSpan& label) {
+    return label.author == author && label.taxonomy == taxonomy &&
+           label.span.begin == span->begin && label.span.end == span->end;
+  });
+  if (removes && (mine == labels.end() || mine->type != *type)) {
+    return Error{ErrorCode::kNotFound, "clip '" + clip.name + "' has no label '" + *type + "' of " +
+                                           author + " on that span: `handhold clip label " +
+                                           given.Text("CLIP") + "` lists what there is"};
   }
-  for (LedgerEntry& entry : entries) {
-    entry.removed = given.Flag("--remove");
+  std::vector<LedgerEntry> entries = {LabelOf(clip.id, author, *span, taxonomy, *type)};
+  entries.front().removed = removes;
+  // A confidence is of the label it was said with: it goes when that goes or changes.
+  const bool sure = given.Has("--confidence") && !removes;
+  if (sure || (mine != labels.end() && mine->confidence)) {
+    entries.push_back(
+        LabelOf(clip.id, author, *span, taxonomy + pipeline::kConfidenceSuffix,
+                sure ? given.Text("--confidence") : std::to_string(*mine->confidence)));
+    entries.back().removed = !sure;
+  }
+  for (const LedgerEntry& entry : entries) {
     if (const Status sayable = store::CheckEntry(entry); !sayable)
       return Outcome::Usage(sayable.error().message);
   }
@@ -101,6 +127,7 @@ Outcome RunLabel(Context& context) {
   context.printer.PrintRecord({{{.name = "id"}, clip.id},
                                {{.name = "taxonomy"}, taxonomy},
                                {{.name = "type"}, *type},
+                               {{.name = "state"}, std::string(removes ? "removed" : "said")},
                                {{.name = "from_ns", .heading = "from"}, span->begin},
                                {{.name = "to_ns", .heading = "to"}, span->end}});
   return Outcome::Done();
@@ -144,7 +171,7 @@ Verb ClipLabelVerb() {
                    .help = "what the newest grasp space's type models say; says nothing itself",
                    .kind = ValueKind::kFlag},
                   {.name = "--remove",
-                   .help = "this label no longer holds",
+                   .help = "this label of --author no longer holds",
                    .kind = ValueKind::kFlag},
                   {.name = "--author",
                    .value_name = "NAME",
@@ -153,7 +180,7 @@ Verb ClipLabelVerb() {
       .writes = true,
       .details =
           "Labels are found by queries: label = \"tripod\". 'fit grasp-space --type' takes the\n"
-          "poses of labelled spans.",
+          "poses of labelled spans. Labels of several people stand side by side.",
       .run = RunLabel};
 }
 

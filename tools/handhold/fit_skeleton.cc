@@ -63,7 +63,7 @@ Verb FitSkeletonVerb() {
       .summary = "fit the subject's hand to a range of motion",
       .examples = {"handhold fit skeleton session --library lab",
                    "handhold fit skeleton rom_001 --contact-clip stroke_001 --template hand57",
-                   "handhold fit skeleton dfki_recording --marker-map dfki",
+                   "handhold fit skeleton dfki_recording --marker-map dfki --skin 0.002",
                    "handhold fit skeleton rom_004 --template hand29 --side left --marker-set 22",
                    "handhold fit skeleton session --surface none --from 0s --to 20s"},
       .positionals = {ClipPositional()},

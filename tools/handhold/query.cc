@@ -99,6 +99,11 @@ Outcome RunLike(Context& context, store::Library& library) {
     return Outcome::Usage("--like: say the clip and the time: grasp_007@1.85s");
   const Result<Duration> time = ParseDuration(asked.substr(at + 1));
   if (!time) return Outcome::Usage("--like: " + time.error().message);
+  for (const char* other : {"--by", "--offset"}) {
+    if (given.Has(other))
+      return Outcome::Usage(std::string("--like lists poses: without ") + other);
+  }
+  if (given.Flag("--count")) return Outcome::Usage("--like lists poses: without --count");
   std::vector<std::string> only;
   if (given.Has("EXPR")) {
     const Result<store::Query> query = store::Query::Parse(given.Text("EXPR"), library);
@@ -118,7 +123,8 @@ Outcome RunLike(Context& context, store::Library& library) {
                       StepContextOf(context, library, "comparing"), asked.substr(0, at), *time,
                       limit < 0 ? std::numeric_limits<int>::max() : static_cast<int>(limit), only));
   context.progress.End();
-  context.progress.Note("of " + std::to_string(found.shapes) + " stored hand shapes");
+  context.progress.Note("like the pose at " + FormatSeconds(found.time - Timestamp()) + ", of " +
+                        std::to_string(found.shapes) + " stored hand shapes");
   Table table = context.printer.BeginTable({{.name = "clip"},
                                             {.name = "t_ns", .heading = "time"},
                                             {.name = "rms_rad", .decimals = 4},

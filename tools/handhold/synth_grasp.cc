@@ -1,9 +1,13 @@
 #include "tools/pipeline/synth_grasp.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
+#include "tools/pipeline/fit_grasp_space.h"
 
 namespace handhold::cli {
 namespace {
@@ -13,10 +17,17 @@ std::vector<std::string> Words(const std::vector<std::string>& given) {
   std::vector<std::string> words;
   for (const std::string& list : given) {
     std::istringstream in(list);
-    for (std::string word; std::getline(in, word, ',');)
+    for (std::string word; std::getline(in >> std::ws, word, ',');) {
+      word.erase(word.find_last_not_of(' ') + 1);
       if (!word.empty()) words.push_back(word);
+    }
   }
   return words;
+}
+
+bool Resists(const artefact::Grasp& grasp) {
+  const auto at = grasp.scores.find("fmax_N");
+  return at != grasp.scores.end() && std::isfinite(at->second);
 }
 
 Outcome RunSynthGrasp(Context& context) {
@@ -30,13 +41,16 @@ Outcome RunSynthGrasp(Context& context) {
   for (const std::string& face : Words(given.All("--faces"))) {
     char* end = nullptr;
     const long number = std::strtol(face.c_str(), &end, 10);
-    if (end == face.c_str() || *end != '\0' || number < 0)
+    if (end == face.c_str() || *end != '\0' || number < 0 ||
+        number > std::numeric_limits<int>::max())
       return Outcome::Usage("--faces: '" + face + "' is no triangle's number");
     step.faces.push_back(static_cast<int>(number));
   }
   step.candidates = static_cast<int>(given.Integer("--candidates"));
   step.paper = given.Text("--method") == "paper";
   step.seed = static_cast<int>(given.Integer("--seed"));
+  if (const auto known = pipeline::FeixTypes(step.types); !known)
+    return Outcome::Usage(known.error().message);
   HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
   HANDHOLD_ASSIGN(const pipeline::SynthGraspResult result,
                   step.Run(StepContextOf(context, *library, "searching grasps")));
@@ -44,6 +58,12 @@ Outcome RunSynthGrasp(Context& context) {
   for (const std::string& sentence : result.chosen) context.progress.Note("using " + sentence);
   for (const auto& [cause, count] : result.refused)
     context.progress.Note(std::to_string(count) + " candidates left out: " + cause);
+  if (context.dry_run) {
+    context.printer.PrintRecord(ResultFields(context, result.grasps.front()));
+    return Outcome::Done();
+  }
+  if (std::ranges::none_of(result.values, Resists))
+    context.progress.Note("none of them holds the prop against a push from every side");
   Table table = context.printer.BeginTable({{.name = "rank"},
                                             {.name = "type"},
                                             {.name = "contacts"},
@@ -89,7 +109,9 @@ Verb SynthGraspVerb() {
            MeshUnitOption(),
            {.name = "--type",
             .value_name = "TYPES",
-            .help = "grasp types, by comma: names of Feix, Cutkosky or Schlesinger; default: any",
+            .help =
+                "grasp types, by comma: names of Feix, Cutkosky or Schlesinger, the finest first; "
+                "'schlesinger:palmar' says whose; default: any",
             .repeated = true},
            {.name = "--region",
             .value_name = "REGION",
@@ -124,8 +146,11 @@ Verb SynthGraspVerb() {
       .details =
           "dfc: how far the contacts' normals are from balancing (0 balances); fmax: most normal\n"
           "force needed to resist 1 N from six sides (empty: one of them cannot be resisted).\n"
-          "natural: the shape is likelier than the space's threshold. Exit code 4: nothing found,\n"
-          "with the reason. Look at one: 'handhold show ARTEFACT'.",
+          "epsilon: wrenches that 1 N of normal force in all resists from every side (0: not from "
+          "every\n"
+          "one). natural: the shape is likelier than the space's threshold. Nothing found is a "
+          "failure\n"
+          "(1) with the reason. Look at one: 'handhold show ARTEFACT'.",
       .run = RunSynthGrasp};
 }
 

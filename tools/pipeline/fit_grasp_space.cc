@@ -14,35 +14,61 @@
 namespace handhold::pipeline {
 namespace {
 
-constexpr char kConfidence[] = ".confidence";
-
 struct Take {
   store::ArtefactInfo track;
   artefact::ProvenanceInput clip, skeleton;
   std::vector<std::pair<std::optional<TimeRange>, std::string>> spans;
+  bool labelled = false;  ///< the spans are what people said
 };
 
 artefact::ProvenanceInput ClipInput(const store::ClipRow& row) {
   return {"clip", row.sha256, row.name};
 }
 
-/// Newest pose track of a clip; none: nullopt.
-Result<std::optional<store::ArtefactInfo>> TrackOf(const store::Library& library,
-                                                   const store::ClipRow& clip) {
-  HANDHOLD_ASSIGN(const auto all, library.Artefacts("pose_track"));
-  for (const store::ArtefactInfo& info : all) {
-    const artefact::ProvenanceInput* from = FindInput(info.provenance, "clip");
-    if (from != nullptr && from->hash == clip.sha256) return std::optional(info);
+/// Taxonomy (empty: any) and name of "schlesinger:palmar".
+std::pair<std::string, std::string> TypeAsked(const std::string& asked) {
+  const size_t colon = asked.find(':');
+  if (colon == std::string::npos) return {"", asked};
+  return {asked.substr(0, colon), asked.substr(colon + 1)};
+}
+
+/// Whether a label is one of those asked for (`feix`: their types): by its type, or by the very
+/// name where it says no more than a coarse one.
+bool IsAsked(const LabelledSpan& label, const std::vector<std::string>& feix,
+             const std::vector<std::string>& asked) {
+  if (asked.empty()) return true;
+  if (!label.feix.empty()) return std::ranges::find(feix, label.feix) != feix.end();
+  return std::ranges::any_of(asked, [&](const std::string& one) {
+    const auto [taxonomy, name] = TypeAsked(one);
+    const auto type = model::CanonicalType(name, label.taxonomy);
+    return (taxonomy.empty() || taxonomy == label.taxonomy) && type && *type == label.type;
+  });
+}
+
+/// Overlapping spans of one type become one: no frame counts twice for it.
+void UniteSpans(Take* take) {
+  std::ranges::stable_sort(take->spans, {}, [](const auto& s) {
+    return std::pair{s.second, s.first ? s.first->begin : Timestamp()};
+  });
+  std::vector<std::pair<std::optional<TimeRange>, std::string>> united;
+  for (auto& [span, type] : take->spans) {
+    if (!united.empty() && united.back().second == type && united.back().first && span &&
+        span->begin <= united.back().first->end) {
+      united.back().first->end = std::max(united.back().first->end, span->end);
+    } else {
+      united.emplace_back(span, type);
+    }
   }
-  return std::optional<store::ArtefactInfo>();
+  take->spans = std::move(united);
 }
 
 }  // namespace
 
 Result<std::vector<std::string>> FeixTypes(const std::vector<std::string>& names) {
   std::vector<std::string> types;
-  for (const std::string& name : names) {
-    HANDHOLD_ASSIGN(const std::vector<std::string> of, model::FeixTypesOf(name));
+  for (const std::string& asked : names) {
+    const auto [taxonomy, name] = TypeAsked(asked);
+    HANDHOLD_ASSIGN(const std::vector<std::string> of, model::FeixTypesOf(name, taxonomy));
     for (const std::string& type : of) {
       if (std::ranges::find(types, type) == types.end()) types.push_back(type);
     }
@@ -61,11 +87,11 @@ Result<std::vector<LabelledSpan>> GraspLabels(const store::Library& library,
   for (const store::LedgerEntry& entry : held) {
     if (entry.kind != store::LedgerKind::kLabel || !entry.span || !is_taxonomy(entry.name))
       continue;
-    LabelledSpan span{*entry.span, "", entry.name, entry.value, entry.author, 1.0};
+    LabelledSpan span{*entry.span, "", entry.name, entry.value, entry.author};
     if (entry.name == model::kFeix) span.feix = entry.value;
     for (const store::LedgerEntry& other : held) {
-      if (other.kind == store::LedgerKind::kLabel && other.name == entry.name + kConfidence &&
-          other.span && other.span->begin == entry.span->begin &&
+      if (other.kind == store::LedgerKind::kLabel && other.name == entry.name + kConfidenceSuffix &&
+          other.author == entry.author && other.span && other.span->begin == entry.span->begin &&
           other.span->end == entry.span->end)
         span.confidence = std::atof(other.value.c_str());
     }
@@ -116,29 +142,30 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
     parameters.Set("query", query);
     parameters.Set("spacing_rad", poses.spacing_rad);
     parameters.Set("most_per_span", poses.most_per_span);
+    HANDHOLD_ASSIGN(const auto tracks, NewestPoseTracks(context.library));
     std::string without;
     for (const store::QueryRow& row : rows.rows) {
       HANDHOLD_ASSIGN(const store::ClipRow clip, context.library.FindClip(row.clip_id));
       auto take =
           std::ranges::find_if(takes, [&](const Take& t) { return t.clip.hash == clip.sha256; });
       if (take == takes.end()) {
-        HANDHOLD_ASSIGN(const auto track, TrackOf(context.library, clip));
-        if (!track) {
+        const auto track = tracks.find(clip.sha256);
+        if (track == tracks.end()) {
           if (without.find("'" + clip.name + "'") == std::string::npos)
             without += (without.empty() ? "'" : ", '") + clip.name + "'";
           continue;
         }
-        HANDHOLD_ASSIGN(const artefact::ProvenanceInput of, RequireInput(*track, "skeleton"));
-        takes.push_back({*track, ClipInput(clip), of, {}});
+        HANDHOLD_ASSIGN(const artefact::ProvenanceInput of,
+                        RequireInput(track->second, "skeleton"));
+        takes.push_back({track->second, ClipInput(clip), of, {}});
         take = std::prev(takes.end());
         HANDHOLD_ASSIGN(const auto labels, GraspLabels(context.library, clip.id));
         for (const LabelledSpan& label : labels) {
-          if (label.feix.empty()) continue;
-          if (feix.empty() || std::ranges::find(feix, label.feix) != feix.end())
-            take->spans.emplace_back(label.span, label.feix);
+          if (IsAsked(label, feix, types)) take->spans.emplace_back(label.span, label.feix);
         }
+        take->labelled = !take->spans.empty();
       }
-      if (!feix.empty() || (!take->spans.empty() && !take->spans.front().second.empty())) continue;
+      if (!feix.empty() || take->labelled) continue;
       if (row.event && row.event->length.ns() > 0) {
         take->spans.emplace_back(
             TimeRange{row.event->clip_time, row.event->clip_time + row.event->length}, "");
@@ -147,6 +174,7 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
       }
     }
     std::erase_if(takes, [](const Take& t) { return t.spans.empty(); });
+    std::ranges::for_each(takes, [](Take& t) { UniteSpans(&t); });
     if (!without.empty()) chosen.push_back("without " + without + ": no poses ('fit pose')");
     if (takes.empty()) {
       return Error{ErrorCode::kUnidentifiable,
@@ -169,9 +197,9 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
     provenance.inputs.push_back(skeleton->input());
   }
   HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
-  return RunStep(
+  fitting::HandPoses all;
+  Result<StepResult> fitted = RunStep(
       context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::GraspSpace> {
-        fitting::HandPoses all;
         if (scripted) {
           HANDHOLD_ASSIGN(const synthesis::HandSurface surface,
                           synthesis::HandSurface::Build(skeleton->skeleton));
@@ -197,6 +225,14 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
         space.skeleton_hash = skeleton->hash;
         return space;
       });
+  const std::string left_out = std::to_string(all.undetermined) +
+                               " frames in which markers left a joint open and " +
+                               std::to_string(all.thinned) + " too like their neighbours";
+  const bool some = all.undetermined + all.thinned > 0;
+  if (!fitted && some && fitted.error().code == ErrorCode::kUnidentifiable)
+    return Error{fitted.error().code, fitted.error().message + "; left out are " + left_out};
+  if (fitted && some) fitted->chosen.push_back("poses without " + left_out);
+  return fitted;
 }
 
 }  // namespace handhold::pipeline

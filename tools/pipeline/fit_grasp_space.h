@@ -15,7 +15,8 @@ namespace handhold::pipeline {
 
 /// The result is an artefact::GraspSpace. Captured: of every clip that the query finds, its newest
 /// pose track; where people labelled spans with a grasp type (`clip label`), those spans with that
-/// type, else (no type asked for) the found events' spans or the whole track. Inputs: clips, pose
+/// type (under a name of a coarser taxonomy: without one; overlapping spans of one type are one),
+/// else (no type asked for) the found events' spans or the whole track. Inputs: clips, pose
 /// tracks. Scripted: a hand of ours. The two are never mixed: exactly one of `query` and
 /// `scripted`.
 struct FitGraspSpaceStep {
@@ -30,7 +31,8 @@ struct FitGraspSpaceStep {
   Result<StepResult> Run(const StepContext& context) const;
 };
 
-/// Feix names of what people typed, each once. kNotFound with near names.
+/// Feix names of what people typed ("tripod", "schlesinger:palmar"), each once. kNotFound with near
+/// names.
 Result<std::vector<std::string>> FeixTypes(const std::vector<std::string>& names);
 
 /// A stretch of a clip with its grasp type, as labelled.
@@ -38,8 +40,10 @@ struct LabelledSpan {
   TimeRange span;
   std::string feix;  ///< empty: the label names a coarser taxonomy only
   std::string taxonomy, type, author;
-  double confidence = 1.0;
+  std::optional<double> confidence = {};  ///< that its author gave it
 };
+/// A label's own entry, and that of its author's confidence in it, in the ledger.
+inline constexpr const char* kConfidenceSuffix = ".confidence";
 /// What holds now of a clip, by time.
 Result<std::vector<LabelledSpan>> GraspLabels(const store::Library& library,
                                               const std::string& clip_id);

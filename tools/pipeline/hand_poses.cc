@@ -5,6 +5,7 @@
 #include <set>
 
 #include "database/store/artefact_file.h"
+#include "fitting/grasp_space/grasp_space_fit.h"
 #include "tools/pipeline/fit_grasp_space.h"
 #include "tools/pipeline/inputs.h"
 
@@ -17,8 +18,8 @@ struct Shapes {
   std::vector<Timestamp> times;
 };
 
-/// Shapes of a track whose hand has hinges and universals only: the coordinates behind the root's;
-/// else about the zero configuration.
+/// Shapes of a track: of a hand of hinges and universals the coordinates behind the root's, else
+/// about the zero configuration. Frames in which the markers left a coordinate open are no shapes.
 Result<Shapes> ShapesOf(const store::Library& library, const store::ArtefactInfo& info) {
   HANDHOLD_ASSIGN(const auto track,
                   store::Load<artefact::PoseTrack>(library.ArtefactPath(info.hash)));
@@ -36,32 +37,27 @@ Result<Shapes> ShapesOf(const store::Library& library, const store::ArtefactInfo
     }
   }
   Shapes out;
-  out.times = track.times;
   const Eigen::Index n = skeleton.nv() - root;
   for (size_t i = static_cast<size_t>(root); i < skeleton.dof_names().size(); ++i) {
     const std::string& name = skeleton.dof_names()[i];
     out.dofs.push_back(name.size() > 2 && name[1] == '.' ? name.substr(2) : name);
   }
+  std::vector<Eigen::Index> known;
+  for (Eigen::Index i = 0; i < track.q.cols(); ++i) {
+    if (!fitting::ShapeIsKnown(track, static_cast<int>(i), n)) continue;
+    known.push_back(i);
+    out.times.push_back(track.times[static_cast<size_t>(i)]);
+  }
   if (adds) {
-    out.shapes_v = track.q.bottomRows(n);
+    out.shapes_v = track.q.bottomRows(n)(Eigen::all, known);
     return out;
   }
-  out.shapes_v.resize(n, track.q.cols());
+  out.shapes_v.resize(n, static_cast<Eigen::Index>(known.size()));
   const Eigen::VectorXd zero = skeleton.ZeroConfiguration();
-  for (Eigen::Index i = 0; i < track.q.cols(); ++i)
-    out.shapes_v.col(i) = skeleton.Difference(zero, track.q.col(i)).tail(n);
+  for (size_t k = 0; k < known.size(); ++k)
+    out.shapes_v.col(static_cast<Eigen::Index>(k)) =
+        skeleton.Difference(zero, track.q.col(known[k])).tail(n);
   return out;
-}
-
-/// Newest pose track of each clip's content.
-Result<std::map<std::string, store::ArtefactInfo>> Tracks(const store::Library& library) {
-  std::map<std::string, store::ArtefactInfo> tracks;
-  HANDHOLD_ASSIGN(const auto all, library.Artefacts("pose_track"));  // newest first
-  for (const store::ArtefactInfo& info : all) {
-    if (const artefact::ProvenanceInput* from = FindInput(info.provenance, "clip"))
-      tracks.emplace(from->hash, info);
-  }
-  return tracks;
 }
 
 Result<store::ArtefactInfo> TrackOf(const std::map<std::string, store::ArtefactInfo>& tracks,
@@ -79,15 +75,17 @@ Result<store::ArtefactInfo> TrackOf(const std::map<std::string, store::ArtefactI
 Result<LikeResult> FindLikePoses(const StepContext& context, const std::string& clip, Duration at,
                                  int limit, const std::vector<std::string>& clips) {
   HANDHOLD_ASSIGN(const FoundClip asked, FindClip(context, clip));
-  HANDHOLD_ASSIGN(const auto tracks, Tracks(context.library));
+  HANDHOLD_ASSIGN(const auto tracks, NewestPoseTracks(context.library));
   HANDHOLD_ASSIGN(const store::ArtefactInfo own, TrackOf(tracks, asked));
   HANDHOLD_ASSIGN(const Shapes mine, ShapesOf(context.library, own));
   const Timestamp when = Timestamp::FromNanoseconds(at.ns());
   const auto off = [&](Timestamp t) { return t < when ? when - t : t - when; };
   const auto frame = std::ranges::min_element(mine.times, {}, off);
   if (frame == mine.times.end() || off(*frame) > Duration::Milliseconds(500)) {
-    return Error{ErrorCode::kNotFound,
-                 "clip '" + asked.row.name + "' has no pose within 0.5 s of that time"};
+    return Error{
+        ErrorCode::kNotFound,
+        "clip '" + asked.row.name +
+            "' has no pose within 0.5 s of that time in which markers determine every joint"};
   }
   LikeResult result;
   result.time = *frame;
@@ -127,19 +125,11 @@ Result<LabelSuggestion> SuggestLabel(const StepContext& context, const std::stri
                                      const TimeRange& span, const std::string& taxonomy,
                                      const std::string& space) {
   HANDHOLD_ASSIGN(const FoundClip asked, FindClip(context, clip));
-  HANDHOLD_ASSIGN(const auto tracks, Tracks(context.library));
+  HANDHOLD_ASSIGN(const auto tracks, NewestPoseTracks(context.library));
   HANDHOLD_ASSIGN(const store::ArtefactInfo track, TrackOf(tracks, asked));
-  std::string hash = space;
-  if (hash.empty()) {
-    HANDHOLD_ASSIGN(const auto spaces, context.library.Artefacts("grasp_space"));
-    if (spaces.empty()) {
-      return Error{ErrorCode::kNotFound,
-                   "no grasp space to suggest by: 'fit grasp-space --scripted' makes one"};
-    }
-    hash = spaces.front().hash;
-  }
   HANDHOLD_ASSIGN(const store::ArtefactInfo info,
-                  FindArtefact(context.library, hash, "grasp_space"));
+                  space.empty() ? NewestOf(context.library, "grasp_space", "fit grasp-space")
+                                : FindArtefact(context.library, space, "grasp_space"));
   HANDHOLD_ASSIGN(const auto loaded,
                   store::Load<artefact::GraspSpace>(context.library.ArtefactPath(info.hash)));
   HANDHOLD_ASSIGN(const fitting::TypeModels models, fitting::TypeModels::Build(loaded, taxonomy));
@@ -158,7 +148,9 @@ Result<LabelSuggestion> SuggestLabel(const StepContext& context, const std::stri
       sum[g.type] += g.probability;
   }
   if (result.frames == 0)
-    return Error{ErrorCode::kNotFound, "clip '" + asked.row.name + "' has no pose in that span"};
+    return Error{ErrorCode::kNotFound,
+                 "clip '" + asked.row.name +
+                     "' has no pose in that span in which markers determine every joint"};
   for (const auto& [type, p] : sum) result.guesses.push_back({type, p / result.frames});
   std::ranges::stable_sort(result.guesses, std::ranges::greater(),
                            &fitting::TypeGuess::probability);

@@ -146,6 +146,26 @@ Result<std::vector<std::string>> MarkersOf(const StepContext& context, const Fou
 
 std::string ShortHash(const std::string& hash) { return hash.substr(0, 8); }
 
+Result<ArtefactInfo> NewestOf(const store::Library& library, const std::string& kind,
+                              const std::string& made_by) {
+  HANDHOLD_ASSIGN(std::vector<ArtefactInfo> all, library.Artefacts(kind));
+  if (all.empty()) {
+    return Error{ErrorCode::kNotFound,
+                 "the library has no " + kind + ": '" + made_by + "' makes one"};
+  }
+  return std::move(all.back());
+}
+
+Result<std::map<std::string, ArtefactInfo>> NewestPoseTracks(const store::Library& library) {
+  std::map<std::string, ArtefactInfo> tracks;
+  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, library.Artefacts("pose_track"));
+  for (const ArtefactInfo& info : all) {
+    if (const ProvenanceInput* from = FindInput(info.provenance, "clip"))
+      tracks.insert_or_assign(from->hash, info);
+  }
+  return tracks;
+}
+
 const ProvenanceInput* FindInput(const artefact::Provenance& provenance, std::string_view role) {
   for (const ProvenanceInput& input : provenance.inputs) {
     if (input.role == role) return &input;

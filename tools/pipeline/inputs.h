@@ -6,6 +6,7 @@
 /// ends at a path that has changed meanwhile.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,12 @@ Result<store::ArtefactInfo> FindResult(const StepContext& context, const std::st
                                        const std::string& kind, const FoundClip& clip,
                                        const std::string& made_by,
                                        std::vector<std::string>* chosen);
+
+/// The newest artefact of a kind; kNotFound names `made_by`, the verb that makes one.
+Result<store::ArtefactInfo> NewestOf(const store::Library& library, const std::string& kind,
+                                     const std::string& made_by);
+/// The newest pose track of each clip that has one, by the clip's SHA-256.
+Result<std::map<std::string, store::ArtefactInfo>> NewestPoseTracks(const store::Library& library);
 
 /// The input of a role; null when the provenance has none.
 const artefact::ProvenanceInput* FindInput(const artefact::Provenance& provenance,

@@ -17,8 +17,10 @@ Result<SynthGraspResult> SynthGraspStep::Run(const StepContext& context) const {
   synthesis::GraspSearchOptions options;
   options.seed = static_cast<std::uint64_t>(seed);
   options.candidates = candidates;
-  options.fits = 2 * candidates;
-  options.starts = std::max(options.starts, 4 * candidates);
+  // A few are no less well looked for than eight; a place refuses more of them.
+  const int looked_for = std::max(candidates, 8);
+  options.fits = (region.empty() && faces.empty() ? 2 : 4) * looked_for;
+  options.starts = std::max(options.starts, 2 * options.fits);
   if (paper) options.paper = synthesis::PaperSearchOptions{};
   HANDHOLD_ASSIGN(options.types, FeixTypes(types));
   synthesis::GraspPlace place;
@@ -32,11 +34,12 @@ Result<SynthGraspResult> SynthGraspStep::Run(const StepContext& context) const {
                   synthesis::HeldObject::Build(found.prop, place));
 
   std::string hash = space;
+  bool newest = false;
   if (hash.empty()) {
     HANDHOLD_ASSIGN(const auto spaces, context.library.Artefacts("grasp_space"));
     if (!spaces.empty()) {
-      hash = spaces.front().hash;
-      result.chosen.push_back("grasp space " + ShortHash(hash) + " (the newest)");
+      hash = spaces.back().hash;
+      newest = true;
     } else {
       HANDHOLD_ASSIGN(const StepResult made, FitGraspSpaceStep{.scripted = true}.Run(context));
       hash = made.hash;
@@ -55,14 +58,28 @@ Result<SynthGraspResult> SynthGraspStep::Run(const StepContext& context) const {
                   LoadSkeletonArtefact(context.library, loaded.skeleton_hash));
   HANDHOLD_ASSIGN(const synthesis::HandSurface hand,
                   synthesis::HandSurface::Build(skeleton.skeleton));
+  if (newest) {
+    result.chosen.push_back("grasp space " + ShortHash(hash) +
+                            " (the newest: " + (loaded.scripted ? "scripted" : "captured") +
+                            ", hand '" + loaded.skeleton_name + "')");
+  }
   // A coarse name asks for every type under it that the space has.
-  if (!types.empty()) {
-    std::vector<std::string> has;
-    for (const std::string& type : options.types) {
-      if (std::ranges::any_of(loaded.templates, [&](const auto& t) { return t.type == type; }))
-        has.push_back(type);
+  std::vector<std::string> has;
+  std::string lacks;
+  for (const std::string& asked : types) {
+    HANDHOLD_ASSIGN(const std::vector<std::string> under, FeixTypes({asked}));
+    bool any = false;
+    for (const std::string& type : under) {
+      if (std::ranges::none_of(loaded.templates, [&](const auto& t) { return t.type == type; }))
+        continue;
+      any = true;
+      if (std::ranges::find(has, type) == has.end()) has.push_back(type);
     }
-    if (!has.empty()) options.types = has;
+    if (!any) lacks += (lacks.empty() ? "'" : ", '") + asked + "'";
+  }
+  if (!has.empty()) {
+    options.types = has;
+    if (!lacks.empty()) result.chosen.push_back("the other types: the space has none of " + lacks);
   }
   artefact::Provenance provenance = ProvenanceOf("synth.grasp", synthesis::kGraspSearchVersion);
   provenance.inputs = {{"space", info.hash, ""}, skeleton.input(), found.input("prop")};

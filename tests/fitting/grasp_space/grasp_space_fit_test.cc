@@ -74,6 +74,45 @@ TEST(GraspSpaceFit, PrincipalComponentsAreThoseOfTheCovariance) {
   }
 }
 
+// One pose again and again, or with rounding about it, is no space; and a span of many poses is
+// thinned along its whole length.
+TEST(GraspSpaceFit, OneShapeIsNoSpace) {
+  HandPoses same;
+  same.shapes_v = Eigen::MatrixXd::Constant(4, 60, 0.3);
+  same.dof_names = {"a", "b", "c", "d"};
+  same.types.assign(60, "");
+  for (const int dims : {0, 1}) {
+    const auto refused = FitGraspSpace(same, {.dims = dims});
+    ASSERT_FALSE(refused) << dims;
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnidentifiable);
+  }
+  same.shapes_v += 1e-9 * Eigen::MatrixXd::Random(4, 60);
+  EXPECT_EQ(FitGraspSpace(same, {.dims = 1}).error().code, ErrorCode::kUnidentifiable);
+}
+
+TEST(GraspSpaceFit, ManyPosesOfASpanAreThinnedAlongIt) {
+  const model::Skeleton hand = *model::LoadHand("hand27");
+  artefact::PoseTrack track;
+  track.dof_names = hand.dof_names();
+  const int frames = 500;
+  track.q.resize(hand.nq(), frames);
+  for (int k = 0; k < frames; ++k) {
+    track.times.push_back(Timestamp::FromSeconds(k / 100.0));
+    track.q.col(k) = hand.ZeroConfiguration();
+    track.q(hand.nq() - 1, k) = 0.1 * k;  // a new pose in each
+  }
+  track.information_diagonal = Eigen::MatrixXd::Ones(hand.nv(), frames);
+  track.information_diagonal(hand.nv() - 2, 7) = 0;  // open
+  HandPoses poses;
+  ASSERT_TRUE(AddPoses(hand, track, {}, "", {.most_per_span = 100}, &poses).has_value());
+  EXPECT_EQ(poses.shapes_v.cols(), 100);
+  EXPECT_EQ(poses.undetermined, 1);
+  EXPECT_EQ(poses.thinned, 399);
+  const Eigen::Index last = poses.shapes_v.rows() - 1;
+  EXPECT_EQ(poses.shapes_v(last, 0), 0.0);
+  EXPECT_GT(poses.shapes_v(last, 99), 0.1 * 490);  // to the span's end
+}
+
 TEST(GraspSpaceFit, RefusesTooFewPosesAndTooFlatOnes) {
   const PlantedMixture planted = Plant(21, 2, 1, 3);
   const HandPoses few = PosesOf(planted, Draw(planted, 39, 4));

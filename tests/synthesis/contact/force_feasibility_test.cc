@@ -333,6 +333,28 @@ TEST(ScoreGrasp, KnownGrasps) {
   EXPECT_NEAR(ScoreGrasp(corner, {}, &workspace).net, std::sqrt(0.5), 1e-9);
 }
 
+// Three contacts on one side of a ball hold it against nothing from below: no ball of wrenches,
+// whatever direction a descent ends in.
+TEST(ScoreGrasp, NoClosureIsNoEpsilon) {
+  std::mt19937 rng(9);
+  std::uniform_real_distribution<double> u(-1, 1);
+  ForceWorkspace workspace;
+  int finite = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<ForceContact> contacts;
+    for (int i = 0; i < 5; ++i) {
+      const Vec3 out = Vec3(u(rng), u(rng), 1 + u(rng)).normalized();
+      contacts.push_back({.p_O = 0.05 * out, .normal_O = -out, .friction = 0.3});
+    }
+    const GraspScores s = ScoreGrasp(contacts, {}, &workspace);
+    finite += std::isfinite(s.fmax_N);
+    if (!std::isfinite(s.fmax_N)) {
+      EXPECT_EQ(s.epsilon, 0.0) << trial;
+    }
+  }
+  EXPECT_LT(finite, 150);
+}
+
 // No direction reaches less than the bound says, among many more than it looked at.
 TEST(ScoreGrasp, EpsilonIsTheLeastReachOfAThousandDirections) {
   std::mt19937 rng(6);

@@ -115,7 +115,7 @@ TEST(GraspSearch, NothingFoundHasAReason) {
   EXPECT_TRUE(nowhere.grasps.empty());
   EXPECT_EQ(nowhere.refused.count("no surface in the place"), 1u);
   EXPECT_FALSE(nowhere.reason.empty());
-  // A ball of 60 cm: no hand gets round it.
+  // More contacts asked for than a hand has.
   model::Prop wall;
   wall.name = "wall";
   wall.shapes.push_back({"wall", {}, geometry::Box{Vec3(2, 2, 2)}, ""});

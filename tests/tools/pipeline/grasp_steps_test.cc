@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
+
 #include "database/artefact/describe.h"
 #include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
+#include "database/store/query.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 #include "tools/pipeline/fit_grasp_space.h"
 #include "tools/pipeline/hand_poses.h"
@@ -75,12 +79,13 @@ class GraspSteps : public ::testing::Test {
     for (const artefact::GraspTemplate& grasp : made.grasps) shapes.push_back(grasp.pose_v);
     return shapes;
   }
-  void Label(const std::string& clip, const std::string& type, double from, double to) {
+  void Label(const std::string& clip, const std::string& type, double from, double to,
+             const std::string& author = "ana", const std::string& name = "feix") {
     store::LedgerEntry entry;
     entry.kind = store::LedgerKind::kLabel;
     entry.clip = clip;
-    entry.author = "ana";
-    entry.name = "feix";
+    entry.author = author;
+    entry.name = name;
     entry.value = type;
     entry.span = TimeRange{At(from), At(to)};
     ASSERT_TRUE(library_->Say(std::vector<store::LedgerEntry>{entry}).has_value());
@@ -161,6 +166,85 @@ TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
       (FitGraspSpaceStep{.query = "task = grasp", .scripted = true}.Run(Context())).error().code,
       ErrorCode::kInvalid);
   EXPECT_EQ(FitGraspSpaceStep{}.Run(Context()).error().code, ErrorCode::kInvalid);
+}
+
+// Artefacts are listed oldest first: what nobody names is the last.
+TEST_F(GraspSteps, TheNewestSpaceAndTheNewestPosesAreTaken) {
+  const auto tripod = Grasps("tripod", 2), wrap = Grasps("large-diameter", 2);
+  Take("a", {tripod[0], tripod[1]});
+  Take("b", {wrap[0], wrap[1]});
+  // Fitted again: the newest track of clip a shows the wrap.
+  auto tracks = *NewestPoseTracks(*library_);
+  const store::ArtefactInfo first = tracks.at(library_->FindClip("a")->sha256);
+  auto track = *store::Load<artefact::PoseTrack>(library_->ArtefactPath(first.hash));
+  track.q.bottomRows(21).col(10) = wrap[0];
+  track.information_diagonal(10, 11) = 0;
+  track.provenance.parameters_json = "{\"again\":1}";
+  track.provenance.made_utc = UtcNow() + Duration::Seconds(1);
+  const std::string again = *library_->Save(track);
+  EXPECT_EQ(NewestPoseTracks(*library_)->at(library_->FindClip("a")->sha256).hash, again);
+  const auto like = FindLikePoses(Context(), "b", Duration::FromSeconds(0.5), 1);
+  ASSERT_TRUE(like) << like.error().message;
+  EXPECT_EQ(like->rows[0].pose, again);
+  EXPECT_EQ(like->rows[0].time, At(0.5));
+  EXPECT_EQ(like->shapes, 79u);  // one frame left a joint open: no shape
+
+  const auto space = [&](const std::string& type) {
+    return FitGraspSpaceStep{.scripted = true,
+                             .types = {type},
+                             .preshape = {.per_type = 10},
+                             .options = {.dims = 2, .mixture = {.max_components = 1}}}
+        .Run(Context())
+        ->hash;
+  };
+  space("lateral");
+  const std::string second = space("tripod");
+  EXPECT_EQ(NewestOf(*library_, "grasp_space", "")->hash, second);
+  const auto suggested = SuggestLabel(Context(), "a", {At(0), At(1)}, "feix");
+  ASSERT_TRUE(suggested) << suggested.error().message;
+  EXPECT_EQ(suggested->space, second);
+  const auto found = SynthGraspStep{.prop = "mug", .candidates = 1}.Run(Context());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->values[0].types.at("feix"), "tripod");
+  EXPECT_EQ(NewestOf(*library_, "grasp_set", "x").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(GraspSteps, LabelsOfSeveralPeopleAndSpansStandSideBySide) {
+  const std::string clip = Take("a", Grasps("tripod", 4));
+  Label(clip, "tripod", 0, 1);
+  Label(clip, "0.4", 0, 1, "ana", "feix.confidence");
+  Label(clip, "lateral", 2, 3);
+  Label(clip, "ring", 0, 1, "bob");
+  Label(clip, "cylindrical", 3, 4, "bob", "schlesinger");
+  const auto labels = *GraspLabels(*library_, clip);
+  ASSERT_EQ(labels.size(), 4u);
+  std::map<std::string, std::optional<double>> confidence;
+  for (const LabelledSpan& label : labels) confidence[label.type] = label.confidence;
+  EXPECT_EQ(confidence.at("tripod"), 0.4);
+  EXPECT_EQ(confidence.at("ring"), std::nullopt);  // bob said none: ana's is hers
+  const auto found = [&](const std::string& expr) {
+    return store::Query::Parse(expr, *library_)->Run()->rows.size();
+  };
+  for (const char* type : {"tripod", "lateral", "ring", "cylindrical"})
+    EXPECT_EQ(found("label = " + std::string(type)), 1u) << type;
+  EXPECT_EQ(found("label = \"0.4\""), 0u);
+  // A label of a coarse taxonomy is asked for by its name, and its poses have no Feix type; spans
+  // of one type that overlap count once.
+  const auto poses_of = [&](const std::string& type) {
+    const auto made =
+        FitGraspSpaceStep{.query = "task = grasp", .types = {type}, .options = {.dims = 1}}.Run(
+            Context());
+    EXPECT_TRUE(made) << type << ": " << made.error().message;
+    return store::Load<artefact::GraspSpace>(library_->ArtefactPath(made->hash))->poses_by_type;
+  };
+  EXPECT_GT(poses_of("cylindrical").at(""), 5);
+  const int once = poses_of("tripod").at("tripod");
+  Label(clip, "tripod", 0, 1, "eve");
+  Label(clip, "tripod", 0.0001, 0.99, "ana");
+  EXPECT_EQ(poses_of("tripod").at("tripod"), once);
+  EXPECT_EQ(FeixTypes({"palmar"})->size(), 1u);  // Feix's own
+  EXPECT_GT(FeixTypes({"schlesinger:palmar"})->size(), 1u);
+  EXPECT_EQ(FeixTypes({"linnaeus:palmar"}).error().code, ErrorCode::kInvalid);
 }
 
 TEST_F(GraspSteps, LikeShapesAreFoundAndLabelsSuggested) {
