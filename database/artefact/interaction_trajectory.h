@@ -22,8 +22,10 @@ struct JointCompliance {
   std::optional<double> compliance_rad_per_Nm;  ///< empty: refused
   double sd_log = 0.0;  ///< standard deviation of log C (all terms of the refusal rule in
                         ///< quadrature)
-  /// 95 % interval. It stands when the joint is refused for being imprecise, too (lower 0: not told
-  /// from 0); [0, infinity] where the model does not hold or nothing reaches the joint.
+  /// 95 % interval; of an answered joint it holds for couplings with its neighbours too, as far as
+  /// the estimator considers them, and may be wider than 1.96 sd. It stands when the joint is
+  /// refused for being imprecise, too (lower 0: not told from 0); [0, infinity] where the model
+  /// does not hold or nothing reaches the joint.
   double lower_rad_per_Nm = 0.0, upper_rad_per_Nm = std::numeric_limits<double>::infinity();
   std::string refusal;  ///< why there is no value, naming the direction that is missing
 };
@@ -36,7 +38,9 @@ struct ComplianceFit {
   Eigen::MatrixXd covariance_log;         ///< of log C over the accepted joints, in their order
   std::optional<double> time_constant_s;  ///< T = damping x compliance, shared by the joints (E4)
   std::optional<double> inertia_scale;    ///< fitted factor on the skeleton's masses (E4)
-  std::optional<double> time_shift_s;     ///< fitted force-to-marker shift, + = force late (E4)
+  /// The palm's, on top of that: what only the first joint carries (E4).
+  std::optional<double> palm_inertia_scale;
+  std::optional<double> time_shift_s;  ///< fitted force-to-marker shift, + = force late (E4)
   double time_shift_sd_s = 0.0;
   double chi2_per_dof = 0.0;
   int events_used = 0;
@@ -62,6 +66,9 @@ struct DynamicSummary {
   /// Per task in order of the fits: log C with one T per joint, its sd, and the chi-square gained.
   std::vector<Eigen::VectorXd> log_compliance_own_T, sd_own_T;
   std::vector<double> chi2_gain_own_T;
+  /// Per task, over pairs of neighbours: the elastic coupling that the events would like, its sd,
+  /// and the chi-square gained.
+  std::vector<Eigen::VectorXd> coupling, coupling_sd, chi2_gain_coupling;
   Issues issues;  ///< odd nuisances of every fit
   std::string Brief() const;
 };
@@ -138,6 +145,7 @@ void Visit(A& a, ComplianceFit& f) {
   a.Field("covariance_log", f.covariance_log);
   a.Field("time_constant_s", f.time_constant_s);
   a.Field("inertia_scale", f.inertia_scale);
+  a.Field("palm_inertia_scale", f.palm_inertia_scale);
   a.Field("time_shift_s", f.time_shift_s);
   a.Field("time_shift_sd_s", f.time_shift_sd_s);
   a.Field("chi2_per_dof", f.chi2_per_dof);
@@ -153,6 +161,9 @@ void Visit(A& a, DynamicSummary& s) {
   a.Field("log_compliance_own_T", s.log_compliance_own_T);
   a.Field("sd_own_T", s.sd_own_T);
   a.Field("chi2_gain_own_T", s.chi2_gain_own_T);
+  a.Field("coupling", s.coupling);
+  a.Field("coupling_sd", s.coupling_sd);
+  a.Field("chi2_gain_coupling", s.chi2_gain_coupling);
   a.Field("issues", s.issues);
 }
 template <typename A>

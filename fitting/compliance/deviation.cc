@@ -9,17 +9,18 @@
 //   M (3 r_{k+1} - R) / (2h) + T (3 e_{k+1} - E) / (2h) + e_{k+1} = tau_{k+1}
 // and so, times 4 h^2,
 //   (9 M C + 6 h T + 4 h^2) e_{k+1} = 4 h^2 tau_{k+1} + (3 M C + 2 h T) E + 2 h M R.
-// The matrix is regular for any C >= 0; where C = 0, e is the torque behind a first-order lag T and
-// d = C e stays 0.
+// With C a matrix where neighbours are coupled. The matrix is regular for any C >= 0; where C = 0,
+// e is the torque behind a first-order lag T and d = C e stays 0.
 namespace handhold::fitting {
 namespace {
 
 struct StepMatrices {
   Eigen::MatrixXd from_tau, from_e, from_rate;
 
-  StepMatrices(const Eigen::MatrixXd& mass, double h, const DeviationParameters& p) {
+  StepMatrices(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& compliance, double h,
+               const DeviationParameters& p) {
     const Eigen::MatrixXd m = mass * p.inertia_scale;
-    const Eigen::MatrixXd mc = m * p.compliance_rad_per_Nm.asDiagonal();
+    const Eigen::MatrixXd mc = m * compliance;
     const Eigen::VectorXd diagonal = 6 * h * p.time_constant_s.array() + 4 * h * h;
     Eigen::MatrixXd a = 9 * mc;
     a.diagonal() += diagonal;
@@ -34,14 +35,24 @@ struct StepMatrices {
 
 }  // namespace
 
+Eigen::MatrixXd ComplianceMatrix(const DeviationParameters& parameters) {
+  const Eigen::VectorXd root = parameters.compliance_rad_per_Nm.cwiseSqrt();
+  Eigen::MatrixXd c = parameters.compliance_rad_per_Nm.asDiagonal();
+  for (Eigen::Index i = 0; i < parameters.coupling.size(); ++i)
+    c(i, i + 1) = c(i + 1, i) = parameters.coupling[i] * root[i] * root[i + 1];
+  return c;
+}
+
 Eigen::MatrixXd SimulateDeviation(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& tau_Nm,
                                   double step_s, const DeviationParameters& parameters) {
   const Eigen::Index n = tau_Nm.rows();
   CHECK_EQ(mass.rows(), n);
   CHECK_EQ(parameters.compliance_rad_per_Nm.size(), n);
   CHECK_EQ(parameters.time_constant_s.size(), n);
+  CHECK(parameters.coupling.size() == 0 || parameters.coupling.size() == n - 1);
   CHECK_GT(step_s, 0);
-  const StepMatrices step(mass, step_s, parameters);
+  const Eigen::MatrixXd compliance = ComplianceMatrix(parameters);
+  const StepMatrices step(mass, compliance, step_s, parameters);
   Eigen::MatrixXd d(n, tau_Nm.cols());
   Eigen::VectorXd e = Eigen::VectorXd::Zero(n), e_before = e, rate = e, rate_before = e, history(n),
                   rates(n), next(n);
@@ -52,10 +63,10 @@ Eigen::MatrixXd SimulateDeviation(const Eigen::MatrixXd& mass, const Eigen::Matr
     next.noalias() += step.from_e * history;
     next.noalias() += step.from_rate * rates;
     rate_before = rate;
-    rate = parameters.compliance_rad_per_Nm.cwiseProduct(3 * next - history) / (2 * step_s);
+    rate.noalias() = compliance * (3 * next - history) / (2 * step_s);
     e_before = e;
     e = next;
-    d.col(k) = parameters.compliance_rad_per_Nm.cwiseProduct(e);
+    d.col(k).noalias() = compliance * e;
   }
   return d;
 }
@@ -69,16 +80,17 @@ void DeviationStepper::Reset() {
 const Eigen::VectorXd& DeviationStepper::Step(const Eigen::MatrixXd& mass,
                                               const Eigen::VectorXd& tau_Nm, double step_s,
                                               const DeviationParameters& parameters) {
-  const StepMatrices step(mass, step_s, parameters);
+  const Eigen::MatrixXd compliance = ComplianceMatrix(parameters);
+  const StepMatrices step(mass, compliance, step_s, parameters);
   const Eigen::VectorXd history = 4 * e_ - e_before_;
   const Eigen::VectorXd rates = 4 * rate_ - rate_before_;
   const Eigen::VectorXd next =
       step.from_tau * tau_Nm + step.from_e * history + step.from_rate * rates;
   rate_before_ = rate_;
-  rate_ = parameters.compliance_rad_per_Nm.cwiseProduct(3 * next - history) / (2 * step_s);
+  rate_ = compliance * (3 * next - history) / (2 * step_s);
   e_before_ = e_;
   e_ = next;
-  d_ = parameters.compliance_rad_per_Nm.cwiseProduct(e_);
+  d_ = compliance * e_;
   return d_;
 }
 

@@ -6,12 +6,12 @@
 ///
 ///   M d'' + (T/C) d' + d/C = tau,      d = theta - theta_r,
 ///
-/// M the mass matrix, C = diag(compliance), T the time constant (damping x compliance), tau = J^T
-/// f. As M -> 0 and T -> 0 this is eq. 1 of Kry & Pai 2006, d = C tau. Integrated implicitly (BDF2,
-/// second order): B/I of an end link is about 3e4 per second, which an explicit step does not
-/// survive. To stay finite at a rigid joint (C = 0), the state is the elastic torque e = d/C, see
-/// deviation.cc. Pinned against closed forms and an explicit integration at 1 us:
-/// tests/fitting/compliance/deviation_test.cc.
+/// M the mass matrix, C = diag(compliance) unless neighbours are coupled, T the time constant
+/// (damping x compliance), tau = J^T f. As M -> 0 and T -> 0 this is eq. 1 of Kry & Pai 2006, d = C
+/// tau. Integrated implicitly (BDF2, second order): B/I of an end link is about 3e4 per second,
+/// which an explicit step does not survive. To stay finite at a rigid joint (C = 0), the state is
+/// the elastic torque e = d/C, see deviation.cc. Pinned against closed forms and an explicit
+/// integration at 1 us: tests/fitting/compliance/deviation_test.cc.
 #pragma once
 
 #include <Eigen/Core>
@@ -22,7 +22,14 @@ struct DeviationParameters {
   Eigen::VectorXd compliance_rad_per_Nm;  ///< n, >= 0
   Eigen::VectorXd time_constant_s;        ///< n, >= 0
   double inertia_scale = 1.0;             ///< on the mass matrix
+  /// Elastic coupling of joints i and i + 1, n - 1 shares: C(i, i + 1) = share sqrt(C(i, i) C(i +
+  /// 1, i + 1)), so that a positive share lets torque on one joint bend the other the same way.
+  /// Empty: none, joints give way each for itself. C must stay positive definite.
+  Eigen::VectorXd coupling = {};
 };
+
+/// C of the parameters, n x n.
+Eigen::MatrixXd ComplianceMatrix(const DeviationParameters& parameters);
 
 /// d at the times of the columns of `tau` (n x steps, Nm, evenly `step_s` apart), from rest before
 /// the first. `mass` n x n, symmetric.

@@ -9,8 +9,9 @@
 
 #include <Eigen/Cholesky>
 
-#include "database/model/dynamics.h"
 #include "database/model/kinematics.h"
+#include "fitting/compliance/model_doubts.h"
+#include "fitting/compliance/palm_mass.h"
 #include "fitting/compliance/pooled_fit.h"
 #include "fitting/compliance/smooth_pose.h"
 #include "fitting/signal/touch.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 const double kLogRigid = std::log(1e-6);
+constexpr char kInTheAir[] = " (strokes in the air)";
 
 std::string Format(const char* format, double a, double b = 0.0) {
   char text[200];
@@ -61,7 +63,7 @@ class EventMaker {
         options_(options),
         dofs_(std::move(dofs)),
         kinematics_(skeleton),
-        dynamics_(skeleton) {}
+        mass_(skeleton, contact.touches.front().a.body) {}
 
   /// Fails with kUnidentifiable and the reason when the event cannot be used.
   Result<ComplianceEvent> Make(int p) {
@@ -90,10 +92,9 @@ class EventMaker {
     }
     FillAngles(touch.onset, frames, at_onset, &event);
     HANDHOLD_TRY(FillTorque(touch, &event));
-    Eigen::MatrixXd mass(skeleton_.nv(), skeleton_.nv());
-    model::MassMatrix<double>(skeleton_, Eigen::VectorXd(smooth_.q.col(at_onset)), &dynamics_,
-                              mass);
-    event.mass = mass(dofs_, dofs_);
+    const Eigen::VectorXd q = smooth_.q.col(at_onset);
+    event.mass = mass_.All(q)(dofs_, dofs_);
+    if (mass_.apart()) event.palm_mass = mass_.Palm(q)(dofs_, dofs_);
     return event;
   }
 
@@ -193,19 +194,24 @@ class EventMaker {
   const DynamicEstimatorOptions& options_;
   std::vector<int> dofs_;
   model::KinematicsData kinematics_;
-  model::DynamicsData dynamics_;
+  PalmMass mass_;
 };
 
 /// Fits one task's events and applies the refusal rule.
 class TaskFitter {
  public:
   TaskFitter(const model::Skeleton& skeleton, const DynamicEstimatorOptions& options,
-             const PooledOptions& pooled, std::vector<int> dofs)
-      : skeleton_(skeleton), options_(options), pooled_(pooled), dofs_(std::move(dofs)) {}
+             const PooledOptions& pooled, std::vector<int> dofs, bool air)
+      : skeleton_(skeleton),
+        options_(options),
+        pooled_(pooled),
+        dofs_(std::move(dofs)),
+        air_(air) {}
 
   void Fit(std::vector<ComplianceEvent> events, artefact::ComplianceFit* fit,
            artefact::DynamicSummary* summary) {
     const size_t given = events.size();
+    mass_apart_ = Joints() > 1 && events.front().palm_mass.size() > 0;
     std::optional<PooledFit> pool;
     PooledResult best;
     for (int round = 0; round < 4; ++round) {
@@ -228,8 +234,17 @@ class TaskFitter {
     own_start.log_time_constant =
         Eigen::VectorXd::Constant(Joints(), best.parameters.log_time_constant[0]);
     const PooledResult own = pool->Solve(own_start);
+    doubt_ = SharedDoubt(options_.doubts, {.shift_s = best.parameters.shift_s,
+                                           .chi2_per_dof = best.chi2_per_dof,
+                                           .axis_rms_m = options_.touch_axis_rms_m,
+                                           .air = air_});
+    couplings_ = TestCouplings(*pool, best);
+    std::vector<double> rise;
+    for (int i = 0; i < Joints(); ++i) rise.push_back(Rise(*pool, best, i, kLogRigid));
     for (int i = 0; i < Joints(); ++i)
-      fit->joints[static_cast<size_t>(dofs_[static_cast<size_t>(i)])] = Judge(*pool, best, own, i);
+      fit->joints[static_cast<size_t>(dofs_[static_cast<size_t>(i)])] =
+          Judge(*pool, best, own, rise, i);
+    Describe(couplings_, summary);
     Eigen::VectorXd own_log(Joints()), own_sd(Joints());
     for (int i = 0; i < Joints(); ++i)
       own_log[i] = own.parameters.log_compliance[i], own_sd[i] = own.sd_log(i);
@@ -248,7 +263,8 @@ class TaskFitter {
         ChiSquareQuantile(std::max(1, Joints() - 1), options_.refusal.shared_time_constant_chance);
     if (Joints() > 1 && gain > chance) {
       RefuseAll(Format("one time constant per joint explains the events better by a chi-square of "
-                       "%.0f, more than %.1f: the shared one is wrong",
+                       "%.0f, more than %.1f: joints differ in damping, the fingers' masses are "
+                       "others than the skeleton's, or skin slips",
                        gain, chance),
                 fit);
     }
@@ -311,6 +327,7 @@ class TaskFitter {
     const auto last = best.covariance.rows() - 1;
     fit->time_constant_s = std::exp(best.parameters.log_time_constant[0]);
     fit->inertia_scale = std::exp(best.parameters.log_inertia);
+    if (mass_apart_) fit->palm_inertia_scale = std::exp(best.parameters.log_palm);
     fit->time_shift_s = best.parameters.shift_s;
     fit->time_shift_sd_s = 1e-3 * std::sqrt(best.covariance(last, last));
     fit->chi2_per_dof = best.chi2_per_dof;
@@ -335,19 +352,44 @@ class TaskFitter {
     return std::exp(high);
   }
 
+  /// What log C of joint i may be off by that no event shows: the model's floor, what other
+  /// findings cast on it, and what a rigid joint leaves to the others.
+  double Doubt(const std::vector<double>& rise, int i) const {
+    bool beside_rigid = false;
+    for (int other = 0; other < Joints(); ++other)
+      beside_rigid = beside_rigid ||
+                     (other != i && rise[static_cast<size_t>(other)] < options_.refusal.rigid_chi2);
+    return std::hypot(Floor(i), doubt_, beside_rigid ? options_.doubts.sd_beside_rigid : 0.0);
+  }
+
+  /// A pair of joints, one of them i, that events show to be coupled; null: none.
+  const CouplingFinding* CoupledTo(int i) const {
+    const double most = ChiSquareQuantile(1, options_.refusal.coupling_chance / (Joints() - 1));
+    for (const CouplingFinding& f : couplings_) {
+      if ((f.pair == i || f.pair + 1 == i) && f.chi2_gain > most) return &f;
+    }
+    return nullptr;
+  }
+
+  const std::string& NameOf(int i) const {
+    return skeleton_.dof_names()[static_cast<size_t>(dofs_[static_cast<size_t>(i)])];
+  }
+
   artefact::JointCompliance Judge(const PooledFit& pool, const PooledResult& best,
-                                  const PooledResult& own, int i) const {
+                                  const PooledResult& own, const std::vector<double>& rises,
+                                  int i) const {
     artefact::JointCompliance joint;
-    joint.dof = skeleton_.dof_names()[static_cast<size_t>(dofs_[static_cast<size_t>(i)])];
+    joint.dof = NameOf(i);
     const double log_c = best.parameters.log_compliance[i];
-    joint.sd_log = std::hypot(best.sd_log(i), Floor(i));
+    joint.sd_log = std::hypot(best.sd_log(i), Doubt(rises, i));
     joint.lower_rad_per_Nm = std::exp(log_c - 1.96 * joint.sd_log);
     joint.upper_rad_per_Nm = std::exp(log_c + 1.96 * joint.sd_log);
-    const double rise = Rise(pool, best, i, kLogRigid);
+    const double rise = rises[static_cast<size_t>(i)];
     const double apart =
         std::abs(own.parameters.log_compliance[i] - log_c) / std::hypot(own.sd_log(i), Floor(i));
     const double may_differ =
         NormalQuantile(0.5 * options_.refusal.shared_time_constant_chance / Joints());
+    const CouplingFinding* coupled = CoupledTo(i);
     if (rise < -1.0) {
       Unbound(&joint);
       joint.refusal = Format(
@@ -360,21 +402,50 @@ class TaskFitter {
       joint.refusal =
           Format("not told from 0: a rigid joint costs a chi-square of %.1f, less than %.2f",
                  std::max(0.0, rise), options_.refusal.rigid_chi2);
+    } else if (coupled != nullptr) {
+      joint.refusal = "coupled: " + NameOf(coupled->pair) + " and " + NameOf(coupled->pair + 1) +
+                      Format(
+                          " giving way together (share %+.2f) explain the events better by a "
+                          "chi-square of %.0f than each for itself",
+                          coupled->share, coupled->chi2_gain);
     } else if (!(joint.sd_log < options_.refusal.max_sd_log)) {
-      joint.refusal = Format(
-          "sd(log C) is %.2f, not below %.2f: its torque and motion follow those of other joints "
-          "in these events",
-          joint.sd_log, options_.refusal.max_sd_log);
+      joint.refusal = Imprecise(best, joint.sd_log, i);
     } else if (apart > may_differ) {
       joint.refusal = Format(
           "one time constant for all joints and one per joint differ by %.1f sd, more than %.1f: "
-          "the shared one is wrong",
+          "the shared one is wrong, or the fingers' masses are",
           apart, may_differ);
     } else {
       joint.compliance_rad_per_Nm = std::exp(log_c);
+      const CouplingReach reach = ReachOf(
+          couplings_, i, options_.refusal.coupling_considered,
+          NormalQuantile(0.5 * options_.refusal.coupling_chance / std::max(1, Joints() - 1)));
+      joint.lower_rad_per_Nm *= std::exp(reach.below);
+      joint.upper_rad_per_Nm *= std::exp(reach.above);
     }
-    if (apart > may_differ) Unbound(&joint);
+    if (apart > may_differ || coupled != nullptr) Unbound(&joint);
     return joint;
+  }
+
+  /// What makes joint i too imprecise: its events, or a doubt that OddNuisances and the skeleton's
+  /// fit tell of.
+  std::string Imprecise(const PooledResult& best, double sd_log, int i) const {
+    const bool by_events = !(std::hypot(best.sd_log(i), Floor(i)) < options_.refusal.max_sd_log);
+    return Format("sd(log C) is %.3f, not below %.2f: ", sd_log, options_.refusal.max_sd_log) +
+           (by_events ? "its torque and motion follow those of other joints in these events"
+                      : "the warnings of this fit (chi-square, time shift, sensor or surface, a "
+                        "joint not told from 0) leave it open by more");
+  }
+
+  void Describe(const std::vector<CouplingFinding>& couplings,
+                artefact::DynamicSummary* summary) const {
+    const auto count = static_cast<Eigen::Index>(couplings.size());
+    Eigen::VectorXd share(count), sd(count), gain(count);
+    for (const CouplingFinding& f : couplings)
+      share[f.pair] = f.share, sd[f.pair] = f.sd, gain[f.pair] = f.chi2_gain;
+    summary->coupling.push_back(share);
+    summary->coupling_sd.push_back(sd);
+    summary->chi2_gain_coupling.push_back(gain);
   }
 
   void KeepCovariance(const PooledResult& best, artefact::ComplianceFit* fit) const {
@@ -386,7 +457,7 @@ class TaskFitter {
     fit->covariance_log = best.covariance(accepted, accepted);
     for (size_t a = 0; a < accepted.size(); ++a) {
       fit->covariance_log(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(a)) +=
-          std::pow(Floor(accepted[a]), 2);
+          std::pow(Floor(accepted[a]), 2) + doubt_ * doubt_;
     }
   }
 
@@ -415,6 +486,10 @@ class TaskFitter {
   const DynamicEstimatorOptions& options_;
   const PooledOptions& pooled_;
   std::vector<int> dofs_;
+  bool air_;  ///< the reference's prior was learned from strokes in the air
+  bool mass_apart_ = false;
+  double doubt_ = 0.0;  ///< of the fit under way (SharedDoubt)
+  std::vector<CouplingFinding> couplings_;
 };
 
 /// Dofs whose compliance a touch of `body` can show: those that move it, without a free root.
@@ -458,7 +533,7 @@ Result<ReferencePrior> PriorFor(const recording::ClipSource& clip, const model::
   }
   if (auto prior = LearnReferencePrior(skeleton, pose, strokes, options.before + options.after,
                                        options.prior_degree)) {
-    prior->source += " (strokes in the air)";
+    prior->source += kInTheAir;
     return prior;
   }
   const TimeRange all{pose.times.front(), pose.times.back()};
@@ -473,12 +548,13 @@ Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOp
   if (fit.events_used == 0) return issues;
   const std::string where = "dynamic, " + fit.task;
   char text[400];
-  if (fit.chi2_per_dof < kTellChi2PerDof) {
+  if (fit.chi2_per_dof < options.doubts.chi2_from) {
     std::snprintf(text, sizeof text,
                   "chi-square per degree of freedom %.2f, far below 1: the pose track claims %.1f "
-                  "times the noise that the events show, and the intervals are about as much too "
-                  "wide. Is the skeleton another hand's (what it misses counts as noise), were the "
-                  "markers smoothed before they were recorded?",
+                  "times the noise that the events show. What the skeleton misses counts as noise: "
+                  "does a part give way that it holds fixed (a forearm, the base), is it another "
+                  "hand's, were the markers smoothed before they were recorded? Intervals are "
+                  "wider for it",
                   fit.chi2_per_dof, 1.0 / std::sqrt(std::max(1e-6, fit.chi2_per_dof)));
     issues.push_back({where, Severity::kWarning, text});
   }
@@ -493,8 +569,25 @@ Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOp
       issues.push_back({where, Severity::kWarning, text});
     }
   }
+  if (fit.palm_inertia_scale &&
+      !(std::abs(std::log(*fit.palm_inertia_scale)) <= std::log(kTellPalmScale))) {
+    std::snprintf(text, sizeof text,
+                  "the palm ended %.2f times as heavy, against the fingers, as the skeleton's: its "
+                  "masses are another hand's",
+                  *fit.palm_inertia_scale);
+    issues.push_back({where, Severity::kWarning, text});
+  }
   if (fit.time_shift_s) {
     const double off = *fit.time_shift_s / options.time_shift_sd_s;
+    if (std::abs(off) <= kTellPriorSd &&
+        std::abs(*fit.time_shift_s) > options.doubts.shift_from_s) {
+      std::snprintf(
+          text, sizeof text,
+          "the force ended %.1f ms %s than the markers: late clocks, or a causal filter "
+          "on one of the two, which takes more than time away; intervals are wider for it",
+          1e3 * std::abs(*fit.time_shift_s), *fit.time_shift_s > 0 ? "later" : "earlier");
+      issues.push_back({where, Severity::kWarning, text});
+    }
     if (!(std::abs(off) <= kTellPriorSd)) {
       std::snprintf(text, sizeof text,
                     "the force ended %.1f ms %s than the markers, %.1f prior standard deviations "
@@ -506,6 +599,18 @@ Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOp
     }
   }
   return issues;
+}
+
+Issues OddTouching(const DynamicEstimatorOptions& options) {
+  if (!(options.touch_axis_rms_m > options.doubts.axis_from_m)) return {};
+  char text[320];
+  std::snprintf(
+      text, sizeof text,
+      "the skeleton's fit left the touched point %.2f mm (RMS) off the wrench's axis, "
+      "plain takes leave 0.13: a sensor or surface that stands some mm off, or crosstalk; "
+      "intervals are wider for it",
+      1e3 * options.touch_axis_rms_m);
+  return {{"dynamic", Severity::kWarning, text}};
 }
 
 Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip,
@@ -523,6 +628,7 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
                  "compliance: step_s must be positive and prior_degree above free_degree"};
   }
   DynamicCompliance out;
+  out.summary.issues = OddTouching(options);
   out.summary.events = static_cast<int>(contact.touches.size());
   if (contact.touches.empty()) {
     return Error{ErrorCode::kUnidentifiable,
@@ -539,6 +645,10 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
                   SmoothPoseTrack(skeleton, pose, options.pose_cutoff_Hz));
   HANDHOLD_ASSIGN(const ReferencePrior prior, PriorFor(clip, skeleton, pose, contact, options));
   out.summary.notes.push_back("reference prior from " + prior.source);
+  out.summary.notes.push_back(
+      Format("joints are taken to give way each for itself: intervals hold for couplings of "
+             "neighbours up to %.0f %% that the events do not exclude, values for none",
+             100 * options.refusal.coupling_considered));
 
   const std::vector<int> dofs = FittedDofs(skeleton, contact.touches.front().a.body);
   PooledOptions pooled;
@@ -548,6 +658,7 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
   pooled.window_begin_s = -options.before.seconds();
   pooled.window_end_s = options.after.seconds();
   pooled.inertia_sd_log = options.inertia_sd_log;
+  pooled.palm_sd_log = options.palm_sd_log;
   pooled.shift_sd_s = options.time_shift_sd_s;
   bool cancelled = false;  // remembered: who cancels is asked no more
   if (options.keep_going) {
@@ -577,7 +688,11 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
       return event.error();
     }
   }
-  TaskFitter fitter(skeleton, options, pooled, dofs);
+  const bool air = prior.source.ends_with(kInTheAir) || !options.reference_prior.empty();  // or
+                                                                                           // given,
+                                                                                           // by
+                                                                                           // name
+  TaskFitter fitter(skeleton, options, pooled, dofs, air);
   for (size_t f = 0; f < out.fits.size(); ++f) {
     if (events[f].empty()) {
       fitter.RefuseAll("no usable event: " + (out.fits[f].discarded.empty()

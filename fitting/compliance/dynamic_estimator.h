@@ -24,11 +24,12 @@
 #include "database/base/result.h"
 #include "database/model/skeleton.h"
 #include "database/recording/clip.h"
+#include "fitting/compliance/model_doubts.h"
 #include "fitting/compliance/reference_prior.h"
 
 namespace handhold::fitting {
 
-inline constexpr int kDynamicEstimatorVersion = 4;
+inline constexpr int kDynamicEstimatorVersion = 5;
 
 /// When a joint's value is given. All terms of sd in quadrature.
 struct RefusalRule {
@@ -46,6 +47,11 @@ struct RefusalRule {
   /// that joint is not answered).
   double shared_time_constant_chance = 0.001;
   double rigid_chi2 = 3.84;  ///< C -> 0 may cost less than this: "not told from 0"
+  /// Joints that give way each for itself against a coupling of each pair of neighbours: with this
+  /// chance of refusing a pair that is not coupled (more gained: neither is answered). Intervals of
+  /// what is answered hold for every coupling up to the share considered that lies as near.
+  double coupling_chance = 0.001;
+  double coupling_considered = 0.2;
 };
 
 struct DynamicEstimatorOptions {
@@ -66,10 +72,15 @@ struct DynamicEstimatorOptions {
                                    ///< without contact, else from all its free movement
   double inertia_sd_log = 0.3;     ///< how far the skeleton's masses may be off; what single events
                                    ///< propagate
+  double palm_sd_log = 0.5;        ///< the palm's mass against the fingers', beyond inertia_sd_log
   double time_shift_sd_s = 0.002;  ///< how far clocks may be off; the data override it when pooled
   double time_shift_search_s = 0.012;  ///< grid of starting values, both ways
   bool single_events = true;           ///< also fit each event alone, for display
   RefusalRule refusal;
+  DoubtRule doubts;
+  /// What the skeleton's fit left between the touched point and the wrench's axis
+  /// (SkeletonFitSummary::contact_axis_rms_m): an input of its own. 0: not known.
+  double touch_axis_rms_m = 0.0;
   /// Asked at every iteration; false cancels (kCancelled). Empty: always true.
   std::function<bool()> keep_going = {};
 };
@@ -79,16 +90,17 @@ struct DynamicCompliance {
   artefact::DynamicSummary summary;
 };
 
-/// Below this a fit's chi-square per degree of freedom is as odd as above the refusal rule's: the
-/// claimed noise is too large, and so is every interval.
-inline constexpr double kTellChi2PerDof = 0.5;
+/// A palm so many times as heavy or as light against the fingers as the skeleton's is told.
+inline constexpr double kTellPalmScale = 1.4;
 /// An inertia scale or a time shift that ends further from its prior, in the prior's sd, has taken
 /// up something else.
 inline constexpr double kTellPriorSd = 5.0;
 
-/// Warnings about what a fit with events shows beside its compliances: a chi-square per degree of
-/// freedom below kTellChi2PerDof, an inertia scale or a time shift beyond kTellPriorSd.
+/// Warnings about what a fit with events shows beside its compliances: what DoubtRule acts on, a
+/// palm beyond kTellPalmScale, an inertia scale or a time shift beyond kTellPriorSd.
 Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOptions& options);
+/// The warning about what the skeleton's fit found of sensor and surface, or none.
+Issues OddTouching(const DynamicEstimatorOptions& options);
 
 /// `pose` needs whole information matrices around the contacts of `contact`. Fails with kNotFound,
 /// kInvalid, kUnidentifiable (no event with enough frames: says what is missing). A refused joint
@@ -107,6 +119,8 @@ void Visit(A& a, RefusalRule& o) {
   a.Field("max_fit_chi2_per_dof", o.max_fit_chi2_per_dof);
   a.Field("shared_time_constant_chance", o.shared_time_constant_chance);
   a.Field("rigid_chi2", o.rigid_chi2);
+  a.Field("coupling_chance", o.coupling_chance);
+  a.Field("coupling_considered", o.coupling_considered);
 }
 template <typename A>
 void Visit(A& a, DynamicEstimatorOptions& o) {
@@ -121,10 +135,13 @@ void Visit(A& a, DynamicEstimatorOptions& o) {
   a.Field("prior_variance_factor", o.prior_variance_factor);
   a.Field("reference_prior", o.reference_prior);
   a.Field("inertia_sd_log", o.inertia_sd_log);
+  a.Field("palm_sd_log", o.palm_sd_log);
   a.Field("time_shift_sd_s", o.time_shift_sd_s);
   a.Field("time_shift_search_s", o.time_shift_search_s);
   a.Field("single_events", o.single_events);
   a.Field("refusal", o.refusal);
+  a.Field("doubts", o.doubts);
+  a.Skip(o.touch_axis_rms_m);
   a.Skip(o.keep_going);
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kShiftUnit_s = 1e-3;
 constexpr double kTypicalTimeConstant_s = 0.015;
+constexpr double kMostCoupling = 0.9;  // keeps C positive definite
 const double kLowestLogCompliance = std::log(1e-6), kHighestLogCompliance = std::log(1e3);
 
 Eigen::MatrixXd SymmetricRoot(const Eigen::MatrixXd& w) {
@@ -105,25 +106,52 @@ struct PooledFit::Impl {
   std::vector<Prepared> events;
   Eigen::Index n = 0;
 
-  Eigen::Index Count(const PooledParameters& p) const { return n + p.log_time_constant.size() + 2; }
+  bool has_palm = false;
+
+  /// Which parameters a solve has: where each lies in the vector.
+  struct Shape {
+    Eigen::Index n = 0, time_constants = 1, palm = -1, coupling = -1;
+    int coupled_pair = -1;
+    Eigen::Index inertia() const { return n + time_constants; }
+    Eigen::Index shift() const { return size - 1; }
+    Eigen::Index size = 0;
+  };
+  Shape ShapeOf(const PooledParameters& p) const {
+    Shape s;
+    s.n = n, s.time_constants = p.log_time_constant.size(), s.coupled_pair = p.coupled_pair;
+    s.size = s.inertia() + 1;
+    if (has_palm) s.palm = s.size++;
+    if (p.coupled_pair >= 0) s.coupling = s.size++;
+    ++s.size;
+    return s;
+  }
 
   Eigen::VectorXd Pack(const PooledParameters& p) const {
-    Eigen::VectorXd x(Count(p));
-    x << p.log_compliance, p.log_time_constant, p.log_inertia, p.shift_s / kShiftUnit_s;
+    const Shape s = ShapeOf(p);
+    Eigen::VectorXd x(s.size);
+    x.head(n) = p.log_compliance;
+    x.segment(n, s.time_constants) = p.log_time_constant;
+    x[s.inertia()] = p.log_inertia;
+    if (s.palm >= 0) x[s.palm] = p.log_palm;
+    if (s.coupling >= 0) x[s.coupling] = p.coupling;
+    x[s.shift()] = p.shift_s / kShiftUnit_s;
     return x;
   }
-  PooledParameters Unpack(const Eigen::VectorXd& x) const {
+  PooledParameters Unpack(const Eigen::VectorXd& x, const Shape& s) const {
     PooledParameters p;
     p.log_compliance = x.head(n);
-    p.log_time_constant = x.segment(n, x.size() - n - 2);
-    p.log_inertia = x[x.size() - 2];
-    p.shift_s = x[x.size() - 1] * kShiftUnit_s;
+    p.log_time_constant = x.segment(n, s.time_constants);
+    p.log_inertia = x[s.inertia()];
+    if (s.palm >= 0) p.log_palm = x[s.palm];
+    p.coupled_pair = s.coupled_pair;
+    if (s.coupling >= 0) p.coupling = x[s.coupling];
+    p.shift_s = x[s.shift()] * kShiftUnit_s;
     return p;
   }
 
   /// Projected whitened residual: data rows, then prior rows.
-  Eigen::VectorXd Residual(const Prepared& p, const Eigen::VectorXd& x) const {
-    const PooledParameters value = Unpack(x);
+  Eigen::VectorXd Residual(const Prepared& p, const Eigen::VectorXd& x, const Shape& s) const {
+    const PooledParameters value = Unpack(x, s);
     DeviationParameters deviation;
     deviation.compliance_rad_per_Nm = value.log_compliance.array().exp();
     deviation.time_constant_s =
@@ -131,8 +159,13 @@ struct PooledFit::Impl {
             ? Eigen::VectorXd::Constant(n, std::exp(value.log_time_constant[0]))
             : Eigen::VectorXd(value.log_time_constant.array().exp());
     deviation.inertia_scale = std::exp(value.log_inertia);
+    if (s.coupling >= 0)
+      deviation.coupling = value.coupling * Eigen::VectorXd::Unit(n - 1, s.coupled_pair);
+    const Eigen::MatrixXd mass =
+        s.palm >= 0 ? Eigen::MatrixXd(p.event.mass + std::expm1(value.log_palm) * p.event.palm_mass)
+                    : p.event.mass;
     const Eigen::MatrixXd d =
-        SimulateDeviation(p.event.mass, p.event.tau_Nm, p.event.tau_step_s, deviation);
+        SimulateDeviation(mass, p.event.tau_Nm, p.event.tau_step_s, deviation);
     Eigen::VectorXd r = p.whitened_theta;
     for (Eigen::Index k = 0; k < p.event.frame_s.size(); ++k) {
       const double at =
@@ -149,19 +182,21 @@ struct PooledFit::Impl {
     return r;
   }
 
-  Eigen::VectorXd PriorMean(Eigen::Index size) const {
-    Eigen::VectorXd m = Eigen::VectorXd::Zero(size);
+  Eigen::VectorXd PriorMean(const Shape& s) const {
+    Eigen::VectorXd m = Eigen::VectorXd::Zero(s.size);
     m.head(n).setConstant(std::log(options.typical_compliance));
-    m.segment(n, size - n - 2).setConstant(std::log(kTypicalTimeConstant_s));
+    m.segment(n, s.time_constants).setConstant(std::log(kTypicalTimeConstant_s));
     return m;
   }
-  Eigen::VectorXd PriorPrecision(Eigen::Index size, double compliance_sd_log) const {
-    Eigen::VectorXd w(size);
+  Eigen::VectorXd PriorPrecision(const Shape& s, double compliance_sd_log) const {
+    Eigen::VectorXd w(s.size);
     w.head(n).setConstant(1 / (compliance_sd_log * compliance_sd_log));
-    w.segment(n, size - n - 2)
+    w.segment(n, s.time_constants)
         .setConstant(1 / (options.time_constant_sd_log * options.time_constant_sd_log));
-    w[size - 2] = 1 / (options.inertia_sd_log * options.inertia_sd_log);
-    w[size - 1] = std::pow(kShiftUnit_s / options.shift_sd_s, 2);
+    w[s.inertia()] = 1 / (options.inertia_sd_log * options.inertia_sd_log);
+    if (s.palm >= 0) w[s.palm] = 1 / (options.palm_sd_log * options.palm_sd_log);
+    if (s.coupling >= 0) w[s.coupling] = 1 / (options.coupling_sd * options.coupling_sd);
+    w[s.shift()] = std::pow(kShiftUnit_s / options.shift_sd_s, 2);
     return w;
   }
 
@@ -173,26 +208,25 @@ struct PooledFit::Impl {
     std::vector<double> event_chi2;  ///< data rows only
   };
 
-  double Chi2(const std::vector<int>& used, const Eigen::VectorXd& x,
+  double Chi2(const std::vector<int>& used, const Eigen::VectorXd& x, const Shape& s,
               double compliance_sd_log) const {
-    double chi2 =
-        (x - PriorMean(x.size())).cwiseAbs2().dot(PriorPrecision(x.size(), compliance_sd_log));
-    for (const int e : used) chi2 += Residual(events[static_cast<size_t>(e)], x).squaredNorm();
+    double chi2 = (x - PriorMean(s)).cwiseAbs2().dot(PriorPrecision(s, compliance_sd_log));
+    for (const int e : used) chi2 += Residual(events[static_cast<size_t>(e)], x, s).squaredNorm();
     return chi2;
   }
 
-  Normal Linearise(const std::vector<int>& used, const Eigen::VectorXd& x,
+  Normal Linearise(const std::vector<int>& used, const Eigen::VectorXd& x, const Shape& s,
                    double compliance_sd_log) const {
     const Eigen::Index m = x.size();
-    const Eigen::VectorXd w = PriorPrecision(m, compliance_sd_log);
-    const Eigen::VectorXd off = x - PriorMean(m);
+    const Eigen::VectorXd w = PriorPrecision(s, compliance_sd_log);
+    const Eigen::VectorXd off = x - PriorMean(s);
     Normal normal;
     normal.h = w.asDiagonal();
     normal.g = w.cwiseProduct(off);
     normal.chi2 = off.cwiseAbs2().dot(w);
     for (const int e : used) {
       const Prepared& p = events[static_cast<size_t>(e)];
-      const Eigen::VectorXd r = Residual(p, x);
+      const Eigen::VectorXd r = Residual(p, x, s);
       Eigen::MatrixXd jacobian(p.rows, m);
       for (Eigen::Index i = 0; i < m; ++i) {
         const double step = i == m - 1 ? 0.5 : 1e-3;  // the shift by one integration step, so that
@@ -200,7 +234,7 @@ struct PooledFit::Impl {
         Eigen::VectorXd up = x, down = x;
         up[i] += step;
         down[i] -= step;
-        jacobian.col(i) = (Residual(p, up) - Residual(p, down)) / (2 * step);
+        jacobian.col(i) = (Residual(p, up, s) - Residual(p, down, s)) / (2 * step);
       }
       normal.h.noalias() += jacobian.transpose() * jacobian;
       normal.event_gradient.push_back(jacobian.transpose() * r);
@@ -213,10 +247,11 @@ struct PooledFit::Impl {
 
   PooledResult Solve(const std::vector<int>& used, const PooledParameters& start, int fixed_joint,
                      double compliance_sd_log, int max_iterations) const {
+    const Shape s = ShapeOf(start);
     Eigen::VectorXd x = Pack(start);
     PooledResult result;
     double damping = 1e-3;
-    Normal normal = Linearise(used, x, compliance_sd_log);
+    Normal normal = Linearise(used, x, s, compliance_sd_log);
     for (int iteration = 0; iteration < max_iterations && !result.converged; ++iteration) {
       if (options.keep_going && !options.keep_going()) break;
       bool improved = false;
@@ -234,8 +269,10 @@ struct PooledFit::Impl {
         step = step.cwiseMax(-1.0).cwiseMin(1.0);  // factors of e at most; 1 ms of shift
         Eigen::VectorXd next = x + step;
         next.head(n) = next.head(n).cwiseMax(kLowestLogCompliance).cwiseMin(kHighestLogCompliance);
-        next[x.size() - 1] = std::clamp(next[x.size() - 1], -20.0, 20.0);
-        const double chi2 = Chi2(used, next, compliance_sd_log);
+        next[s.shift()] = std::clamp(next[s.shift()], -20.0, 20.0);
+        if (s.coupling >= 0)
+          next[s.coupling] = std::clamp(next[s.coupling], -kMostCoupling, kMostCoupling);
+        const double chi2 = Chi2(used, next, s, compliance_sd_log);
         if (chi2 <= normal.chi2 + 1e-9) {
           result.converged = normal.chi2 - chi2 < 1e-4 && step.cwiseAbs().maxCoeff() < 3e-2;
           improved = true;
@@ -247,17 +284,17 @@ struct PooledFit::Impl {
         }
       }
       if (!improved) break;
-      normal = Linearise(used, x, compliance_sd_log);
+      normal = Linearise(used, x, s, compliance_sd_log);
     }
-    Finish(used, normal, x, &result);
+    Finish(used, normal, x, s, &result);
     return result;
   }
 
   void Finish(const std::vector<int>& used, const Normal& normal, const Eigen::VectorXd& x,
-              PooledResult* result) const {
+              const Shape& s, PooledResult* result) const {
     const Eigen::Index m = x.size();
-    result->parameters = Unpack(x);
-    const Eigen::VectorXd off = (x - PriorMean(m)).head(n) / options.compliance_sd_log;
+    result->parameters = Unpack(x, s);
+    const Eigen::VectorXd off = (x - PriorMean(s)).head(n) / options.compliance_sd_log;
     result->chi2 = normal.chi2 - off.squaredNorm();
     double chi2 = 0, dof = 0;
     result->event_chi2_per_dof.resize(static_cast<Eigen::Index>(used.size()));
@@ -294,10 +331,12 @@ PooledFit::PooledFit(std::vector<ComplianceEvent> events, const PooledOptions& o
   impl_->n = events.front().theta_rad.rows();
   CHECK_EQ(options.prior_variance.rows(), impl_->n);
   CHECK_GE(options.prior_variance.cols(), options.free_degree + 1);
+  impl_->has_palm = impl_->n > 1 && events.front().palm_mass.size() > 0;
   for (ComplianceEvent& e : events) {
     CHECK_EQ(e.theta_rad.rows(), impl_->n);
     CHECK_EQ(e.theta_rad.cols(), e.frame_s.size());
     CHECK_GE(e.frame_s.size(), options.free_degree + 3);
+    CHECK(!impl_->has_palm || e.palm_mass.rows() == impl_->n);
     CHECK(e.theta_rad.allFinite());
     CHECK(e.tau_Nm.allFinite());
     impl_->events.push_back(Prepare(std::move(e), options));
@@ -332,7 +371,8 @@ PooledParameters PooledFit::FindStart(double search_s) const {
   // Where a single event says little about a joint, a prior of a factor e about the typical value
   // keeps it from running away.
   const double single_sd_log = 1.0;
-  const Eigen::Index m = impl_->n + 3;
+  const Impl::Shape s = impl_->ShapeOf(Cold());
+  const Eigen::Index m = s.size;
   std::vector<int> all(impl_->events.size());
   std::iota(all.begin(), all.end(), 0);
   PooledParameters best = Cold();
@@ -352,9 +392,10 @@ PooledParameters PooledFit::FindStart(double search_s) const {
     precision += h;
     weighted += h * impl_->Pack(single.parameters);
   }
-  const PooledParameters pooled = impl_->Unpack(precision.ldlt().solve(weighted));
+  const PooledParameters pooled = impl_->Unpack(precision.ldlt().solve(weighted), s);
   const double loose = impl_->options.compliance_sd_log;
-  return impl_->Chi2(all, impl_->Pack(pooled), loose) < impl_->Chi2(all, impl_->Pack(best), loose)
+  return impl_->Chi2(all, impl_->Pack(pooled), s, loose) <
+                 impl_->Chi2(all, impl_->Pack(best), s, loose)
              ? pooled
              : best;
 }
@@ -365,7 +406,9 @@ double PooledFit::Chi2(const PooledParameters& parameters) const {
   const double typical = std::log(impl_->options.typical_compliance);
   const double prior = (parameters.log_compliance.array() - typical).square().sum() /
                        std::pow(impl_->options.compliance_sd_log, 2);
-  return impl_->Chi2(all, impl_->Pack(parameters), impl_->options.compliance_sd_log) - prior;
+  return impl_->Chi2(all, impl_->Pack(parameters), impl_->ShapeOf(parameters),
+                     impl_->options.compliance_sd_log) -
+         prior;
 }
 
 }  // namespace handhold::fitting

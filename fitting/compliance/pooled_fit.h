@@ -24,18 +24,25 @@ struct ComplianceEvent {
   double tau_begin_s = 0.0, tau_step_s = 5e-4;
   Eigen::MatrixXd tau_Nm;  ///< n x steps; reaches past the last frame by the largest shift
   Eigen::MatrixXd mass;    ///< n x n at the contact posture
+  /// The part of `mass` that is the palm's (what only the first joint carries): its scale is then
+  /// fitted beside that of all. Empty in all events or in none.
+  Eigen::MatrixXd palm_mass = {};
   Eigen::VectorXd frame_s;
   Eigen::MatrixXd theta_rad;                 ///< n x frames, any constant offset
   std::vector<Eigen::MatrixXd> information;  ///< n x n per frame, rad^-2
 };
 
-/// Common parameters in the order [log C (n), log T (1 or n), log inertia scale, shift in units of
-/// 1 ms].
+/// Common parameters in the order [log C (n), log T (1 or n), log inertia scale, log palm scale
+/// (where events tell its mass), coupling (where a pair is coupled), shift in units of 1 ms].
 struct PooledParameters {
   Eigen::VectorXd log_compliance;
   Eigen::VectorXd log_time_constant;  ///< 1: shared, n: one per joint
   double log_inertia = 0.0;
-  double shift_s = 0.0;  ///< + = the force's times are late
+  double log_palm = 0.0;  ///< of the palm's part, on top of log_inertia
+  int coupled_pair = -1;  ///< joints i and i + 1 share an elastic coupling (deviation.h); -1: none
+                          ///< do
+  double coupling = 0.0;  ///< its share
+  double shift_s = 0.0;   ///< + = the force's times are late
 };
 
 struct PooledOptions {
@@ -45,6 +52,8 @@ struct PooledOptions {
   Eigen::MatrixXd prior_correlation;  ///< n x n, of the joints within each degree; empty: none
   double window_begin_s = -0.1, window_end_s = 0.07;  ///< what the polynomials span
   double inertia_sd_log = 0.3;
+  double palm_sd_log = 0.5;
+  double coupling_sd = 0.5;
   double shift_sd_s = 0.002;
   /// Weak priors that keep a cold or undetermined start finite: on log C about `typical`, on log T
   /// about log 15 ms.

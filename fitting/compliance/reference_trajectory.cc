@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "database/model/dynamics.h"
 #include "fitting/compliance/deviation.h"
+#include "fitting/compliance/palm_mass.h"
 #include "fitting/compliance/smooth_pose.h"
 #include "fitting/signal/polynomial.h"
 
@@ -91,6 +91,7 @@ class TrajectoryMaker {
       touch_compliance_.push_back(c);
       touch_time_constant_.push_back(fit->time_constant_s.value_or(0.0));
       touch_inertia_.push_back(fit->inertia_scale.value_or(1.0));
+      touch_palm_.push_back(fit->palm_inertia_scale.value_or(1.0));
       touch_shift_.push_back(fit->time_shift_s.value_or(0.0));
       dynamic_ = dynamic_ && fit->time_constant_s.has_value();
     }
@@ -176,8 +177,7 @@ class TrajectoryMaker {
   void Dynamic() {
     InteractionTrajectory& t = out_.trajectory;
     t.q_reference_dynamic = pose_.q;
-    model::DynamicsData data(skeleton_);
-    Eigen::MatrixXd mass(nv_, nv_);
+    PalmMass masses(skeleton_, contact_.touches.front().a.body);
     DeviationStepper stepper(nv_);
     Duration since = options_.settle;  // since the last frame in contact
     double step_s = 0.0;
@@ -198,7 +198,8 @@ class TrajectoryMaker {
       const DeviationParameters parameters{Known(touch_compliance_[p]),
                                            Eigen::VectorXd::Constant(nv_, touch_time_constant_[p]),
                                            touch_inertia_[p]};
-      model::MassMatrix<double>(skeleton_, Eigen::VectorXd(pose_.q.col(k)), &data, mass);
+      Eigen::MatrixXd mass = masses.All(pose_.q.col(k));
+      if (touch_palm_[p] != 1.0) mass += (touch_palm_[p] - 1.0) * masses.Palm(pose_.q.col(k));
       const int count = std::max(1, static_cast<int>(std::lround(frame_s / step_s)));
       for (int s = 1; s <= count; ++s) {
         stepper.Step(mass,
@@ -305,7 +306,7 @@ class TrajectoryMaker {
   bool dynamic_ = false;
   std::vector<int> touch_of_frame_;  ///< -1: free
   std::vector<Eigen::VectorXd> touch_compliance_;
-  std::vector<double> touch_time_constant_, touch_inertia_, touch_shift_;
+  std::vector<double> touch_time_constant_, touch_inertia_, touch_palm_, touch_shift_;
   std::vector<int> nearest_;
   ReferenceTrajectoryFit out_;
 };

@@ -20,7 +20,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kReferenceTrajectoryVersion = 3;
+inline constexpr int kReferenceTrajectoryVersion = 4;
 
 struct ReferenceTrajectoryOptions {
   std::string estimator = "dynamic";  ///< whose compliances are used: "dynamic" or "paper"

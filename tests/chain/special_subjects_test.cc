@@ -55,12 +55,24 @@ lab::PlantedImpedance Planted(const char* task, std::initializer_list<double> co
   return p;
 }
 
-void Fit(const lab::SubjectOptions& options, Fitted* out) {
+/// The hand with its palm's mass as the template has it: planted `times` as heavy.
+model::Skeleton WithPalmOver(const model::Skeleton& hand, double times) {
+  model::SkeletonDraft draft = hand.draft();
+  for (model::Body& body : draft.bodies) {
+    if (!(body.mass.mass_kg > 0)) continue;
+    body.mass.mass_kg /= times;
+    body.mass.I_BCom_B /= times;
+    break;
+  }
+  return model::Skeleton::Build(std::move(draft)).value();
+}
+
+void Fit(const lab::SubjectOptions& options, Fitted* out, double palm_over = 1.0) {
   auto subject = lab::MakeSubject(options);
   ASSERT_TRUE(subject) << subject.error().message;
   out->subject = *std::move(subject);
   const lab::Truth& truth = out->subject->truth;
-  const model::Skeleton& hand = *truth.skeleton;
+  const model::Skeleton hand = WithPalmOver(*truth.skeleton, palm_over);
   const recording::Clip clip = lab::MakeClip(out->subject->feed);
   PoseFitOptions pose_options;
   pose_options.method = PoseMethod::kFast;
@@ -80,9 +92,10 @@ void Fit(const lab::SubjectOptions& options, Fitted* out) {
   out->paper = *std::move(paper);
   out->answers = testing::MeasureCompliance(truth, out->dynamic);
   for (const artefact::ComplianceFit& fit : out->dynamic) {
-    std::printf("  %s: %d events, chi2/dof %.2f, T %.1f ms, inertia %.3f\n", fit.task.c_str(),
-                fit.events_used, fit.chi2_per_dof, 1e3 * fit.time_constant_s.value_or(0),
-                fit.inertia_scale.value_or(0));
+    std::printf("  %s: %d events, chi2/dof %.2f, T %.1f ms, inertia %.3f, palm %.3f\n",
+                fit.task.c_str(), fit.events_used, fit.chi2_per_dof,
+                1e3 * fit.time_constant_s.value_or(0), fit.inertia_scale.value_or(0),
+                fit.palm_inertia_scale.value_or(0));
   }
   for (const ComplianceAnswer& a : out->answers) {
     std::printf("    %-11s %-18s ", a.task.c_str(), a.dof.c_str());
@@ -192,6 +205,41 @@ TEST(SpecialSubjects, SkinSlipIsRefusedOrWithinAFifthAtWristAndMp) {
   for (const ComplianceAnswer& a : fitted.answers) {
     if (a.joint > 1) continue;
     EXPECT_TRUE(!a.accepted || std::abs(a.error) <= 0.2) << a.task << " " << a.dof;
+  }
+}
+
+/// Answers whose interval does not hold the planted value.
+int NotCovered(const Fitted& fitted) {
+  int wrong = 0;
+  for (const ComplianceAnswer& a : fitted.answers) wrong += a.accepted && !a.covered;
+  return wrong;
+}
+
+// Neighbours that give way together look like other compliances; the intervals hold them.
+TEST(SpecialSubjects, CoupledJointsAreRefusedOrWithinTheirIntervals) {
+  if (!Full()) GTEST_SKIP() << "whole sessions: HANDHOLD_CHAIN_PLAN=full";
+  for (const Eigen::Vector3d& coupling : {Eigen::Vector3d(0, 0, 0.2), Eigen::Vector3d(0, 0.1, 0)}) {
+    lab::SubjectOptions options = Subject(17);
+    options.coupling = coupling;
+    std::printf("  coupling %.1f %.1f %.1f\n", coupling[0], coupling[1], coupling[2]);
+    Fitted fitted;
+    ASSERT_NO_FATAL_FAILURE(Fit(options, &fitted));
+    EXPECT_EQ(NotCovered(fitted), 0);
+  }
+}
+
+// The palm's mass against the fingers' is fitted: neither refused for it nor answered wrongly.
+TEST(SpecialSubjects, APalmOfAnotherMassIsAnsweredAtWristAndMp) {
+  if (!Full()) GTEST_SKIP() << "whole sessions: HANDHOLD_CHAIN_PLAN=full";
+  for (const double factor : {0.7, 1.5, 3.0}) {
+    lab::SubjectOptions options = Subject(18);
+    options.palm_mass = factor;
+    std::printf("  palm x %.1f\n", factor);
+    Fitted fitted;
+    ASSERT_NO_FATAL_FAILURE(Fit(options, &fitted, factor));
+    EXPECT_EQ(FalseAccepts(fitted), 0);
+    for (const ComplianceAnswer& a : fitted.answers)
+      EXPECT_TRUE(a.joint > 1 || a.accepted) << a.task << " " << a.dof << ": " << a.refusal;
   }
 }
 

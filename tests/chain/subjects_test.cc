@@ -132,19 +132,26 @@ void RunSubject(uint64_t seed, bool full, Pool* pool) {
 
   fitting::DynamicEstimatorOptions dynamic_options;
   dynamic_options.single_events = false;  // for display; no answer depends on them
+  dynamic_options.touch_axis_rms_m = skeleton->summary.contact_axis_rms_m;
   auto dynamic =
       fitting::FitDynamicCompliance(*clip, hand, pose->track, contact->track, dynamic_options);
   ASSERT_TRUE(dynamic) << dynamic.error().message;
   auto paper = fitting::FitPaperCompliance(hand, pose->track, contact->track);
   ASSERT_TRUE(paper);
   for (const artefact::ComplianceFit& fit : dynamic->fits) {
-    std::printf("  %s: %d events, chi2/dof %.2f, T %.1f ms, inertia %.3f, shift %+.3f ms\n",
-                fit.task.c_str(), fit.events_used, fit.chi2_per_dof,
-                1e3 * fit.time_constant_s.value_or(0), fit.inertia_scale.value_or(0),
-                1e3 * fit.time_shift_s.value_or(0));
+    std::printf(
+        "  %s: %d events, chi2/dof %.2f, T %.1f ms, inertia %.3f, palm %.3f, shift %+.3f ms\n",
+        fit.task.c_str(), fit.events_used, fit.chi2_per_dof, 1e3 * fit.time_constant_s.value_or(0),
+        fit.inertia_scale.value_or(0), fit.palm_inertia_scale.value_or(0),
+        1e3 * fit.time_shift_s.value_or(0));
   }
   std::printf("  one time constant per joint would gain, chi-square:");
   for (const double gain : dynamic->summary.chi2_gain_own_T) std::printf(" %.1f", gain);
+  std::printf("\n");
+  std::printf("  coupled neighbours would gain, chi-square:");
+  for (const Eigen::VectorXd& gain : dynamic->summary.chi2_gain_coupling) {
+    for (const double g : gain) std::printf(" %.1f", g);
+  }
   std::printf("\n");
   std::map<int, std::map<std::string, double>> by_joint;
   for (const ComplianceAnswer& a : testing::MeasureCompliance(truth, dynamic->fits)) {

@@ -79,14 +79,26 @@ Joints PlanarFinger::VelocityTerms(const Joints& theta, const Joints& rate) cons
   return h;
 }
 
+Eigen::Matrix4d Impedance::Stiffness() const {
+  const Joints root = compliance_rad_per_Nm.cwiseInverse().cwiseSqrt();
+  Eigen::Matrix4d k = root.cwiseAbs2().asDiagonal();
+  for (Eigen::Index i = 0; i < 3; ++i)
+    k(i, i + 1) = k(i + 1, i) = -coupling[static_cast<size_t>(i)] * root[i] * root[i + 1];
+  return k;
+}
+
+Eigen::Matrix4d Impedance::Damping() const {
+  const Joints root = time_constant_s.cwiseSqrt();
+  return root.asDiagonal() * Stiffness() * root.asDiagonal();
+}
+
 Run Simulate(const PlanarFinger& finger, const Impedance& impedance, const Program& program,
              const Plate* plate, double duration_s) {
   const int per_sample = 3;
   Run run;
   run.step_s = 1.0 / 7000;
   const double h = run.step_s / per_sample;
-  const Joints stiffness = impedance.compliance_rad_per_Nm.cwiseInverse();
-  const Joints damping = stiffness.cwiseProduct(impedance.time_constant_s);
+  const Eigen::Matrix4d stiffness = impedance.Stiffness(), damping = impedance.Damping();
   Joints theta, rate, goal, goal_rate;
   program(0, &theta, &rate);
   double anchor = 0;
@@ -124,10 +136,10 @@ Run Simulate(const PlanarFinger& finger, const Impedance& impedance, const Progr
       program(t, &goal, &goal_rate);
       const Eigen::Matrix4d mass = finger.MassMatrix(theta);
       Eigen::Matrix4d a = mass;
-      a.diagonal() += h * damping + h * h * stiffness;
-      const Joints b = mass * rate +
-                       h * (jacobian.transpose() * force - finger.VelocityTerms(theta, rate) +
-                            stiffness.cwiseProduct(goal - theta) + damping.cwiseProduct(goal_rate));
+      a += h * damping + h * h * stiffness;
+      const Joints b =
+          mass * rate + h * (jacobian.transpose() * force - finger.VelocityTerms(theta, rate) +
+                             stiffness * (goal - theta) + damping * goal_rate);
       rate = a.ldlt().solve(b);
       theta += h * rate;
     }

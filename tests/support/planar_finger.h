@@ -2,7 +2,7 @@
 /// sharing nothing with what they test.
 ///
 /// Links move in the x-z plane, z up; angle j turns everything outboard of joint j, positive lifts
-/// the tip (axis (0, -1, 0)). Joint torque -(theta - c)/C - (T/C)(theta' - c'), no gravity (as if
+/// the tip (axis (0, -1, 0)). Joint torque -K (theta - c) - B (theta' - c'), no gravity (as if
 /// held). The plate answers along z with a one-sided spring and damper, and along x by Coulomb
 /// friction from a stick-slip anchor. Steps of 48 us, springs and dampers of the joints implicit.
 #pragma once
@@ -38,6 +38,11 @@ struct PlanarFinger {
 struct Impedance {
   Joints compliance_rad_per_Nm{0.3488, 0.9882, 0.6715, 2.0052};  ///< Table 1, exploring
   Joints time_constant_s = Joints::Constant(0.014);
+  /// Elastic, of joints i and i + 1: K(i, i + 1) = -share sqrt(K(i, i) K(i + 1, i + 1)).
+  std::array<double, 3> coupling{};
+
+  Eigen::Matrix4d Stiffness() const;  ///< K, its diagonal 1 / compliance
+  Eigen::Matrix4d Damping() const;    ///< sqrt(T_i T_j) K(i, j)
 };
 
 struct Plate {

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "database/artefact/describe.h"
+#include "database/base/names.h"
 #include "database/store/artefact_file.h"
 #include "database/text/file.h"
 #include "database/text/json_view.h"
@@ -87,6 +88,20 @@ std::string NameOf(const store::ArtefactInfo& info, const ByHash& trajectories) 
   return text + (assumed.empty() ? "" : ", ") + assumed;
 }
 
+/// What a list without rows is a part of, and the nearest kind there is.
+Status NoteNoResults(Context& context, const store::Library& library) {
+  HANDHOLD_ASSIGN(const std::vector<store::ArtefactInfo> all, library.Artefacts(""));
+  context.progress.Note("0 of " + std::to_string(all.size()) + " results");
+  const std::string kind = context.arguments.Text("--kind");
+  std::vector<std::string> kinds;
+  for (const store::ArtefactInfo& info : all) {
+    if (std::find(kinds.begin(), kinds.end(), info.kind) == kinds.end()) kinds.push_back(info.kind);
+  }
+  if (kind.empty() || std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return {};
+  context.progress.Note("no result is of the kind '" + kind + "'" + DidYouMean(kind, kinds));
+  return {};
+}
+
 }  // namespace
 
 Verb ArtefactListVerb() {
@@ -116,6 +131,7 @@ Verb ArtefactListVerb() {
             std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
               return a.provenance.made_utc > b.provenance.made_utc;
             });
+            if (list.empty()) HANDHOLD_TRY(NoteNoResults(context, *library));
             Table table = context.printer.BeginTable({{.name = "artefact"},
                                                       {.name = "kind"},
                                                       {.name = "step"},

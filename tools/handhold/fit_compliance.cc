@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
+#include <string>
 
 #include "database/store/artefact_file.h"
 #include "tools/handhold/steps.h"
@@ -12,30 +11,26 @@
 namespace handhold::cli {
 namespace {
 
-/// For people: a line per reason, the most frequent first; -v has every one.
-void PrintDiscardedByReason(Printer& out, const artefact::InteractionTrajectory& trajectory) {
-  constexpr size_t kMostReasons = 3;
-  std::map<std::pair<std::string, std::string>, int64_t> counts;
-  for (const artefact::ComplianceFit& fit : trajectory.fits) {
-    for (const auto& d : fit.discarded) ++counts[{fit.estimator, d.reason}];
+/// For people: how much was discarded, on one line; -v has every reason.
+void PrintDiscardedCounts(Printer& out, const artefact::InteractionTrajectory& trajectory) {
+  std::string counts;
+  for (const char* estimator : {"dynamic", "paper"}) {
+    size_t count = 0;
+    for (const artefact::ComplianceFit& fit : trajectory.fits)
+      count += fit.estimator == estimator ? fit.discarded.size() : 0;
+    if (count > 0)
+      counts += (counts.empty() ? "" : ", ") + std::string(estimator) + " " + std::to_string(count);
   }
-  std::vector<std::pair<std::pair<std::string, std::string>, int64_t>> most(counts.begin(),
-                                                                            counts.end());
-  std::ranges::stable_sort(most, std::greater(), [](const auto& one) { return one.second; });
-  Table table =
-      out.BeginTable("discarded", {{.name = "estimator"}, {.name = "values"}, {.name = "reason"}});
-  for (size_t i = 0; i < std::min(most.size(), kMostReasons); ++i)
-    table.Row({most[i].first.first, most[i].second, most[i].first.second});
-  if (most.size() > kMostReasons) {
-    int64_t rest = 0;
-    for (size_t i = kMostReasons; i < most.size(); ++i) rest += most[i].second;
-    table.Row({"", rest, "other reasons (-v lists all)"});
-  }
+  if (!counts.empty())
+    out.PrintRecord("discarded",
+                    {{{.name = "discarded"}, counts + " (-v: each, with its reason)"}});
 }
 
 Result<Issues> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
                   store::Load<artefact::InteractionTrajectory>(path));
+  const bool dynamic = std::ranges::any_of(
+      trajectory.fits, [](const auto& fit) { return fit.estimator == "dynamic"; });
   {
     Table table = out.BeginTable(
         "joints", {{.name = "estimator"},
@@ -46,12 +41,14 @@ Result<Issues> Print(Printer& out, const std::string& path) {
                    {.name = "lower_rad_per_Nm", .heading = "95 % from", .decimals = 4},
                    {.name = "upper_rad_per_Nm", .heading = "to", .decimals = 4},
                    {.name = "refusal"}});
-    const bool dynamic = std::ranges::any_of(
-        trajectory.fits, [](const auto& fit) { return fit.estimator == "dynamic"; });
     for (const artefact::ComplianceFit& fit : trajectory.fits) {
       if (IsBrief(out) && dynamic && fit.estimator != "dynamic") continue;
       for (const artefact::JointCompliance& joint : fit.joints) {
         const bool answered = joint.compliance_rad_per_Nm.has_value();
+        // Of a whole hand most joints do not move what touched; -v says so of each.
+        if (IsBrief(out) && fit.estimator == "dynamic" && fit.events_used > 0 && !answered &&
+            joint.sd_log == 0.0)
+          continue;
         // What a refused joint's imprecise fit leaves open is of use; [0, infinity] is not.
         const bool bounded = std::isfinite(joint.upper_rad_per_Nm);
         table.Row({fit.estimator, fit.task, joint.dof, joint.compliance_rad_per_Nm,
@@ -71,6 +68,7 @@ Result<Issues> Print(Printer& out, const std::string& path) {
                                           {.name = "inertia_scale", .decimals = 3},
                                           {.name = "time_shift_s", .decimals = 6}});
     for (const artefact::ComplianceFit& fit : trajectory.fits) {
+      if (IsBrief(out) && dynamic && fit.estimator != "dynamic") continue;
       table.Row({fit.estimator, fit.task, fit.events_used,
                  static_cast<int64_t>(fit.discarded.size()),
                  fit.chi2_per_dof > 0 ? Cell(fit.chi2_per_dof) : Cell(std::nullopt),
@@ -78,7 +76,7 @@ Result<Issues> Print(Printer& out, const std::string& path) {
     }
   }
   if (IsBrief(out)) {
-    PrintDiscardedByReason(out, trajectory);
+    PrintDiscardedCounts(out, trajectory);
     return trajectory.summary.issues;
   }
   Table table = out.BeginTable("discarded", {{.name = "estimator"},

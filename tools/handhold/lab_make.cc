@@ -21,6 +21,9 @@ lab::SubjectOptions OptionsOf(const Arguments& a) {
   o.sensor.force_drift_N = a.Number("--force-drift-N");
   o.sensor.marker_clock_ppm = a.Number("--marker-clock-ppm");
   o.sensor.force_clock_ppm = a.Number("--force-clock-ppm");
+  o.palm_mass = a.Number("--palm-mass");
+  const Eigen::Vector3d coupling(0.0, a.Number("--couple-mp-pip"), a.Number("--couple-pip-dip"));
+  if (coupling != Eigen::Vector3d::Zero()) o.coupling = coupling;
   if (a.Flag("--no-counterfactuals")) o.counterfactual_friction = {}, o.bump = false;
   o.processes = static_cast<int>(a.Integer("--processes"));
   return o;
@@ -80,6 +83,13 @@ Verb LabMakeVerb() {
            Number("--torque-noise-Nm", "NM", "0.0002", "standard deviation per sample at 7 kHz"),
            Number("--skin-slip-mm-per-N", "MM", "0", "the end segment's markers follow the force"),
            Number("--force-drift-N", "N", "0", "wander of the force's zero over the session"),
+           Number("--couple-mp-pip", "SHARE", "0",
+                  "elastic coupling of MP and PIP, of the root of their stiffnesses' product",
+                  {.least = -0.49, .most = 0.49}),
+           Number("--couple-pip-dip", "SHARE", "0", "the same of PIP and DIP",
+                  {.least = -0.49, .most = 0.49}),
+           Number("--palm-mass", "FACTOR", "1", "the palm so many times as heavy",
+                  {.least = 0.05, .most = 20}),
            Number("--marker-clock-ppm", "PPM", "40", "how fast the motion capture's clock runs",
                   ClockRange()),
            Number("--force-clock-ppm", "PPM", "-25", "how fast the force sensor's clock runs",

@@ -138,6 +138,7 @@ Verb SqlVerb() {
         if (!status && status.error().code == ErrorCode::kInvalid && rows == 0)
           return Outcome::Usage(status.error().message);
         if (!status) return status.error();
+        if (rows == 0) context.progress.Note("0 rows");
         return Outcome::Done();
       }};
 }

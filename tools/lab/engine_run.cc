@@ -192,6 +192,25 @@ class Runner {
     ++frame_;
   }
 
+  /// The engine's springs are each joint's own. What a neighbour's departure adds through K(i, j)
+  /// and B(i, j) is put into the joint's target and rate, from the step's beginning: stable, as the
+  /// shares are below 1.
+  void Couple(const PlantedImpedance& impedance, Eigen::VectorXd* target,
+              Eigen::VectorXd* rate) const {
+    if (impedance.coupling.size() == 0) return;
+    const Eigen::VectorXd away = hand_->q() - *target, drift = hand_->v() - *rate;
+    for (Eigen::Index i = 0; i + 1 < nv_; ++i) {
+      for (const auto& [a, b] : {std::pair{i, i + 1}, std::pair{i + 1, i}}) {
+        const double share = impedance.coupling[i] * std::sqrt(impedance.compliance_rad_per_Nm[a] /
+                                                               impedance.compliance_rad_per_Nm[b]);
+        (*target)[a] += share * away[b];
+        (*rate)[a] += share *
+                      std::sqrt(impedance.time_constant_s[b] / impedance.time_constant_s[a]) *
+                      drift[b];
+      }
+    }
+  }
+
   Status RunSegment(const ProgramSegment& segment) {
     const PlantedImpedance& impedance = lab_.impedances[static_cast<size_t>(segment.impedance)];
     const Eigen::VectorXd stiffness = impedance.compliance_rad_per_Nm.cwiseInverse();
@@ -229,6 +248,7 @@ class Runner {
       curve.Evaluate(t + h_ - segment.take.begin_s, &target, &rate);
       target += lab_.flexion_sign * Reflex(t + h_);
       rate += lab_.flexion_sign * ((Reflex(t + h_) - Reflex(t)) / h_);
+      Couple(impedance, &target, &rate);
       HANDHOLD_TRY(hand_->SetDrives(target, rate, stiffness, damping));
       HANDHOLD_TRY(world_->Step(h_));
       RecordMarkersAfter(t);

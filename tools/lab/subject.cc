@@ -61,14 +61,24 @@ Result<std::vector<PlantedImpedance>> PlanImpedances(const SubjectOptions& optio
   if (!free_given) {
     planted[0].compliance_rad_per_Nm = planted[1].compliance_rad_per_Nm;
     planted[0].time_constant_s = planted[1].time_constant_s;
+    planted[0].coupling = planted[1].coupling;
   }
-  for (const PlantedImpedance& p : planted) {
+  for (PlantedImpedance& p : planted) {
+    if (p.coupling.size() == 0 && options.coupling.size() > 0) p.coupling = options.coupling;
     if (p.compliance_rad_per_Nm.size() != nv || p.time_constant_s.size() != nv ||
         !p.compliance_rad_per_Nm.allFinite() || !p.time_constant_s.allFinite() ||
         !(p.compliance_rad_per_Nm.minCoeff() > 0) || !(p.time_constant_s.minCoeff() >= 0)) {
       return Error{ErrorCode::kInvalid,
                    "impedance of task " + p.task + ": it needs " + std::to_string(nv) +
                        " compliances > 0 (a rigid joint: 1e-4) and time constants >= 0"};
+    }
+    if (p.coupling.size() == 0) continue;
+    if (p.coupling.size() != nv - 1 || !(p.coupling.cwiseAbs().maxCoeff() < 0.5) ||
+        !(p.time_constant_s.minCoeff() > 0)) {
+      return Error{ErrorCode::kInvalid, "impedance of task " + p.task + ": it couples " +
+                                            std::to_string(nv - 1) +
+                                            " pairs by shares within -0.5 .. 0.5, and then every "
+                                            "time constant is above 0"};
     }
   }
   return planted;
@@ -96,6 +106,7 @@ Status CheckOptions(const SubjectOptions& o, int nv) {
   const double per_ms = 1e-3 / o.step_s;
   if (!(o.step_s > 0) || !(per_ms >= 1) || std::abs(per_ms - std::round(per_ms)) > 1e-6)
     return refuse("step_s must divide 1 ms");
+  if (!(o.palm_mass > 0)) return refuse("palm_mass must be above 0");
   if (!(o.friction >= 0)) return refuse("friction must not be negative");
   for (const double mu : o.counterfactual_friction) {
     if (!(mu >= 0)) return refuse("friction must not be negative");
@@ -116,6 +127,12 @@ Result<std::shared_ptr<const model::Skeleton>> PlantSkeleton(const SubjectOption
   } else {
     HANDHOLD_ASSIGN(const model::Skeleton hand, model::LoadHand("finger4"));
     draft = hand.draft();
+  }
+  for (model::Body& body : draft.bodies) {
+    if (!(body.mass.mass_kg > 0)) continue;
+    body.mass.mass_kg *= options.palm_mass;
+    body.mass.I_BCom_B *= options.palm_mass;
+    break;
   }
   Random random(options.seed, "marker placement");
   for (model::MarkerAttachment& marker : draft.markers) {

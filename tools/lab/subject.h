@@ -148,7 +148,11 @@ struct SubjectOptions {
   /// Planted impedance: Table 1 and the study's time constants unless replaced. Rows exploring,
   /// scratching.
   std::vector<PlantedImpedance> impedances;
-  double friction = 0.5;                                     ///< of the captured run
+  /// Elastic coupling of joints i and i + 1 (PlantedImpedance) in every task that has none of its
+  /// own: nv - 1 shares; empty: none.
+  Eigen::VectorXd coupling = {};
+  double palm_mass = 1.0;  ///< on the mass of the first body that has one: a palm of another hand
+  double friction = 0.5;   ///< of the captured run
   std::vector<double> counterfactual_friction = {0.1, 1.0};  ///< runs on the flat plate; empty:
                                                              ///< none
   bool bump = true;                                          ///< the run on the bumped plate

@@ -26,12 +26,15 @@
 
 namespace handhold::lab {
 
-/// The joint impedance planted for one task: torque = -(theta - c) / C - (T / C) (theta' - c'), per
-/// joint.
+/// The joint impedance planted for one task: torque = -K (theta - c) - B (theta' - c'), where K(i,
+/// i) = 1 / C_i, K(i, i + 1) = -coupling_i sqrt(K(i, i) K(i + 1, i + 1)) and B(i, j) = sqrt(T_i
+/// T_j) K(i, j).
 struct PlantedImpedance {
   std::string task;                       ///< "free", "exploring", "scratching"
   Eigen::VectorXd compliance_rad_per_Nm;  ///< nv
   Eigen::VectorXd time_constant_s;        ///< T = damping x compliance, nv
+  Eigen::VectorXd coupling = {};  ///< elastic, of joints i and i + 1: nv - 1 shares within -1 .. 1;
+                                  ///< empty: none
 };
 
 /// One stroke of the motor program, as commanded.

@@ -90,9 +90,11 @@ Json TruthToJson(const Truth& truth) {
   Json impedances = Json::Array(), strokes = Json::Array(), knocks = Json::Array(),
        runs = Json::Array(), bumps = Json::Array();
   for (const PlantedImpedance& i : truth.impedances) {
-    impedances.Push(Json::Object({{"task", i.task},
-                                  {"compliance_rad_per_Nm", NumbersToJson(i.compliance_rad_per_Nm)},
-                                  {"time_constant_s", NumbersToJson(i.time_constant_s)}}));
+    Json made = Json::Object({{"task", i.task},
+                              {"compliance_rad_per_Nm", NumbersToJson(i.compliance_rad_per_Nm)},
+                              {"time_constant_s", NumbersToJson(i.time_constant_s)}});
+    if (i.coupling.size() > 0) made.Set("coupling", NumbersToJson(i.coupling));
+    impedances.Push(std::move(made));
   }
   for (const TruthStroke& s : truth.strokes) strokes.Push(StrokeToJson(s));
   for (const TruthKnock& k : truth.knocks) {
@@ -145,6 +147,9 @@ Status ReadPlanted(const JsonView& v, Truth* truth) {
     HANDHOLD_ASSIGN(impedance.compliance_rad_per_Nm,
                     NumbersFromJson(item, "compliance_rad_per_Nm"));
     HANDHOLD_ASSIGN(impedance.time_constant_s, NumbersFromJson(item, "time_constant_s"));
+    if (item.Has("coupling")) {
+      HANDHOLD_ASSIGN(impedance.coupling, NumbersFromJson(item, "coupling"));
+    }
     truth->impedances.push_back(std::move(impedance));
   }
   if (v.Has("redrawn")) {  // absent in older subjects

@@ -32,6 +32,39 @@ Result<Tracks> LoadTracks(const StepContext& context, const std::string& skeleto
   return Tracks{std::move(hand), std::move(poses), std::move(contacts)};
 }
 
+/// What the fit of the hand found of sensor and surface, and what it warned of; of an imported hand
+/// nothing is known.
+struct HandFindings {
+  double touch_axis_rms_m = 0.0;
+  Issues issues;
+};
+
+/// What an earlier step warned of stays true of what is fitted to it.
+Issues Carried(const std::string& step, const Issues& found) {
+  Issues carried;
+  for (const Issue& issue : found) {
+    if (issue.severity >= Severity::kWarning)
+      carried.push_back({step + ", " + issue.where, Severity::kWarning, issue.what});
+  }
+  return carried;
+}
+
+Result<HandFindings> FindingsOf(const StepContext& context, const std::string& skeleton) {
+  HandFindings findings;
+  const std::string path = context.library.ArtefactPath(skeleton);
+  HANDHOLD_ASSIGN(const store::JsonArtefact kept, store::LoadJsonArtefact(path));
+  HANDHOLD_ASSIGN(const Json root, text::ParseJson(kept.json, {.source = path}));
+  const Json* found = root.Find("summary");
+  if (found == nullptr || found->Find("contact_axis_rms_m") == nullptr) return findings;
+  const text::JsonView summary(*found, path);
+  HANDHOLD_ASSIGN(findings.touch_axis_rms_m, summary.Get<double>("contact_axis_rms_m"));
+  HANDHOLD_ASSIGN(const text::JsonView issues, summary.At("issues"));
+  Issues said;
+  HANDHOLD_TRY(artefact::describe::TakeJson(issues, said));
+  findings.issues = Carried("fit skeleton", said);
+  return findings;
+}
+
 /// The dynamic estimator's answer when the data determine nothing: every joint refused, per task.
 std::vector<ComplianceFit> RefuseAll(const Tracks& tracks, const std::string& reason) {
   std::vector<ComplianceFit> fits;
@@ -53,7 +86,7 @@ std::vector<ComplianceFit> RefuseAll(const Tracks& tracks, const std::string& re
 
 Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianceStep& step,
                                   const recording::ClipSource& clip, const Tracks& tracks,
-                                  const std::string& clip_name) {
+                                  const std::string& clip_name, const HandFindings& findings) {
   if (tracks.contact.touches.empty()) {
     return Error{ErrorCode::kUnidentifiable,
                  "clip '" + clip_name +
@@ -64,6 +97,7 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
   artefact::ComplianceSummary summary;
   std::vector<ComplianceFit> fits;
   fitting::DynamicEstimatorOptions options = step.dynamic;
+  options.touch_axis_rms_m = findings.touch_axis_rms_m;
   options.keep_going = [&] {
     return Report(context, 0.1, "fit.compliance: dynamic estimator").has_value();
   };
@@ -88,6 +122,9 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
       fitting::ReferenceTrajectoryFit reference,
       fitting::MakeInteractionTrajectory(hand, tracks.pose, tracks.contact, fits, step.reference));
   summary.reference = reference.summary;
+  for (const Issues& earlier :
+       {findings.issues, Carried("fit contact", tracks.contact.summary.issues)})
+    summary.issues.insert(summary.issues.end(), earlier.begin(), earlier.end());
   summary.issues.insert(summary.issues.end(), reference.summary.issues.begin(),
                         reference.summary.issues.end());
   reference.trajectory.summary = std::move(summary);
@@ -132,7 +169,8 @@ Result<StepResult> FitComplianceStep::Run(const StepContext& context) const {
                    HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
                    HANDHOLD_ASSIGN(const Tracks tracks,
                                    LoadTracks(context, hand.hash, pose.hash, touched.hash));
-                   return Fit(context, *this, *reader, tracks, found.row.name);
+                   HANDHOLD_ASSIGN(const HandFindings findings, FindingsOf(context, hand.hash));
+                   return Fit(context, *this, *reader, tracks, found.row.name, findings);
                  });
 }
 

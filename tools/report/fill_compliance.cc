@@ -63,7 +63,7 @@ EstimatorLine LineOf(const artefact::ComplianceFit& fit, const lab::PlantedImped
   line.events_used = fit.events_used, line.discarded = static_cast<int>(fit.discarded.size());
   line.chi2_per_dof = fit.chi2_per_dof;
   line.time_constant_s = fit.time_constant_s, line.inertia_scale = fit.inertia_scale,
-  line.time_shift_s = fit.time_shift_s;
+  line.time_shift_s = fit.time_shift_s, line.palm_inertia_scale = fit.palm_inertia_scale;
   if (planted) line.planted_time_constant_s = planted->time_constant_s.mean();
   std::map<std::string, int> reasons;  // told apart by what comes before the figures
   for (const auto& d : fit.discarded) {

@@ -370,6 +370,11 @@ class Page {
       task = row.task;
     }
     TableEnd();
+    P("Joints are taken to give way each for itself. The intervals of the dynamic estimator hold for "
+      "elastic couplings of neighbours (a tendon across both) up to 20 % that the contacts do not "
+      "exclude; its values are for none. No fit can see a force sensor whose gain is wrong (every "
+      "compliance is then off by as much, the other way), a coupling of joints that are no "
+      "neighbours, or compliance that changes with the force.");
     Estimators();
     Figures(d_.compliance_figures);
   }
@@ -380,7 +385,7 @@ class Page {
         "late the force came after the "
         "markers by the fit's own account. The inertia scale is what the fit makes of the "
         "template's inertias, which nobody measured: 1 would mean they were right, a template 10 % "
-        "too long gives about 0.75.",
+        "too long gives about 0.75; the palm’s own is on top of that, against the fingers.",
         {{"task", false},
          {"estimator", false},
          {"events", true},
@@ -388,6 +393,7 @@ class Page {
          {"T, ms", true},
          {"planted T, ms", true},
          {"inertia scale", true},
+         {"palm’s own", true},
          {"shift, ms", true},
          {"left out", false}});
     for (const EstimatorLine& e : d_.estimators) {
@@ -400,6 +406,7 @@ class Page {
       Td(Fixed(1e3 * e.time_constant_s.value_or(NAN), 1), true);
       Td(Fixed(1e3 * e.planted_time_constant_s.value_or(NAN), 1), true);
       Td(Fixed(e.inertia_scale.value_or(NAN), 3), true);
+      Td(Fixed(e.palm_inertia_scale.value_or(NAN), 3), true);
       Td(Fixed(1e3 * e.time_shift_s.value_or(NAN), 3), true);
       h_.Open("td");
       for (const std::string& reason : e.discard_reasons)

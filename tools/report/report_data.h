@@ -78,6 +78,7 @@ struct EstimatorLine {
   int events_used = 0, discarded = 0;
   double chi2_per_dof = 0.0;
   std::optional<double> time_constant_s, planted_time_constant_s, inertia_scale, time_shift_s;
+  std::optional<double> palm_inertia_scale;
   std::vector<std::string> discard_reasons;  ///< "12 x negative ...", most frequent first
 };
 

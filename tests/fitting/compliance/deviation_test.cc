@@ -9,7 +9,7 @@ namespace handhold::fitting {
 namespace {
 
 DeviationParameters Parameters(const Eigen::VectorXd& c, double t) {
-  return {c, Eigen::VectorXd::Constant(c.size(), t), 1.0};
+  return {c, Eigen::VectorXd::Constant(c.size(), t), 1.0, {}};
 }
 
 TEST(DeviationTest, SettlesAtComplianceTimesTorque) {
@@ -19,6 +19,20 @@ TEST(DeviationTest, SettlesAtComplianceTimesTorque) {
   const Eigen::MatrixXd d = SimulateDeviation(mass, tau, 5e-4, Parameters(c, 0.014));
   EXPECT_NEAR(d(0, 2999), 0.3 * 0.1, 1e-9);
   EXPECT_NEAR(d(1, 2999), 2.0 * -0.02, 1e-9);
+}
+
+TEST(DeviationTest, TorqueOnOneBendsTheOtherTheSameWayByAPositiveCoupling) {
+  DeviationParameters p = Parameters(Eigen::Vector3d(0.3, 0.5, 2.0), 0.014);
+  p.coupling = Eigen::Vector2d(0.0, 0.2);
+  const Eigen::Matrix3d mass = Eigen::Vector3d(3e-4, 2e-5, 2e-6).asDiagonal();
+  const Eigen::MatrixXd tau = Eigen::Vector3d(0.1, 0.05, 0.0).replicate(1, 3000);
+  const Eigen::MatrixXd d = SimulateDeviation(mass, tau, 5e-4, p);
+  EXPECT_NEAR(d(0, 2999), 0.3 * 0.1, 1e-9);
+  EXPECT_NEAR(d(1, 2999), 0.5 * 0.05, 1e-9);
+  EXPECT_NEAR(d(2, 2999), 0.2 * std::sqrt(0.5 * 2.0) * 0.05, 1e-9);
+  DeviationStepper stepper(3);
+  for (int k = 0; k < 100; ++k) stepper.Step(mass, tau.col(k), 5e-4, p);
+  EXPECT_NEAR((stepper.deviation() - d.col(99)).cwiseAbs().maxCoeff(), 0, 1e-12);
 }
 
 TEST(DeviationTest, MasslessAndUndampedIsEquationOneFromTheSecondStepOn) {

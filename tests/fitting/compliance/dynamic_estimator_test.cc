@@ -97,7 +97,7 @@ TEST(DynamicEstimatorTest, ReadsTheSensorOfTheTouches) {
 TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
   TakePlan plan;
   plan.free_strokes = 8;
-  plan.contact_strokes = 14;
+  plan.contact_strokes = 18;
   plan.force_late_s = 0.0005;
   const Chain chain = RunChain(plan);
   auto fit = FitDynamicCompliance(chain.take.clip, chain.take.skeleton, chain.pose, chain.contact);
@@ -105,9 +105,9 @@ TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
   ASSERT_EQ(fit->fits.size(), 1u);
   const artefact::ComplianceFit& answer = fit->fits[0];
   EXPECT_EQ(answer.task, "exploring");
-  EXPECT_GE(answer.events_used, 12);
+  EXPECT_GE(answer.events_used, 16);
   EXPECT_NEAR(answer.time_shift_s.value(), 0.0005, 3e-4);
-  EXPECT_NEAR(answer.inertia_scale.value(), 1.0, 0.06);
+  EXPECT_NEAR(answer.inertia_scale.value() * answer.palm_inertia_scale.value(), 1.0, 0.1);
   EXPECT_NEAR(answer.time_constant_s.value(), 0.014, 0.002);
   for (int j = 0; j < 4; ++j) {
     const artefact::JointCompliance& joint = answer.joints[static_cast<size_t>(j)];
@@ -131,13 +131,14 @@ TEST(DynamicEstimatorTest, RecoversPlantedComplianceFromMarkersAndWrench) {
 }
 
 TEST(DynamicEstimatorTest, WhatTookUpSomethingElseIsToldByName) {
-  const DynamicEstimatorOptions options;
+  DynamicEstimatorOptions options;
   artefact::ComplianceFit fit;
   fit.task = "exploring";
   fit.events_used = 20;
-  fit.chi2_per_dof = 1.0;
+  fit.chi2_per_dof = 0.9;
   fit.inertia_scale = 1.3;
-  fit.time_shift_s = -0.004;
+  fit.palm_inertia_scale = 0.8;
+  fit.time_shift_s = -0.0009;
   EXPECT_TRUE(OddNuisances(fit, options).empty());
   const auto said = [&] {
     const Issues issues = OddNuisances(fit, options);
@@ -148,19 +149,68 @@ TEST(DynamicEstimatorTest, WhatTookUpSomethingElseIsToldByName) {
   };
   fit.chi2_per_dof = 0.25;
   EXPECT_NE(said().find("claims 2.0 times the noise"), std::string::npos) << said();
-  fit.chi2_per_dof = 0.6;
+  fit.chi2_per_dof = 0.57;  // a soft forearm
+  EXPECT_NE(said().find("0.57, far below 1"), std::string::npos) << said();
+  fit.chi2_per_dof = 0.8;
   fit.inertia_scale = 0.2;  // 5.4 sd
   EXPECT_NE(said().find("inertia scale ended at 0.2, 5.4 prior"), std::string::npos) << said();
   fit.inertia_scale = 5.0;
   EXPECT_NE(said().find("inertia scale ended at 5, 5.4 prior"), std::string::npos) << said();
   fit.inertia_scale = 1.0;
+  fit.palm_inertia_scale = 2.9;
+  EXPECT_NE(said().find("palm ended 2.90 times as heavy"), std::string::npos) << said();
+  fit.palm_inertia_scale = 1.0;
+  fit.time_shift_s = 0.0014;
+  EXPECT_NE(said().find("1.4 ms later than the markers: late clocks, or a causal filter"),
+            std::string::npos)
+      << said();
   fit.time_shift_s = 0.0112;
   EXPECT_NE(said().find("11.2 ms later than the markers, 5.6 prior"), std::string::npos) << said();
   fit.time_shift_s = -0.0112;
   EXPECT_NE(said().find("11.2 ms earlier"), std::string::npos) << said();
+  options.touch_axis_rms_m = 1.3e-4;
+  EXPECT_TRUE(OddTouching(options).empty());
+  options.touch_axis_rms_m = 2.4e-4;  // 3 % crosstalk
+  ASSERT_EQ(OddTouching(options).size(), 1u);
+  EXPECT_NE(OddTouching(options)[0].what.find("0.24 mm (RMS) off the wrench's axis"),
+            std::string::npos);
   fit.chi2_per_dof = 0.0;
   fit.events_used = 0;  // refused whole: nothing was fitted
   EXPECT_TRUE(OddNuisances(fit, options).empty());
+}
+
+// What a step before warned of, and what the fit shows beside its compliances, is in the intervals.
+TEST(DynamicEstimatorTest, WarningsWidenTheIntervalsOrRefuse) {
+  TakePlan plan;
+  plan.free_strokes = 8;
+  plan.contact_strokes = 10;
+  const Chain chain = RunChain(plan);
+  const auto fit_of = [&](const artefact::PoseTrack& pose, double axis_rms_m) {
+    DynamicEstimatorOptions options;
+    options.single_events = false;
+    options.touch_axis_rms_m = axis_rms_m;
+    auto fit =
+        FitDynamicCompliance(chain.take.clip, chain.take.skeleton, pose, chain.contact, options);
+    EXPECT_TRUE(fit) << fit.error().message;
+    return fit->fits.front();
+  };
+  const artefact::ComplianceFit plain = fit_of(chain.pose, 1.2e-4),
+                                crossed = fit_of(chain.pose, 2.4e-4),
+                                misplaced = fit_of(chain.pose, 4.8e-4);
+  EXPECT_TRUE(plain.joints[1].compliance_rad_per_Nm);
+  for (size_t j = 0; j < 4; ++j) {
+    EXPECT_NEAR(crossed.joints[j].sd_log,
+                std::hypot(plain.joints[j].sd_log, 0.3 * std::sqrt(0.24 * 0.24 - 0.15 * 0.15)),
+                1e-9);
+    EXPECT_FALSE(misplaced.joints[j].compliance_rad_per_Nm);
+    EXPECT_NE(misplaced.joints[j].refusal, "");
+  }
+  artefact::PoseTrack noisier = chain.pose;  // claims more noise than the events show
+  const double claimed = 0.57 / plain.chi2_per_dof;
+  for (auto& [frame, information] : noisier.information) information *= claimed;
+  const artefact::ComplianceFit low = fit_of(noisier, 0.0);
+  EXPECT_NEAR(low.chi2_per_dof, 0.57, 0.06);
+  EXPECT_GT(low.joints[1].sd_log, std::hypot(plain.joints[1].sd_log, 0.09));
 }
 
 TEST(DynamicEstimatorTest, ATakeWithoutContactIsUnidentifiable) {

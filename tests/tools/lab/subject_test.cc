@@ -71,15 +71,13 @@ TEST(Truth, TheTwoRunsAreOneUntilTheyTouchAndPartAfter) {
   EXPECT_LT((tip - stroke.p_W_touch).norm(), 0.004);
 }
 
-TEST(Truth, HeldAgainstThePlateTheJointsGiveByComplianceTimesTorque) {
-  // The same law the engine was given, through Jacobians it knows nothing of. In the middle of the
-  // hold only the sweep moves.
-  const Truth& truth = Clean().truth;
+/// What joints gave way by while held on the plate, less `law` times torque, over its size.
+double HeldMisfit(const Truth& truth, const Eigen::MatrixXd& law) {
+  // In the middle of the hold only the sweep moves.
   const TruthRun& captured = *truth.FindRun("captured");
   const TruthRun& reference = *truth.FindRun("reference");
   const TruthStroke& stroke = FirstTouching(truth);
   const TruthSeries& series = captured.strokes[static_cast<size_t>(stroke.index)];
-  const Eigen::VectorXd C = truth.FindImpedance(stroke.task)->compliance_rad_per_Nm;
   model::KinematicsData data(*truth.skeleton);
   const int tip_body =
       truth.skeleton->frames()[static_cast<size_t>(truth.skeleton->FindFrame("index.tip"))].body;
@@ -96,13 +94,52 @@ TEST(Truth, HeldAgainstThePlateTheJointsGiveByComplianceTimesTorque) {
                                    Vec3(series.f_onHand_W.row(i)), tau);
     const Eigen::VectorXd delta =
         theta - Interpolate(reference.session, reference.session.theta, t);
-    error = std::max(error, (delta - C.cwiseProduct(tau)).norm());
+    error = std::max(error, (delta - law * tau).norm());
     size = std::max(size, delta.norm());
     ++compared;
   }
   EXPECT_GT(compared, 40);
-  EXPECT_LT(error / size, 0.08);  // the rest is gravity at the other posture and the sweep's
-                                  // dynamics
+  return error / size;
+}
+
+TEST(Truth, HeldAgainstThePlateTheJointsGiveByComplianceTimesTorque) {
+  // The same law the engine was given, through Jacobians it knows nothing of.
+  const Truth& truth = Clean().truth;
+  const Eigen::MatrixXd law =
+      truth.FindImpedance(FirstTouching(truth).task)->compliance_rad_per_Nm.asDiagonal();
+  EXPECT_LT(HeldMisfit(truth, law), 0.08);  // the rest is gravity at the other posture and the
+                                            // sweep's dynamics
+}
+
+TEST(Truth, CoupledJointsGiveWayTogether) {
+  SubjectOptions options = Noiseless();
+  options.coupling = Eigen::Vector3d(0.0, 0.3, 0.2);
+  const Subject subject = MakeSubject(options).value();
+  const PlantedImpedance& planted = *subject.truth.FindImpedance(FirstTouching(subject.truth).task);
+  ASSERT_EQ(planted.coupling.size(), 3);
+  const Eigen::VectorXd root = planted.compliance_rad_per_Nm.cwiseInverse().cwiseSqrt();
+  Eigen::MatrixXd stiffness = root.cwiseAbs2().asDiagonal();
+  for (Eigen::Index i = 0; i < 3; ++i)
+    stiffness(i, i + 1) = stiffness(i + 1, i) = -planted.coupling[i] * root[i] * root[i + 1];
+  EXPECT_LT(HeldMisfit(subject.truth, stiffness.inverse()), 0.08);
+  EXPECT_GT(HeldMisfit(subject.truth, planted.compliance_rad_per_Nm.asDiagonal()), 0.16);
+}
+
+TEST(Subject, APalmOfAnotherMassIsThatOfTheTruthsSkeleton) {
+  SubjectOptions options = Noiseless();
+  options.palm_mass = 1.5;
+  const Subject heavy = MakeSubject(options).value();
+  double planted_kg = 0, plain_kg = 0;
+  int differ = 0;
+  for (int b = 1; b < heavy.truth.skeleton->body_count(); ++b) {
+    const double kg = heavy.truth.skeleton->body(b).mass.mass_kg,
+                 usual_kg = Clean().truth.skeleton->body(b).mass.mass_kg;
+    if (kg == usual_kg) continue;
+    planted_kg = kg, plain_kg = usual_kg, ++differ;
+  }
+  EXPECT_EQ(differ, 1);
+  EXPECT_NEAR(planted_kg, 1.5 * plain_kg, 1e-12);
+  EXPECT_GT(plain_kg, 0.1) << "the palm";
 }
 
 TEST(Truth, ContactForceObeysCoulombAndThePlate) {
@@ -411,6 +448,10 @@ TEST(Subject, BadOptionsAreNamed) {
                 o->impedances = {{"dancing", Eigen::VectorXd::Ones(4), Eigen::VectorXd::Ones(4)}};
               }),
               testing::HasSubstr("dancing"));
+  EXPECT_THAT(message([](SubjectOptions* o) { o->coupling = Eigen::Vector3d(0, 0, 0.6); }),
+              testing::HasSubstr("couples 3 pairs"));
+  EXPECT_THAT(message([](SubjectOptions* o) { o->palm_mass = 0; }),
+              testing::HasSubstr("palm_mass"));
   EXPECT_THAT(message([](SubjectOptions* o) { o->plan.postures[0].flexion_deg = {-90, 0, 0, 0}; }),
               testing::HasSubstr("posture"));
 }

@@ -1,0 +1,57 @@
+#include "fitting/compliance/model_doubts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace handhold::fitting {
+
+std::vector<CouplingFinding> TestCouplings(const PooledFit& pool, const PooledResult& best) {
+  std::vector<CouplingFinding> findings;
+  const Eigen::Index n = pool.joint_count();
+  for (int pair = 0; pair + 1 < pool.joint_count(); ++pair) {
+    PooledParameters start = best.parameters;
+    start.coupled_pair = pair;
+    start.coupling = 0.0;
+    const PooledResult coupled = pool.Solve(start);
+    const Eigen::Index at = coupled.covariance.rows() - 2;  // the coupling: before the shift
+    CouplingFinding finding;
+    finding.pair = pair;
+    finding.share = coupled.parameters.coupling;
+    finding.sd = std::sqrt(coupled.covariance(at, at));
+    finding.chi2_gain = (best.chi2 - coupled.chi2) / coupled.chi2_inflation[at];
+    finding.log_per_share = coupled.covariance.col(at).head(n) / coupled.covariance(at, at);
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+CouplingReach ReachOf(const std::vector<CouplingFinding>& findings, int joint, double considered,
+                      double quantile) {
+  CouplingReach reach;
+  for (const CouplingFinding& f : findings) {
+    const double low = std::max(-considered, f.share - quantile * f.sd),
+                 high = std::min(considered, f.share + quantile * f.sd);
+    for (const double share : {low, high}) {
+      if (low > high) continue;  // excluded altogether, and told by its chi-square
+      reach.below = std::min(reach.below, share * f.log_per_share[joint]);
+      reach.above = std::max(reach.above, share * f.log_per_share[joint]);
+    }
+  }
+  return reach;
+}
+
+double SharedDoubt(const DoubtRule& rule, const Findings& found) {
+  double variance = found.air ? 0.0 : rule.sd_without_air * rule.sd_without_air;
+  if (std::abs(found.shift_s) > rule.shift_from_s)
+    variance += std::pow(rule.sd_per_shift_ms * 1e3 * found.shift_s, 2);
+  if (found.axis_rms_m > rule.axis_from_m) {
+    const double beyond2 =
+        found.axis_rms_m * found.axis_rms_m - rule.axis_from_m * rule.axis_from_m;
+    variance += std::pow(rule.sd_per_axis_mm * 1e3, 2) * beyond2;
+  }
+  if (found.chi2_per_dof < rule.chi2_from)
+    variance += std::pow(rule.sd_per_chi2 * (1.0 - found.chi2_per_dof), 2);
+  return std::sqrt(variance);
+}
+
+}  // namespace handhold::fitting

@@ -1,0 +1,153 @@
+/// What the dynamic estimator takes for granted: couplings and another palm are found where events
+/// show them, and covered where they do not, on a finger whose dynamics share no code with the fit.
+#include "fitting/compliance/model_doubts.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "fitting/compliance/palm_mass.h"
+#include "tests/support/finger_take.h"
+#include "tests/support/planar_events.h"
+
+namespace handhold::fitting {
+namespace {
+
+using test_support::LoosePrior;
+using test_support::MakeEvents;
+using World = test_support::FingerWorld;
+
+/// What a pair must gain to be refused by default, and how many sd are not excluded then: one in a
+/// thousand over three pairs.
+constexpr double kRefusingGain = 12.9, kNotExcluded = 3.59;
+
+struct Tested {
+  PooledResult best;
+  std::vector<CouplingFinding> couplings;
+};
+Tested FitAndTest(const World& world, int count) {
+  const PooledFit fit(MakeEvents(world, count), LoosePrior());
+  Tested t;
+  t.best = fit.Solve(fit.FindStart(0.0));
+  EXPECT_TRUE(t.best.converged);
+  t.couplings = TestCouplings(fit, t.best);
+  return t;
+}
+double ErrorOf(const World& world, const PooledResult& result, int joint) {
+  return result.parameters.log_compliance[joint] -
+         std::log(world.impedance.compliance_rad_per_Nm[joint]);
+}
+
+TEST(ModelDoubtsTest, AnElasticCouplingOfMpAndPipIsFoundWithItsSign) {
+  for (const double share : {0.3, -0.3}) {
+    World world;
+    world.impedance.coupling = {0, share, 0};
+    const Tested t = FitAndTest(world, 16);
+    ASSERT_EQ(t.couplings.size(), 3u);
+    const CouplingFinding& found = t.couplings[1];
+    EXPECT_EQ(found.pair, 1);
+    EXPECT_GT(found.chi2_gain, kRefusingGain) << share;
+    EXPECT_NEAR(found.share, share, 3.5 * std::hypot(found.sd, 0.02));
+  }
+}
+
+TEST(ModelDoubtsTest, AnElasticCouplingThatEventsDoNotExcludeIsCovered) {
+  int off = 0;
+  for (int seed = 1; seed <= 3; ++seed) {
+    World world;
+    world.seed = seed;
+    world.impedance.coupling = {0, 0, 0.2};
+    const Tested t = FitAndTest(world, 12);
+    for (const int joint : {2, 3}) {
+      const double error = ErrorOf(world, t.best, joint),
+                   sd = std::hypot(t.best.sd_log(joint), joint == 3 ? 0.07 : 0.05);
+      const CouplingReach reach = ReachOf(t.couplings, joint, 0.2, kNotExcluded);
+      EXPECT_LE(reach.below, 0.0);
+      EXPECT_GE(reach.above, 0.0);
+      off += std::abs(error) > 1.96 * sd;
+      const bool refused = t.couplings[2].chi2_gain > kRefusingGain;
+      EXPECT_TRUE(refused ||
+                  (error - 1.96 * sd + reach.below <= 0 && error + 1.96 * sd + reach.above >= 0))
+          << "seed " << seed << " joint " << joint << ": off by " << error << ", sd " << sd;
+    }
+  }
+  EXPECT_GE(off, 2) << "of 6: the intervals of independent joints do not hold them";
+}
+
+TEST(ModelDoubtsTest, IndependentJointsAreNotAccusedOfCoupling) {
+  for (int seed = 1; seed <= 4; ++seed) {
+    World world;
+    world.seed = seed;
+    for (const CouplingFinding& found : FitAndTest(world, 12).couplings)
+      EXPECT_LT(found.chi2_gain, kRefusingGain) << "seed " << seed << " pair " << found.pair;
+  }
+}
+
+TEST(ModelDoubtsTest, ReachIsThatOfTheSharesNotExcluded) {
+  CouplingFinding f;
+  f.share = 0.1, f.sd = 0.02;
+  f.log_per_share = Eigen::Vector2d(-2.0, 1.0);
+  CouplingReach reach = ReachOf({f}, 0, 0.2, 3.0);
+  EXPECT_NEAR(reach.below, -2.0 * 0.16, 1e-12);  // 0.04 .. 0.16, and none at all
+  EXPECT_EQ(reach.above, 0.0);
+  reach = ReachOf({f}, 1, 0.2, 10.0);
+  EXPECT_NEAR(reach.above, 0.2, 1e-12);
+  EXPECT_NEAR(reach.below, -0.1, 1e-12);
+  f.share = 0.5;  // nothing within what is considered
+  EXPECT_EQ(ReachOf({f}, 0, 0.2, 3.0).below, 0.0);
+}
+
+TEST(ModelDoubtsTest, APalmOfAnotherMassIsFittedAndBlamesNoTimeConstant) {
+  for (const double factor : {0.7, 1.5, 3.0}) {
+    World world;
+    world.palm_error = factor;
+    const PooledFit fit(MakeEvents(world, 14), LoosePrior());
+    const PooledResult result = fit.Solve(fit.FindStart(0.003));
+    ASSERT_TRUE(result.converged);
+    EXPECT_NEAR(result.parameters.log_inertia + result.parameters.log_palm, std::log(factor), 0.12)
+        << factor;
+    for (int j = 0; j < 4; ++j) {
+      EXPECT_LT(std::abs(ErrorOf(world, result, j)), 3.5 * std::hypot(result.sd_log(j), 0.01))
+          << "palm x " << factor << ", joint " << j;
+    }
+    const auto gain_of_own_T = [](const PooledFit& of, const PooledResult& shared) {
+      PooledParameters start = shared.parameters;
+      start.log_time_constant.setConstant(4, shared.parameters.log_time_constant[0]);
+      return (shared.chi2 - of.Solve(start).chi2) / std::max(1.0, shared.chi2_per_dof);
+    };
+    EXPECT_LT(gain_of_own_T(fit, result), 16.5) << factor;
+    if (factor < 1) continue;
+    world.tell_palm = false;  // one inertia scale for all: the canary
+    const PooledFit one(MakeEvents(world, 14), LoosePrior());
+    EXPECT_GT(gain_of_own_T(one, one.Solve(one.FindStart(0.003))), 16.5) << factor;
+  }
+}
+
+TEST(ModelDoubtsTest, ThePalmsPartIsWhatOnlyTheFirstJointCarries) {
+  test_support::PlanarFinger finger;
+  const model::Skeleton hand = test_support::PlanarHand(finger);
+  finger.mass_kg[0] *= 2;
+  const model::Skeleton heavier = test_support::PlanarHand(finger);
+  PalmMass mass(hand, 4), twice(heavier, 4);
+  const Eigen::Vector4d q(-0.1, -0.4, -0.5, -0.2);
+  ASSERT_TRUE(mass.apart());
+  EXPECT_TRUE((mass.All(q) + mass.Palm(q)).isApprox(twice.All(q), 1e-12));
+  EXPECT_GT(mass.Palm(q)(0, 0), 1e-5);
+  EXPECT_EQ(mass.Palm(q).bottomRightCorner(3, 3).cwiseAbs().maxCoeff(), 0.0);
+  EXPECT_FALSE(PalmMass(hand, 1).apart()) << "only the palm itself touches";
+}
+
+TEST(ModelDoubtsTest, WarningsAddToTheSdAndAPlainTakeAddsNothing) {
+  const DoubtRule rule;
+  EXPECT_EQ(SharedDoubt(rule, {.shift_s = 0.9e-3, .chi2_per_dof = 0.85, .axis_rms_m = 1.4e-4}),
+            0.0);
+  EXPECT_NEAR(SharedDoubt(rule, {.shift_s = -1.4e-3}), 0.07, 1e-12);
+  EXPECT_NEAR(SharedDoubt(rule, {.chi2_per_dof = 0.57}), 0.25 * 0.43, 1e-12);
+  EXPECT_NEAR(SharedDoubt(rule, {.axis_rms_m = 2.5e-4}), 0.3 * 0.2, 1e-12);
+  EXPECT_NEAR(SharedDoubt(rule, {.air = false}), 0.04, 1e-12);
+  EXPECT_NEAR(SharedDoubt(rule, {.shift_s = 1.4e-3, .axis_rms_m = 2.5e-4}), std::hypot(0.07, 0.06),
+              1e-12);
+}
+
+}  // namespace
+}  // namespace handhold::fitting
