@@ -370,7 +370,8 @@ class Page {
       task = row.task;
     }
     TableEnd();
-    P("Joints are taken to give way each for itself. The intervals of the dynamic estimator hold for "
+    P("Joints are taken to give way each for itself. The intervals of the dynamic estimator hold "
+      "for "
       "elastic couplings of neighbours (a tendon across both) up to 20 % that the contacts do not "
       "exclude; its values are for none. No fit can see a force sensor whose gain is wrong (every "
       "compliance is then off by as much, the other way), a coupling of joints that are no "

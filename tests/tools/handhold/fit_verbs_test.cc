@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class FitVerbs : public ::testing::Test {
  protected:
@@ -149,9 +150,17 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   const auto lines = [](const RunResult& run) {
     return std::count(run.out.begin(), run.out.end(), '\n');
   };
-  EXPECT_LE(lines(compliance), 32);
+  EXPECT_LE(lines(compliance), 20);
   EXPECT_LE(lines(Run({"fit", "contact", "stroke_001"})), 20);
   EXPECT_GT(lines(Run({"fit", "compliance", "stroke_001", "-v"})), lines(compliance));
+
+  // Nothing found is told, with the nearest kind.
+  const RunResult kind = Run({"artefact", "list", "--kind", "contact_trak"});
+  EXPECT_EQ(kind.exit_code, 0);
+  EXPECT_THAT(kind.err, AllOf(HasSubstr("0 of "), HasSubstr("did you mean 'contact_track'?")));
+  EXPECT_THAT(Run({"artefact", "list", "--kind", "contact_track"}).err, Not(HasSubstr("0 of ")));
+  EXPECT_THAT(Run({"sql", "SELECT name FROM clip WHERE name='nobody'"}).err, HasSubstr("0 rows"));
+  EXPECT_THAT(Run({"sql", "SELECT name FROM clip"}).err, Not(HasSubstr("0 rows")));
 
   const RunResult none = Run({"synth", "interaction", "stroke_001", "--assume-compliance", "none"});
   EXPECT_EQ(none.exit_code, 1);
