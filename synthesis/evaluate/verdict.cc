@@ -3,6 +3,9 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "database/geometry/rotation.h"
@@ -42,21 +45,52 @@ struct Carried {
   double force_N = 0.0;
 };
 
+/// Which things of one frame stand on what does not move, not counting on `object`: fixed ones, and
+/// what touches one that stands. `pairs`: things that press each other.
+std::vector<char> WhatStands(const Motion& motion, const std::string& object,
+                             std::span<const std::pair<size_t, size_t>> pairs) {
+  std::vector<char> stands(motion.objects.size(), 0);
+  for (size_t i = 0; i < stands.size(); ++i) stands[i] = motion.objects[i].stands_still();
+  const auto passes = [&](size_t i) { return stands[i] && motion.objects[i].name != object; };
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [a, b] : pairs) {
+      if (passes(a) == passes(b) || (stands[a] && stands[b])) continue;
+      stands[a] = stands[b] = 1;
+      more = true;
+    }
+  }
+  return stands;
+}
+
 std::vector<Carried> WhatCarries(const Motion& motion, const std::string& object) {
   std::vector<Carried> frames(motion.times.size());
-  const auto is_object = [&](const Side& side) { return !side.is_hand() && side.name == object; };
+  std::vector<std::vector<std::pair<size_t, size_t>>> pairs(motion.times.size());
+  const auto number = [&](const Side& side) {
+    size_t i = 0;
+    while (i < motion.objects.size() && motion.objects[i].name != side.name) ++i;
+    return i;
+  };
   for (const artefact::ContactRow& row : motion.rows) {
     const artefact::Touch& touch = motion.touches[static_cast<size_t>(row.touch)];
-    if (!is_object(touch.a) && !is_object(touch.b)) continue;
-    const Side& other = is_object(touch.a) ? touch.b : touch.a;
     const double force_N = row.f_onA_W.norm();
     if (!(force_N > 0.0)) continue;
-    Carried& frame = frames[static_cast<size_t>(row.frame)];
-    if (other.is_hand()) {
-      frame.by_hand = true;
-      frame.force_N += force_N;
-    } else {
-      frame.by_thing = true;
+    const auto frame = static_cast<size_t>(row.frame);
+    if (!touch.a.is_hand() && !touch.b.is_hand()) {
+      const size_t a = number(touch.a), b = number(touch.b);
+      if (a < motion.objects.size() && b < motion.objects.size()) pairs[frame].push_back({a, b});
+    } else if (touch.a.is_hand() != touch.b.is_hand() &&
+               (touch.a.is_hand() ? touch.b : touch.a).name == object) {
+      frames[frame].by_hand = true;
+      frames[frame].force_N += force_N;
+    }
+  }
+  for (size_t k = 0; k < frames.size(); ++k) {
+    if (pairs[k].empty()) continue;
+    const std::vector<char> stands = WhatStands(motion, object, pairs[k]);
+    for (const auto& [a, b] : pairs[k]) {
+      const bool is_a = motion.objects[a].name == object, is_b = motion.objects[b].name == object;
+      if (is_a || is_b) frames[k].by_thing = frames[k].by_thing || stands[is_a ? b : a];
     }
   }
   return frames;

@@ -15,7 +15,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns verdicts.
-inline constexpr int kVerdictVersion = 1;
+inline constexpr int kVerdictVersion = 2;
 
 struct VerdictOptions {
   std::string object;  ///< by its name in the motion; empty: the only one that moves
@@ -36,10 +36,11 @@ struct VerdictOptions {
 };
 
 /// The first that fits, in this order: lost (too many unsolved steps), dropped (in the hold no hand
-/// touches the object, or a thing does), jammed, slipped, held (`when` is the hold's end). Over the
-/// hold alone; `cause` names object and figure. `hand` is the skeleton of the motion's first hand.
-/// Errors: kInvalid when no object moves, several do and none is named, the name is not there, the
-/// hold lies outside the motion, or the skeleton is another.
+/// touches the object, or something does that stands: a thing that does not move, or one that lies
+/// on such; what the object itself carries does not count), jammed, slipped, held (`when` is the
+/// hold's end). Over the hold alone; `cause` names object and figure. `hand` is the skeleton of the
+/// motion's first hand. Errors: kInvalid when no object moves, several do and none is named, the
+/// name is not there, the hold lies outside the motion, or the skeleton is another.
 Result<artefact::Verdict> JudgeHold(const model::Skeleton& hand, const artefact::Motion& motion,
                                     const VerdictOptions& options);
 

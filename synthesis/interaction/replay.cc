@@ -163,9 +163,11 @@ void Record(std::span<const ReplayHand> hands, const InteractionStepper& stepper
 }
 
 /// A name that no thing of the motion has: "mug", "mug.2".
-std::string FreeName(const artefact::Motion& motion, const std::string& prop) {
-  std::string name = prop;
-  for (int n = 2; motion.FindObject(name) != nullptr; ++n) name = prop + "." + std::to_string(n);
+std::string FreeName(const artefact::Motion& motion, const std::string& wish,
+                     const std::string& prop) {
+  const std::string& base = wish.empty() ? prop : wish;
+  std::string name = base;
+  for (int n = 2; motion.FindObject(name) != nullptr; ++n) name = base + "." + std::to_string(n);
   return name;
 }
 
@@ -242,10 +244,10 @@ artefact::Motion Begun(std::span<const ReplayHand> hands, const ReplayScene& sce
   }
   for (const auto& fixed : scene.fixed)
     motion.objects.push_back(
-        {FreeName(motion, fixed.prop.name), fixed.prop.name, "", {fixed.X_WP}});
+        {FreeName(motion, fixed.name, fixed.prop.name), fixed.prop.name, "", {fixed.X_WP}});
   for (const ReplayObject& object : scene.objects)
     motion.objects.push_back(
-        {FreeName(motion, object.prop.name), object.prop.name, "", {object.X_WP}});
+        {FreeName(motion, object.name, object.prop.name), object.prop.name, "", {object.X_WP}});
   for (const auto& [name, unit] : {std::pair{kEquilibriumResidual, "rad"},
                                    std::pair{kLcpResidual, "N"}, std::pair{kLcpUnsolved, "1"}})
     motion.series.push_back({name, unit, Eigen::VectorXd::Zero(frames)});

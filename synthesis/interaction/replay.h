@@ -62,12 +62,14 @@ struct ReplayObject {
   geometry::Vec6 V_P = geometry::Vec6::Zero();  ///< initial spatial velocity, body coordinates; on
                                                 ///< a pivot its rate about the axis counts
   std::optional<ReplayPivot> pivot = {};        ///< empty: free
+  std::string name = {};                        ///< in the motion; empty: the prop's
 };
 
 struct ReplayScene {
   struct FixedProp {
     model::Prop prop;
     geometry::RigidTransform X_WP;
+    std::string name = {};  ///< in the motion; empty: the prop's
   };
   std::vector<FixedProp> fixed;
   std::vector<ReplayObject> objects;  ///< what moves; each needs a mass that geometry::CheckMass

@@ -24,11 +24,14 @@ struct Shipped {
   ScriptedGrip grip;
   double above_middle_m, depth_m;
   bool gaiting = false;
+  bool flat = false;  ///< a quarter turn about y: the box on its 5 x 7 side
 };
 // The 3 x 5 x 7 box stands at z = 0, 25 mm above its middle only fingertips touch it.
 const Shipped kShipped[] = {
     {"gaiting_light_bulb", "light_bulb", Vec3(0.3, 0, 0.2), ScriptedGrip::kPinch, 0, 0.012, true},
     {"pinch_box_3x5x7", "box_3x5x7", Vec3(0.3, 0, 0.035), ScriptedGrip::kPinch, 0.025, 0.012},
+    {"pinch_flat_box_3x5x7", "box_3x5x7", Vec3(0.3, 0, 0.015), ScriptedGrip::kPinch, 0.0, 0.012,
+     false, true},
     {"pinch_weak_box_3x5x7", "box_3x5x7", Vec3(0.3, 0, 0.035), ScriptedGrip::kPinch, 0.025, 0.006},
     {"power_box_3x5x7", "box_3x5x7", Vec3(0.3, 0, 0.035), ScriptedGrip::kPower, 0.015, 0.008},
     {"tripod_box_3x5x7", "box_3x5x7", Vec3(0.3, 0, 0.035), ScriptedGrip::kTripod, 0.025, 0.012},
@@ -54,6 +57,7 @@ Result<artefact::ReferenceFile> MakeShippedReference(const std::string& name) {
   file.hand = hand.name();
   file.prop = prop.name;
   file.X_WProp = RigidTransform::Translation(found->p_WProp);
+  if (found->flat) file.X_WProp.R = geometry::Exp(Vec3(0, 0.5 * M_PI, 0));
   file.source = "Planted, not captured; script_references, synthesis/interaction";
   if (found->gaiting) {
     GaitingOptions options;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "database/artefact/reference_file.h"
+#include "database/base/units.h"
 #include "database/store/artefact_file.h"
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
@@ -115,6 +117,29 @@ Outcome Print(Context& context, const store::Library& library,
   return Outcome::Done();
 }
 
+/// Figures of the motion by object: "shift_m.upper", "turned_rad.bulb".
+void PrintObjects(Printer& out, const artefact::Motion& motion) {
+  Table table = out.BeginTable("objects", {{.name = "object"},
+                                           {.name = "prop"},
+                                           {.name = "moved_m", .decimals = 4},
+                                           {.name = "turned_deg", .decimals = 2},
+                                           {.name = "shift_m", .decimals = 5}});
+  const auto figure = [&](const std::string& name, double factor) -> Cell {
+    const auto found = motion.summary.figures.find(name);
+    return found == motion.summary.figures.end() ? Cell(std::nullopt)
+                                                 : Cell(found->second * factor);
+  };
+  for (const artefact::MotionObject& object : motion.objects) {
+    if (object.stands_still()) continue;
+    double moved_m = 0;
+    for (const geometry::RigidTransform& X : object.X_WP)
+      moved_m = std::max(moved_m, (X.p - object.X_WP.front().p).norm());
+    table.Row({object.name, object.prop, moved_m,
+               figure("turned_rad." + object.name, RadiansToDegrees(1.0)),
+               figure("shift_m." + object.name, 1.0)});
+  }
+}
+
 Result<Issues> PrintGrip(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const artefact::Motion motion, store::Load<artefact::Motion>(path));
   const auto figure = [&](const char* name) -> Cell {
@@ -125,35 +150,79 @@ Result<Issues> PrintGrip(Printer& out, const std::string& path) {
                   {{{.name = "verdict"}, std::string(artefact::VerdictName(motion.verdict.kind))},
                    {{.name = "when_ns", .heading = "when"}, motion.verdict.when},
                    {{.name = "cause"}, motion.verdict.cause}});
-  out.PrintRecord(
-      "grip", {{{.name = "object"}, motion.objects.back().prop},
-               {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
-               {{.name = "peak_force_N", .decimals = 2}, figure("peak_force_N")},
-               {{.name = "lifted_m", .decimals = 4}, figure("lifted_m")},
-               {{.name = "creep_m_per_s", .decimals = 9}, figure("creep_m_per_s")},
-               {{.name = "lcp_failures"}, static_cast<int64_t>(synthesis::UnsolvedSteps(motion))}});
+  const artefact::Series* const scale = motion.FindSeries(synthesis::kGripScale);
+  std::vector<Field> grip = {
+      {{.name = "hands"}, static_cast<int64_t>(motion.hands.size())},
+      {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
+      {{.name = "peak_force_N", .decimals = 2}, figure("peak_force_N")},
+      {{.name = "lifted_m", .decimals = 4}, figure("lifted_m")},
+      {{.name = "creep_m_per_s", .decimals = 9}, figure("creep_m_per_s")},
+      {{.name = "lcp_failures"}, static_cast<int64_t>(synthesis::UnsolvedSteps(motion))}};
+  if (scale != nullptr)
+    grip.push_back({{.name = "grip_compliance_scale", .decimals = 3}, scale->values.minCoeff()});
+  out.PrintRecord("grip", grip);
+  PrintObjects(out, motion);
   return motion.summary.issues;
 }
 
-/// With --on: a scripted hand and a free object.
-Outcome RunGrip(Context& context) {
-  const Arguments& given = context.arguments;
+/// What belongs to a scene of free things, by itself or with a scripted hand.
+constexpr const char* kSceneOptions[] = {"--on",   "--scene",      "--grip",
+                                         "--hand", "--hand-scale", "--borrow-compliance"};
+
+bool IsScene(const Arguments& given) {
+  for (const char* option : kSceneOptions)
+    if (given.Has(option)) return true;
+  const auto ours = artefact::ReferenceNames();
+  return ours && std::find(ours->begin(), ours->end(), given.Text("CLIP")) != ours->end();
+}
+
+Result<pipeline::SynthGripStep> GripOf(const Arguments& given) {
   pipeline::SynthGripStep step;
   step.trajectory = given.Text("CLIP");
+  if (given.Has("--scene")) {
+    for (const char* option : {"--prop", "--prop-pose", "--at", "--mass", "--scale", "--on"}) {
+      if (given.Has(option))
+        return Error{ErrorCode::kInvalid,
+                     std::string(option) + ": the scene file says what stands where"};
+    }
+    HANDHOLD_ASSIGN(step.scene, pipeline::ReadScene(given.Text("--scene")));
+  }
   step.prop = given.Text("--prop");
   step.metres_per_unit = MetresPerUnit(given);
-  const auto pose = PoseOption(given, "--prop-pose");
-  if (!pose) return Outcome::Usage(pose.error().message);
-  step.X_WProp = *pose;
+  if (given.Has("--prop-pose") && given.Has("--at"))
+    return Error{ErrorCode::kInvalid, "--at and --prop-pose are the same: give one"};
+  HANDHOLD_ASSIGN(step.X_WProp, PoseOption(given, given.Has("--at") ? "--at" : "--prop-pose"));
   if (given.Has("--mass")) step.mass_kg = given.Number("--mass");
+  if (given.Has("--scale")) step.prop_scale = given.Number("--scale");
   if (given.Has("--friction")) step.friction = given.Number("--friction");
+  step.on_table = given.Has("--on");
+  const std::string grip = given.Text("--grip");
+  step.grip.kind = grip == "reflex"       ? synthesis::GripKind::kReflex
+                   : grip == "anticipate" ? synthesis::GripKind::kAnticipate
+                                          : synthesis::GripKind::kNone;
+  step.hand.key = given.Text("--hand");
+  if (given.Has("--hand-scale")) step.hand.scale = given.Number("--hand-scale");
+  step.borrow = given.Text("--borrow-compliance");
+  return step;
+}
+
+/// A hand, scripted or captured, and things that are free.
+Outcome RunGrip(Context& context) {
+  const Arguments& given = context.arguments;
   for (const char* option : {"--compliance", "--assume-compliance", "--surface-compliance",
                              "--form", "--from", "--to"}) {
-    if (given.Has(option))
-      return Outcome::Usage(std::string(option) + " is for captured hands: not with --on");
+    if (given.Has(option)) {
+      return Outcome::Usage(std::string(option) +
+                            " is for a captured hand and one fixed surface: not with --on, --scene "
+                            "and what belongs to them");
+    }
   }
+  const Result<pipeline::SynthGripStep> step = GripOf(given);
+  if (!step && step.error().code == ErrorCode::kInvalid && !given.Has("--scene"))
+    return Outcome::Usage(step.error().message);
+  if (!step) return step.error();
   return RunAndPrint(context, {"gripping", "motion",
-                               [&](const auto& where) { return step.Run(where); }, PrintGrip});
+                               [&](const auto& where) { return step->Run(where); }, PrintGrip});
 }
 
 }  // namespace
@@ -167,23 +236,55 @@ Verb SynthInteractionVerb() {
                    "handhold synth interaction session --prop anything.stl --mesh-unit mm",
                    "handhold synth interaction session --friction 0.1 --assume-compliance "
                    "R.index.dip.flex=0.6",
-                   "handhold synth interaction 1f0c2a9b --on table --mass 0.12"},
+                   "handhold synth interaction pinch_box_3x5x7 --on table --mass 0.12",
+                   "handhold synth interaction gaiting_light_bulb --scene bulb_on_pivot",
+                   "handhold synth interaction 1f0c2a9b --on table --prop wedge --grip anticipate"},
       .positionals = {{.name = "CLIP",
-                       .help = "name, id, or the beginning of an id; with --on: the trajectory of "
-                               "'synth reference'"}},
+                       .help = "name, id, or the beginning of an id; or a trajectory: an artefact, "
+                               "or a scripted one of ours (pinch_box_3x5x7, ...)"}},
       .options =
           {LibraryOption(),
+           {.name = "--scene",
+            .value_name = "FILE",
+            .help = "a .toml scene of props, pivots and other hands, or one of ours "
+                    "(bulb_on_pivot, stack_on_box)"},
            {.name = "--on",
             .value_name = "WHAT",
-            .help = "the prop is free and stands on a fixed table; CLIP is a scripted trajectory",
+            .help = "the prop is free and stands on a fixed table",
             .kind = ValueKind::kChoice,
             .choices = {"table"}},
+           {.name = "--at",
+            .value_name = "POSE",
+            .help = "of the free prop, as --prop-pose; default: where it was scripted for"},
            {.name = "--mass",
             .value_name = "KG",
-            .help =
-                "of the free prop, its inertia in proportion; default: its own (only with --on)",
+            .help = "of the free prop, its inertia in proportion; default: its own",
             .kind = ValueKind::kNumber,
             .range = {.least = 0, .most = 100, .above = true, .unit = " kg"}},
+           {.name = "--scale",
+            .value_name = "FACTOR",
+            .help = "size of the free prop; its mass stays",
+            .kind = ValueKind::kNumber,
+            .range = {.least = 0.01, .most = 100}},
+           {.name = "--grip",
+            .value_name = "KIND",
+            .help = "how the grip adjusts itself: reflex on slip, anticipate before it; default: "
+                    "none",
+            .kind = ValueKind::kChoice,
+            .choices = {"none", "reflex", "anticipate"}},
+           {.name = "--hand",
+            .value_name = "SKELETON",
+            .help = "another hand with the same joints plays: a hand of ours, a .json file or an "
+                    "artefact"},
+           {.name = "--hand-scale",
+            .value_name = "FACTOR",
+            .help = "size of the hand that plays",
+            .kind = ValueKind::kNumber,
+            .range = {.least = 0.1, .most = 10}},
+           {.name = "--borrow-compliance",
+            .value_name = "FROM",
+            .help = "joints that the trajectory does not know take another's: a clip, an artefact "
+                    "or a query"},
            {.name = "--compliance",
             .value_name = "ARTEFACT",
             .help = "interaction trajectory; default: the clip's newest fit"},
@@ -225,13 +326,15 @@ Verb SynthInteractionVerb() {
           "that the fit leaves open; by name: as given), is marked, and the replay is\n"
           "made twice more with it halved and doubled: 'if_assumed_otherwise' says what hangs on "
           "it.\n"
-          "With --on the prop is free: what became of it (held, slipped, dropped, jammed, lost) "
-          "is\n"
-          "said of the time in which the script holds it.",
+          "With --on or --scene things are free: what became of the judged one (held, slipped,\n"
+          "dropped, jammed, lost) is said of the time in which the script holds it. Its form:\n"
+          "schemas/exchange/scene.schema.json.",
       .run = [](Context& context) -> Outcome {
-        if (context.arguments.Has("--on")) return RunGrip(context);
-        if (context.arguments.Has("--mass"))
-          return Outcome::Usage("--mass is of a free prop: only with --on");
+        if (IsScene(context.arguments)) return RunGrip(context);
+        for (const char* option : {"--mass", "--scale", "--at"}) {
+          if (context.arguments.Has(option))
+            return Outcome::Usage(std::string(option) + " is of a free prop: only with --on");
+        }
         const Result<Step> step = StepOf(context.arguments);
         if (!step) return Outcome::Usage(step.error().message);
         HANDHOLD_ASSIGN(const auto library,

@@ -34,11 +34,14 @@ Verb SynthReferenceVerb() {
       .name = "reference",
       .summary = "script a hand that grasps a prop: fingertips, joint angles, planted compliances",
       .examples = {"handhold synth reference pinch --prop box_3x5x7 --library lab",
-                   "handhold synth reference pinch --prop box_3x5x7 --depth 0.006 --lift 0.05"},
+                   "handhold synth reference tripod --prop box_3x5x7 --depth 0.006 --lift 0.05",
+                   "handhold synth reference gaiting --prop light_bulb --strokes 4"},
       .positionals = {{.name = "PROGRAM",
-                       .help = "pinch: thumb against index and middle finger, from above",
+                       .help = "from above: pinch: thumb against index and middle finger; tripod: "
+                               "the three round it; power: thumb against four; gaiting: two pairs "
+                               "in turn turn a ball",
                        .kind = ValueKind::kChoice,
-                       .choices = {"pinch"}}},
+                       .choices = {"pinch", "tripod", "power", "gaiting"}}},
       .options = {LibraryOption(),
                   {.name = "--prop",
                    .value_name = "PROP",
@@ -67,7 +70,14 @@ Verb SynthReferenceVerb() {
                    .value_name = "TIME",
                    .help = "between lifting and putting down; default: 2s",
                    .kind = ValueKind::kDuration,
-                   .range = {.least = 0.01, .most = 600, .unit = " s"}}},
+                   .range = {.least = 0.01, .most = 600, .unit = " s"}},
+                  Metres("--ball", "radius of the ball that gaiting is made on; default: 0.0335",
+                         0.005, 0.2),
+                  {.name = "--strokes",
+                   .value_name = "N",
+                   .help = "of gaiting, 36 degrees each; default: 6",
+                   .kind = ValueKind::kInteger,
+                   .range = {.least = 1, .most = 100}}},
       .writes = true,
       .handles_interrupt = true,
       .details =
@@ -76,6 +86,7 @@ Verb SynthReferenceVerb() {
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
         pipeline::SynthReferenceStep step;
+        step.program = given.Text("PROGRAM");
         step.hand.key = given.Text("--skeleton");
         step.hand.scale = given.Number("--scale");
         step.prop = given.Text("--prop");
@@ -87,6 +98,11 @@ Verb SynthReferenceVerb() {
         if (given.Has("--depth")) step.options.depth_m = given.Number("--depth");
         if (given.Has("--clearance")) step.options.clearance_m = given.Number("--clearance");
         if (given.Has("--lift")) step.options.lift_m = given.Number("--lift");
+        if (given.Has("--depth")) step.gaiting.depth_m = given.Number("--depth");
+        if (given.Has("--clearance")) step.gaiting.clearance_m = given.Number("--clearance");
+        if (given.Has("--ball")) step.ball_radius_m = given.Number("--ball");
+        if (given.Has("--strokes"))
+          step.gaiting.strokes = static_cast<int>(given.Integer("--strokes"));
         if (given.Has("--hold")) step.options.hold_s = given.Time("--hold").seconds();
         return RunAndPrint(context, {"scripting", "trajectory",
                                      [&](const auto& where) { return step.Run(where); }, Print});

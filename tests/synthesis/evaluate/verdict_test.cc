@@ -107,6 +107,31 @@ TEST(JudgeHold, LyingOnSomethingIsNoHold) {
   EXPECT_EQ(verdict.when, At(100));
 }
 
+TEST(JudgeHold, WhatLiesOnTheObjectIsCarriedAndWhatItLiesOnIsNot) {
+  Motion motion = Carried();
+  motion.objects.push_back({"brick", "box", "", motion.objects[1].X_WP});
+  const Side box{Side::Kind::kThing, "box", "", 0}, brick{Side::Kind::kThing, "brick", "", 0},
+      table{Side::Kind::kThing, "table", "", 0};
+  const auto press = [&](const Side& a, const Side& b) {
+    const int touch = motion.TouchBetween(a, b, At(0));
+    for (int k = 100; k < 200; ++k) {
+      artefact::ContactRow row;
+      row.frame = k;
+      row.touch = touch;
+      row.f_onA_W = Vec3(0, 0, 0.1);
+      motion.rows.push_back(row);
+    }
+  };
+  VerdictOptions options;
+  options.object = "box";
+  press(brick, box);
+  EXPECT_EQ(Judge(motion, options).kind, Verdict::Kind::kHeld);
+  // The brick stands on the table too: now the box rests on what stands.
+  press(brick, table);
+  EXPECT_EQ(Judge(motion, options).kind, Verdict::Kind::kDropped);
+  EXPECT_EQ(Judge(motion, options).when, At(100));
+}
+
 TEST(JudgeHold, SlidingAndTurningInTheHandAreSlips) {
   Motion slides = Carried(), turns = Carried(), sways = Carried();
   for (int k = 250; k < kFrames; ++k) {

@@ -47,6 +47,21 @@ TEST_F(SynthGrip, AReferenceIsKeptWithWhatItWasMadeFrom) {
   EXPECT_NE(Reference(0.006), hash);
 }
 
+TEST_F(SynthGrip, EveryProgramIsMadeAndKept) {
+  for (const char* program : {"tripod", "power", "gaiting"}) {
+    SynthReferenceStep step{.hand = {{}, "hand27"}, .prop = "box_3x5x7"};
+    if (std::string(program) == "gaiting") step.prop = "light_bulb";
+    step.program = program;
+    step.options.depth_m = 0.006;
+    step.gaiting.strokes = 1;
+    const auto made = step.Run(context());
+    EXPECT_TRUE(made) << program << ": " << made.error().message;
+  }
+  SynthReferenceStep unknown{.hand = {{}, "hand27"}, .prop = "box_3x5x7"};
+  unknown.program = "pich";
+  EXPECT_THAT(unknown.Run(context()).error().message, ::testing::HasSubstr("pinch"));
+}
+
 TEST_F(SynthGrip, TheBoxIsHeldAndTenTimesItsMassIsNot) {
   SynthGripStep step{.trajectory = Reference(0.004)};
   const auto light = step.Run(context());
@@ -66,6 +81,76 @@ TEST_F(SynthGrip, TheBoxIsHeldAndTenTimesItsMassIsNot) {
   EXPECT_EQ(Motion(heavy->hash).verdict.kind, Verdict::Kind::kDropped);
   // Asked again: nothing is computed.
   EXPECT_TRUE(step.Run(context())->reused);
+}
+
+TEST_F(SynthGrip, AReferenceOfOursPlaysByNameOnAHandOfAnotherSize) {
+  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  const auto own = step.Run(context());
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_EQ(Motion(own->hash).verdict.kind, Verdict::Kind::kHeld);
+  EXPECT_EQ(FindInput(own->provenance, "trajectory")->hash.size(), 64u);
+  step.hand.scale = 1.1;
+  const auto larger = step.Run(context());
+  ASSERT_TRUE(larger) << larger.error().message;
+  EXPECT_NE(FindInput(larger->provenance, "skeleton")->hash,
+            FindInput(own->provenance, "skeleton")->hash);
+  EXPECT_EQ(Motion(larger->hash).verdict.kind, Verdict::Kind::kHeld);
+  step.hand.key = "finger4";
+  EXPECT_EQ(step.Run(context()).error().code, ErrorCode::kInvalid);
+}
+
+TEST_F(SynthGrip, ASceneOfOursIsStagedAndItsFiguresNameItsObjects) {
+  SynthGripStep step{.trajectory = "pinch_flat_box_3x5x7"};
+  const auto scene = ReadScene("stack_on_box");
+  ASSERT_TRUE(scene) << scene.error().message;
+  step.scene = *scene;
+  const auto made = step.Run(context());
+  ASSERT_TRUE(made) << made.error().message;
+  const artefact::Motion motion = Motion(made->hash);
+  EXPECT_EQ(motion.verdict.kind, Verdict::Kind::kHeld) << motion.verdict.cause;
+  ASSERT_EQ(motion.objects.size(), 3u);
+  EXPECT_EQ(motion.objects[1].name, "lower");
+  EXPECT_EQ(motion.objects[2].name, "upper");
+  EXPECT_EQ(motion.objects[2].prop, "box_3x5x7");
+  EXPECT_LT(motion.summary.figures.at("shift_m.upper"), 0.004);
+  EXPECT_EQ(motion.summary.figures.at("lcp_failures"), 0.0);
+  // The same by another mass is another motion.
+  step.scene->objects[1].mass_kg = 0.06;
+  const auto heavier = step.Run(context());
+  ASSERT_TRUE(heavier);
+  EXPECT_NE(heavier->hash, made->hash);
+}
+
+TEST_F(SynthGrip, AScriptedHandBorrowsWhatATakeKnows) {
+  artefact::InteractionTrajectory lender;
+  lender.dof_names = {"R.index.pip.flex"};
+  lender.times = {Timestamp(), Timestamp::FromSeconds(1)};
+  lender.q = lender.q_reference = lender.q_reference_dynamic = Eigen::MatrixXd::Zero(1, 2);
+  lender.compliance_rad_per_Nm = Eigen::MatrixXd::Constant(1, 2, 0.123);
+  artefact::ComplianceFit& fit = lender.fits.emplace_back();
+  fit.estimator = "dynamic";
+  fit.task = "pinch";
+  fit.joints = {{.dof = "R.index.pip.flex", .compliance_rad_per_Nm = 0.123, .refusal = ""}};
+  lender.provenance.step = "fit.compliance";
+  lender.provenance.version = 1;
+  lender.provenance.parameters_json = "{}";
+  const auto kept = library_->Save(lender);
+  ASSERT_TRUE(kept) << kept.error().message;
+  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  const auto own = step.Run(context());
+  step.borrow = *kept;
+  const auto borrowed = step.Run(context());
+  ASSERT_TRUE(own && borrowed) << borrowed.error().message;
+  EXPECT_NE(own->hash, borrowed->hash);
+  EXPECT_EQ(FindInput(borrowed->provenance, "lender")->hash, *kept);
+  const artefact::Motion motion = Motion(borrowed->hash);
+  ASSERT_EQ(motion.summary.issues.size(), 1u);
+  EXPECT_THAT(motion.summary.issues[0].what, ::testing::HasSubstr("R.index.pip.flex"));
+  // A stiffer finger presses harder.
+  EXPECT_GT(motion.summary.figures.at("peak_force_N"),
+            Motion(own->hash).summary.figures.at("peak_force_N") + 0.05);
+  step.borrow = "nobody";
+  EXPECT_FALSE(step.Run(context()));
 }
 
 TEST_F(SynthGrip, RefusesWhatIsNoScript) {
