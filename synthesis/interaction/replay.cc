@@ -8,6 +8,7 @@
 #include "database/base/asked_range.h"
 #include "database/base/check.h"
 #include "database/model/site.h"
+#include "synthesis/interaction/grip_traces.h"
 
 namespace handhold::synthesis {
 namespace {
@@ -409,6 +410,9 @@ Result<artefact::Motion> ReplayInteraction(std::span<const ReplayHand> hands,
       return Error{ErrorCode::kCancelled, "replay cancelled"};
     }
   }
+  std::vector<const model::Skeleton*> skeletons;
+  for (const ReplayHand& hand : hands) skeletons.push_back(hand.skeleton);
+  AddGripTraces(skeletons, &motion);
   return motion;
 }
 

@@ -127,6 +127,7 @@ Status CheckRange(const artefact::InteractionTrajectory& trajectory, const Repla
 /// kDeepestBegin_m inside a surface, kNotConverged when the hand is thrown out of balance by more
 /// than 0.3 rad (a mesh with a hole, an absurd compliance) or an object's state is not finite (it
 /// is named), kCancelled.
+/// With moving objects the motion has the grip's curves besides (grip_traces.h).
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
                                            const ReplayScene& scene, const ReplayOptions& options);

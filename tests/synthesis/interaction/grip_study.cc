@@ -29,7 +29,7 @@ struct Pinched {
   InteractionTrajectory scripted, free;
   size_t lift, hold, end;  // frames
 
-  Pinched(double depth_m, double hold_s) : program(PinchProgram(depth_m, hold_s)) {
+  explicit Pinched(const synthesis::PinchOptions& asked) : program(asked) {
     const TimeRange held = synthesis::PinchHold(program);
     const auto frame = [](Timestamp t) {
       return static_cast<size_t>(std::llround((t - Timestamp()).seconds() / kFrame_s));
@@ -62,7 +62,7 @@ void Compare() {
       "depth mm  mass g  force RMS %% of peak (thumb index middle)  first 150 ms %%        pose mm "
       "median max  deg median max\n");
   for (const double depth_m : {0.006, 0.009, 0.012, 0.014, 0.016}) {
-    const Pinched pinched(depth_m, 2.0);
+    const Pinched pinched(PinchProgram(depth_m, 2.0));
     for (const double mass_kg : {0.0012, 0.012, 0.12}) {
       const model::Prop box = PinchBox(mass_kg);
       const Motion truth = pinched.Truth(box), ours = pinched.Ours(box);
@@ -97,7 +97,7 @@ void Thresholds() {
       "1 s\ndepth mm  engine  8 sides         16 sides        2 mu N / g, N the thumb's before the "
       "lift\n");
   for (const double depth_m : {0.004, 0.007, 0.010, 0.013, 0.016}) {
-    const Pinched p(depth_m, 1.0);
+    const Pinched p(PinchProgram(depth_m, 1.0));
     const double truth = Threshold([&](double m) { return Lifted(p.Truth(PinchBox(m)), p.end); });
     double ours[2];
     for (const int i : {0, 1}) {
@@ -118,7 +118,7 @@ void Creep() {
       "creep of the held box in the last 2 s of a hold of 6 s\n"
       "depth mm  mass g  mm/s       deg/s      unsolved of steps\n");
   for (const double depth_m : {0.009, 0.012, 0.014, 0.016}) {
-    const Pinched p(depth_m, 6.0);
+    const Pinched p(PinchProgram(depth_m, 6.0));
     for (const double mass_kg : {0.0012, 0.012, 0.06, 0.12}) {
       const Motion m = p.Ours(PinchBox(mass_kg));
       if (!Lifted(m, p.end)) {
@@ -155,29 +155,27 @@ void Adjusted(const Pinched& p, const model::Prop& prop, GripKind kind) {
   }
 }
 
+const char* Name(GripKind kind) {
+  return kind == GripKind::kNone ? "none" : kind == GripKind::kReflex ? "reflex" : "anticipate";
+}
+
 void Wedge() {
-  for (const double angle_deg : {12.0, 16.0, 20.0}) {
-    for (const double mass_kg : {0.03, 0.06, 0.09}) {
-      const Pinched p(0.012, 1.0);
-      for (const GripKind kind : {GripKind::kNone, GripKind::kAnticipate, GripKind::kReflex}) {
-        std::printf("wedge of %.0f deg, %.0f g, %s:\n", angle_deg, 1e3 * mass_kg,
-                    kind == GripKind::kNone     ? "none"
-                    : kind == GripKind::kReflex ? "reflex"
-                                                : "anticipate");
-        Adjusted(p, PinchWedge(mass_kg, angle_deg * M_PI / 180), kind);
-      }
+  const Pinched p(PinchProgram(0.008, 1.0));
+  for (const double mass_kg : {0.049, 0.076}) {
+    for (const GripKind kind : {GripKind::kNone, GripKind::kAnticipate, GripKind::kReflex}) {
+      std::printf("wedge, 12 deg each face, %.0f g, at 8 mm, %s:\n", 1e3 * mass_kg, Name(kind));
+      Adjusted(p, PinchWedge(mass_kg, 24 * M_PI / 180), kind);
     }
   }
 }
 
 void Reflex() {
-  for (const double depth_m : {0.006, 0.007, 0.008}) {
-    const Pinched p(depth_m, 1.0);
+  synthesis::PinchOptions slowly = PinchProgram(0.006, 1.0);
+  slowly.lift_s = 1.6;
+  for (const bool slow : {true, false}) {
+    const Pinched p(slow ? slowly : PinchProgram(0.006, 1.0));
     for (const GripKind kind : {GripKind::kNone, GripKind::kReflex, GripKind::kAnticipate}) {
-      std::printf("box of 120 g at %.0f mm, %s:\n", 1e3 * depth_m,
-                  kind == GripKind::kNone     ? "none"
-                  : kind == GripKind::kReflex ? "reflex"
-                                              : "anticipate");
+      std::printf("box of 120 g at 6 mm, lifted in %.1f s, %s:\n", p.program.lift_s, Name(kind));
       Adjusted(p, PinchBox(0.12), kind);
     }
   }
