@@ -78,8 +78,8 @@ struct DynamicEstimatorOptions {
   bool single_events = true;           ///< also fit each event alone, for display
   RefusalRule refusal;
   DoubtRule doubts;
-  /// What the skeleton's fit left between the touched point and the wrench's axis
-  /// (SkeletonFitSummary::contact_axis_rms_m): an input of its own. 0: not known.
+  /// What the skeleton's fit left between the touched point and the wrench's axis and noise does
+  /// not explain (UnexplainedAxis_m of its summary): an input of its own. 0: not known.
   double touch_axis_rms_m = 0.0;
   /// Asked at every iteration; false cancels (kCancelled). Empty: always true.
   std::function<bool()> keep_going = {};

@@ -40,6 +40,12 @@ CouplingReach ReachOf(const std::vector<CouplingFinding>& findings, int joint, d
   return reach;
 }
 
+double UnexplainedAxis_m(double axis_rms_m, double marker_sd_m) {
+  constexpr double kAxisOfNoise = 0.55;
+  return std::sqrt(std::max(
+      0.0, axis_rms_m * axis_rms_m - kAxisOfNoise * kAxisOfNoise * marker_sd_m * marker_sd_m));
+}
+
 double SharedDoubt(const DoubtRule& rule, const Findings& found) {
   double variance = found.air ? 0.0 : rule.sd_without_air * rule.sd_without_air;
   if (std::abs(found.shift_s) > rule.shift_from_s)

@@ -19,6 +19,9 @@
 namespace handhold::fitting {
 namespace {
 
+/// Of the frames, held at a limit of one coordinate: worth a word.
+constexpr double kTellAtLimit = 0.005;
+
 using recording::SampleWindow;
 using recording::StreamInfo;
 
@@ -382,6 +385,19 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
   }
   if (summary.marker_rms_m > kAskSideRms_m) HANDHOLD_TRY(CheckSide());
   LookForSwaps();
+  // Angles beyond a limit are pulled back: the frames say less than their markers there.
+  const Eigen::VectorXi clamped = track.at_limit.cast<int>().rowwise().sum();
+  Eigen::Index most = 0;
+  if (frames > 0 && skeleton_.nv() > 0 &&
+      clamped.maxCoeff(&most) > kTellAtLimit * static_cast<double>(frames)) {
+    char text[240];
+    std::snprintf(text, sizeof text,
+                  "%d of %d frames are held at a limit, '%s' in %d: do limits and zeros belong to "
+                  "this hand?",
+                  summary.frames_at_limit, summary.fitted,
+                  skeleton_.dof_names()[static_cast<size_t>(most)].c_str(), clamped[most]);
+    summary.issues.push_back({"limits", Severity::kNote, text});
+  }
   if (summary.frames_not_converged > 0) {
     summary.issues.push_back({"frames", Severity::kWarning,
                               std::to_string(summary.frames_not_converged) + " of " +

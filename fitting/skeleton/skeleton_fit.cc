@@ -20,6 +20,7 @@
 #include "fitting/skeleton/calibration_frames.h"
 #include "fitting/skeleton/label_swaps.h"
 #include "fitting/skeleton/marker_map.h"
+#include "fitting/skeleton/regauge.h"
 #include "fitting/skeleton/segment_lengths.h"
 #include "fitting/skeleton/skeleton_adjustment.h"
 #include "fitting/skeleton/start.h"
@@ -169,9 +170,10 @@ Result<model::Skeleton> Follow(const model::Skeleton& fitted, const model::Skele
   for (int b = 1; b < original.body_count(); ++b) {
     const double r = ratio[static_cast<size_t>(b)];
     model::Body& body = draft.bodies[static_cast<size_t>(b - 1)];
+    const geometry::Mat3 turn = BoneTurn(fitted, original, b, tip);  // the masses lie on the bone
     body.length_m *= r;
-    body.mass.p_BCom *= r;
-    body.mass.I_BCom_B *= r * r;
+    body.mass.p_BCom = r * turn * body.mass.p_BCom;
+    body.mass.I_BCom_B = r * r * turn * body.mass.I_BCom_B * turn.transpose();
     for (model::BodyShape& s : body.shapes) s.X_BS.p *= r;
   }
   for (size_t i = 0; i < draft.frames.size(); ++i) {
@@ -327,17 +329,23 @@ Result<Solved> Solve(const model::Skeleton& template_skeleton, const SkeletonFit
   TellDoubts(&summary);
   // Judged about the fitted hand, where the gauges are exact; copied, as the calibration keeps only
   // the last hand it built.
-  const model::Skeleton fitted = calibration.At(adjustment.x());
+  HANDHOLD_ASSIGN(const Regauged regauged, Regauge(calibration.At(adjustment.x()),
+                                                   template_skeleton, calibration.tip_frame()));
+  const model::Skeleton& fitted = regauged.skeleton;
   const CalibrationModel local(fitted, calibration.tip_frame());
   SkeletonAdjustment about(local, options, tip_radius_m + adjustment.radius_change());
-  for (const CalibrationFrame& f : adjustment.frames()) about.Add(f);
+  for (CalibrationFrame f : adjustment.frames()) {
+    f.q = fitted.Integrate(f.q, regauged.angle_change);
+    about.Add(std::move(f));
+  }
   Eigen::MatrixXd information = about.InformationHere() / std::max(1e-12, adjustment.noise_scale());
   information.diagonal() += about.prior_precision();
   summary.covariance =
       information.ldlt().solve(Eigen::MatrixXd::Identity(information.rows(), information.cols()));
-  summary.gauges = {"the zero of every joint angle is the template's",
-                    "a hinge's origin keeps the template's place along its axis",
-                    "a ball's and a free joint's orientation zero is the template's"};
+  summary.gauges = {
+      "a hinge's zero is where the bones meet as the template's do",
+      "a hinge's origin lies in the finger, where the template has it between markers",
+      "a ball's and a free joint's orientation zero is the template's"};
   summary.undetermined =
       OpenDirections(about.data_information(), about, local, summary.parameter_names);
   if (NarrowRanges(template_skeleton).any()) {

@@ -3,11 +3,13 @@
 ///
 /// All frames and all parameters together (bundle adjustment): parameters are a twist per joint
 /// frame and an offset per marker, poses are eliminated frame by frame. Gauges, which no data can
-/// fix and which are kept as the template has them: the zero of every joint angle; the place of a
-/// hinge's origin along its axis; a ball's and a free joint's whole orientation. Angles of two fits
-/// of one hand therefore differ by one constant per joint. The end segment's length is not seen by
-/// markers: it comes from contact (the fingertip is a sphere that rests on a known surface) or is
-/// named as not determined. Tests: tests/fitting/skeleton/skeleton_fit_test.cc.
+/// fix, are conventions chosen after the fit (regauge.h): a hinge's zero, and with it its limits,
+/// is where its bones meet as the template's do; its origin lies in the finger, as the template's
+/// does between its markers; a ball's and a free joint's whole orientation is the template's.
+/// Angles of two fits of one hand may still differ by one constant per joint. The end segment's
+/// length is not seen by markers: it comes from contact (the fingertip is a sphere that rests on a
+/// known surface) or is named as not determined. Tests:
+/// tests/fitting/skeleton/skeleton_fit_test.cc.
 #pragma once
 
 #include <functional>
@@ -94,9 +96,9 @@ struct SkeletonFitSummary {
   double contact_distance_rms_m = 0.0, contact_axis_rms_m = 0.0;
   std::vector<std::string> parameter_names;  ///< "mp.centre.x", "mp.axis.1", "R.IND.PRX.1.y",
                                              ///< "index.tip.x": in the body's frame
-  Eigen::VectorXd parameter_change;          ///< fitted - template, m or rad
-  Eigen::MatrixXd covariance;  ///< of the parameters, weak priors included: along gauges the prior
-                               ///< alone
+  Eigen::VectorXd parameter_change;  ///< fitted - template, m or rad, by the template's conventions
+  Eigen::MatrixXd covariance;  ///< of the parameters about the fitted hand, weak priors included:
+                               ///< along gauges the prior alone
   std::vector<SegmentLength> lengths;
   std::vector<std::string> gauges;        ///< conventions, in words
   std::vector<std::string> undetermined;  ///< directions the data leave open, each naming its

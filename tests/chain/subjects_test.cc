@@ -132,7 +132,8 @@ void RunSubject(uint64_t seed, bool full, Pool* pool) {
 
   fitting::DynamicEstimatorOptions dynamic_options;
   dynamic_options.single_events = false;  // for display; no answer depends on them
-  dynamic_options.touch_axis_rms_m = skeleton->summary.contact_axis_rms_m;
+  dynamic_options.touch_axis_rms_m = fitting::UnexplainedAxis_m(
+      skeleton->summary.contact_axis_rms_m, skeleton->summary.marker_sd_m);
   auto dynamic =
       fitting::FitDynamicCompliance(*clip, hand, pose->track, contact->track, dynamic_options);
   ASSERT_TRUE(dynamic) << dynamic.error().message;

@@ -33,6 +33,7 @@ Result<Issues> Print(Printer& out, const std::string& path) {
       "frames",
       {{{.name = "fitted"}, track.frame_count()},
        {{.name = "not_converged"}, track.summary.frames_not_converged},
+       {{.name = "at_limit"}, track.summary.frames_at_limit},
        {{.name = "marker_rms_m", .decimals = 6}, count > 0 ? std::sqrt(sum / count) : 0.0},
        {{.name = "coordinates_not_determined"},
         static_cast<int64_t>((track.information_diagonal.array() == 0).count())}});

@@ -57,7 +57,9 @@ Result<HandFindings> FindingsOf(const StepContext& context, const std::string& s
   const Json* found = root.Find("summary");
   if (found == nullptr || found->Find("contact_axis_rms_m") == nullptr) return findings;
   const text::JsonView summary(*found, path);
-  HANDHOLD_ASSIGN(findings.touch_axis_rms_m, summary.Get<double>("contact_axis_rms_m"));
+  HANDHOLD_ASSIGN(const double axis_rms_m, summary.Get<double>("contact_axis_rms_m"));
+  HANDHOLD_ASSIGN(const double marker_sd_m, summary.Get<double>("marker_sd_m"));
+  findings.touch_axis_rms_m = fitting::UnexplainedAxis_m(axis_rms_m, marker_sd_m);
   HANDHOLD_ASSIGN(const text::JsonView issues, summary.At("issues"));
   Issues said;
   HANDHOLD_TRY(artefact::describe::TakeJson(issues, said));

@@ -144,6 +144,9 @@ TEST(ModelDoubtsTest, WarningsAddToTheSdAndAPlainTakeAddsNothing) {
   EXPECT_NEAR(SharedDoubt(rule, {.shift_s = -1.4e-3}), 0.07, 1e-12);
   EXPECT_NEAR(SharedDoubt(rule, {.chi2_per_dof = 0.57}), 0.25 * 0.43, 1e-12);
   EXPECT_NEAR(SharedDoubt(rule, {.axis_rms_m = 2.5e-4}), 0.3 * 0.2, 1e-12);
+  EXPECT_NEAR(UnexplainedAxis_m(2.2e-4, 3e-4), 1.45e-4, 1e-6) << "noisy markers, nothing wrong";
+  EXPECT_NEAR(UnexplainedAxis_m(2.4e-4, 5e-5), 2.4e-4, 2e-6);
+  EXPECT_EQ(UnexplainedAxis_m(1e-4, 3e-4), 0.0);
   EXPECT_NEAR(SharedDoubt(rule, {.air = false}), 0.04, 1e-12);
   EXPECT_NEAR(SharedDoubt(rule, {.shift_s = 1.4e-3, .axis_rms_m = 2.5e-4}), std::hypot(0.07, 0.06),
               1e-12);
