@@ -128,8 +128,12 @@ Verb FitComplianceVerb() {
         step.clip = given.Text("CLIP");
         step.contact = given.Text("--contact");
         step.reference.estimator = given.Text("--estimator");
-        return RunAndPrint(context, {"fitting compliance", "trajectory",
-                                     [&](const auto& where) { return step.Run(where); }, Print});
+        const auto run = [&](const pipeline::StepContext& where) -> Result<pipeline::StepResult> {
+          HANDHOLD_ASSIGN(const Issues lacking, step.Advise(where));
+          for (const Issue& issue : lacking) context.progress.Note("the take: " + issue.what);
+          return step.Run(where);
+        };
+        return RunAndPrint(context, {"fitting compliance", "trajectory", run, Print});
       }};
 }
 

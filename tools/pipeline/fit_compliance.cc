@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "database/text/json_view.h"
+#include "fitting/compliance/take_advice.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/step_runner.h"
@@ -142,6 +143,19 @@ Result<fitting::ReferenceTrajectoryOptions> ReferenceOptionsOf(
                   text::ParseJson(trajectory.provenance.parameters_json, {.source = source}));
   HANDHOLD_ASSIGN(const text::JsonView view, text::JsonView(json, source).At("reference"));
   return artefact::FromJson<fitting::ReferenceTrajectoryOptions>(view);
+}
+
+Result<Issues> FitComplianceStep::Advise(const StepContext& context) const {
+  std::vector<std::string> chosen;
+  HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
+  HANDHOLD_ASSIGN(const store::ArtefactInfo touched,
+                  FindResult(context, contact, "contact_track", found, "fit contact", &chosen));
+  HANDHOLD_ASSIGN(const ProvenanceInput hand, RequireInput(touched, "skeleton"));
+  HANDHOLD_ASSIGN(const ProvenanceInput pose, RequireInput(touched, "pose"));
+  HANDHOLD_ASSIGN(const auto reader, context.library.OpenClip(found.row.id));
+  HANDHOLD_ASSIGN(const Tracks tracks, LoadTracks(context, hand.hash, pose.hash, touched.hash));
+  return fitting::AdviseOnTake(*reader, tracks.skeleton.skeleton, tracks.pose, tracks.contact,
+                               dynamic);
 }
 
 Result<StepResult> FitComplianceStep::Run(const StepContext& context) const {

@@ -28,6 +28,9 @@ struct FitComplianceStep {
                                                        ///< does
 
   Result<StepResult> Run(const StepContext& context) const;
+  /// What the take lacks (fitting/compliance/take_advice.h), to be told before Run; the result's
+  /// issues hold it too. Reads poses and touches, computes nothing. Fails as Run would.
+  Result<Issues> Advise(const StepContext& context) const;
 };
 
 /// With what options a trajectory of this step or of AssumeComplianceStep was made, from its
