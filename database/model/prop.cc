@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "database/base/issue.h"
 #include "database/geometry/mesh_io.h"
@@ -114,6 +116,39 @@ void SetIfNotEmpty(Json* object, std::string_view key, const std::string& text) 
 }
 
 }  // namespace
+
+namespace {
+
+/// Least of p . up over a placed shape.
+double LowestOfShape(const geometry::Shape& shape, const geometry::RigidTransform& X,
+                     const geometry::Vec3& up) {
+  const double at = X.p.dot(up);
+  const geometry::Vec3 up_S = X.R.transpose() * up;
+  const auto of_vertices = [&](const geometry::MeshTree& tree) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const geometry::Vec3& v : tree.mesh().vertices) least = std::min(least, v.dot(up_S));
+    return at + least;
+  };
+  if (const auto* s = std::get_if<geometry::Sphere>(&shape)) return at - s->radius_m;
+  if (const auto* s = std::get_if<geometry::Capsule>(&shape))
+    return at - s->radius_m - 0.5 * s->length_m * std::abs(up_S.z());
+  if (const auto* s = std::get_if<geometry::Box>(&shape))
+    return at - 0.5 * s->size_m.dot(up_S.cwiseAbs());
+  if (const auto* s = std::get_if<geometry::Cylinder>(&shape)) {
+    return at - 0.5 * s->length_m * std::abs(up_S.z()) - s->radius_m * up_S.head<2>().norm();
+  }
+  if (const auto* s = std::get_if<geometry::ConvexHull>(&shape)) return of_vertices(*s->surface);
+  return of_vertices(*std::get<geometry::TriangleMesh>(shape).surface);
+}
+
+}  // namespace
+
+double LowestAlong(const Prop& prop, const geometry::RigidTransform& X, const geometry::Vec3& up) {
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const PropShape& s : prop.shapes)
+    lowest = std::min(lowest, LowestOfShape(s.shape, X * s.X_PS, up));
+  return lowest;
+}
 
 Status CheckProp(const Prop& prop) {
   if (prop.name.empty()) return Error{ErrorCode::kInvalid, "a prop has no name"};

@@ -66,6 +66,9 @@ struct Prop {
 /// finding.
 Status CheckProp(const Prop& prop);
 
+/// Least of p . up over the prop's shapes at X, exact; +infinity without shapes.
+double LowestAlong(const Prop& prop, const geometry::RigidTransform& X, const geometry::Vec3& up);
+
 /// From JSON checked against schemas/exchange/prop.schema.json and by CheckProp; mesh paths are
 /// relative to the file's folder. Errors name file, line, path and the nearest valid name.
 Result<Prop> LoadProp(const std::string& path);

@@ -1,8 +1,10 @@
 #include "database/store/artefact_file.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
+#include <thread>
 
 #include "database/base/digest.h"
 #include "database/base/shell.h"
@@ -17,6 +19,7 @@ using text::Json;
 using text::JsonView;
 
 constexpr char kIndexDocument[] = "artefact.json";
+constexpr int kWaits = 200;  // of 50 ms, for another program's result
 constexpr char kRenameIt[] = ".art: rename it";
 
 /// What of a loaded artefact the types alone do not promise.
@@ -125,11 +128,16 @@ Result<std::string> WriteFile(const std::string& folder, const std::string& kind
   recording::ClipInfo info;
   info.name = hash;
   const recording::Clip nothing(info);
-  Status written = WriteClip(streams != nullptr ? *streams : nothing, path, options, documents);
-  if (!written && written.error().code == ErrorCode::kBusy && std::filesystem::exists(path))
-    return hash;  // somebody else was first
-  if (!written) return written.error();
-  return hash;
+  // Two programs may make the same result at once. Whoever is second takes the first one's, which
+  // appears whole; while the first still writes, the second waits.
+  for (int tries = 1;; ++tries) {
+    const Status written =
+        WriteClip(streams != nullptr ? *streams : nothing, path, options, documents);
+    if (written) return hash;
+    if (std::error_code error; std::filesystem::exists(path, error)) return hash;
+    if (written.error().code != ErrorCode::kBusy || tries >= kWaits) return written.error();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
 }
 
 struct OpenFile {

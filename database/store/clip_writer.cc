@@ -145,7 +145,8 @@ Recorder::~Recorder() {
   if (stage_ == Stage::kOpen && db_.is_open() && recording()) (void)Commit(true).has_value();
   StopCheckpointer();
   CloseDatabase();
-  if (!recording() && stage_ != Stage::kClosed) ::unlink(work_path_.c_str());
+  // Without the lock it is the file of whoever holds it.
+  if (!recording() && stage_ != Stage::kClosed && lock_.held()) ::unlink(work_path_.c_str());
 }
 
 Status Recorder::Start(const recording::ClipInfo& info) {

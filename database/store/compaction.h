@@ -20,6 +20,7 @@ class WriterLock {
   WriterLock(WriterLock&& other) noexcept;
   WriterLock& operator=(WriterLock&& other) noexcept;
   ~WriterLock();
+  bool held() const { return fd_ >= 0; }
 
  private:
   std::string path_;

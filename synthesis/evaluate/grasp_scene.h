@@ -1,5 +1,5 @@
 /// What a protocol asks of an engine: an object in a closed hand that can be put back, pushed and
-/// carried. Protocols are written once against it and run in any engine (ODE: synthesis/regrasp;
+/// carried. Protocols are written once against it and run in any engine (ODE: hand_scene.h;
 /// MuJoCo: tests/support).
 ///
 /// A scene is made for one grasp, with the object's mass, friction, gains and gravity settled.
@@ -15,7 +15,8 @@ namespace handhold::synthesis {
 
 /// Depths at the scene's start, before anything moves; by the engine's own colliders.
 struct GraspDepths {
-  double object_m = 0.0;  ///< deepest of the hand in the object or a table; 0: none overlaps
+  double object_m = 0.0;  ///< deepest of the hand in the object; 0: none overlaps
+  double table_m = 0.0;   ///< and in a table
   double self_m = 0.0;  ///< of the hand with itself, bodies that are joined, or that overlap at q =
                         ///< 0, left out
 };

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
-#include <variant>
 #include <vector>
 
 #include "database/geometry/rotation.h"
+#include "database/model/site.h"
 
 namespace handhold::synthesis {
 namespace {
@@ -17,27 +16,6 @@ using geometry::RigidTransform;
 using geometry::Vec3;
 
 constexpr int kTable = 1;  // number of the table among the props
-
-/// Least of p . up over a placed shape.
-double Lowest(const geometry::Shape& shape, const RigidTransform& X, const Vec3& up) {
-  const double at = X.p.dot(up);
-  const Vec3 up_S = X.R.transpose() * up;
-  const auto of_vertices = [&](const geometry::MeshTree& tree) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Vec3& v : tree.mesh().vertices) least = std::min(least, v.dot(up_S));
-    return at + least;
-  };
-  if (const auto* s = std::get_if<geometry::Sphere>(&shape)) return at - s->radius_m;
-  if (const auto* s = std::get_if<geometry::Capsule>(&shape))
-    return at - s->radius_m - 0.5 * s->length_m * std::abs(up_S.z());
-  if (const auto* s = std::get_if<geometry::Box>(&shape))
-    return at - 0.5 * s->size_m.dot(up_S.cwiseAbs());
-  if (const auto* s = std::get_if<geometry::Cylinder>(&shape)) {
-    return at - 0.5 * s->length_m * std::abs(up_S.z()) - s->radius_m * up_S.head<2>().norm();
-  }
-  if (const auto* s = std::get_if<geometry::ConvexHull>(&shape)) return of_vertices(*s->surface);
-  return of_vertices(*std::get<geometry::TriangleMesh>(shape).surface);
-}
 
 /// The axis of P, either way, that is nearest to `up_P`.
 Vec3 NearestAxis(const Vec3& up_P) {
@@ -135,12 +113,10 @@ Result<GraspFault> HandScene::Form(const artefact::Grasp& grasp) {
   if (options_.table) {
     // The palm's dorsal axis in P: its body frame's z (model/skeleton.h).
     HANDHOLD_TRY(world_->SetHand(0, world_->Placed(0, grasp.q, grasp.X_PH)));
-    const Vec3 up_P = NearestAxis(world_->X_WPalm(0).R.col(2));
-    double lowest = std::numeric_limits<double>::infinity();
-    for (const model::PropShape& s : prop_.shapes)
-      lowest = std::min(lowest, Lowest(s.shape, s.X_PS, up_P));
+    const Vec3 up_P = options_.table_up_P.isZero() ? NearestAxis(world_->X_WPalm(0).R.col(2))
+                                                   : options_.table_up_P.normalized();
     X_WP_.R = RotationTo(up_P, Vec3::UnitZ());
-    X_WTable_ = RigidTransform::Translation(Vec3(0, 0, lowest));
+    X_WTable_ = RigidTransform::Translation(Vec3(0, 0, model::LowestAlong(prop_, {}, up_P)));
     HANDHOLD_TRY(world_->SetProp(kTable, X_WTable_));
   }
   HANDHOLD_TRY(world_->SetProp(0, X_WP_));
@@ -169,11 +145,32 @@ Result<GraspFault> HandScene::Form(const artefact::Grasp& grasp) {
     return GraspFault::kLoose;
   }
   for (const HandContact& c : world_->Contacts()) {
-    double& depth = c.prop >= 0 ? depths_.object_m : depths_.self_m;
+    double& depth = c.prop == kTable ? depths_.table_m
+                    : c.prop >= 0    ? depths_.object_m
+                                     : depths_.self_m;
     depth = std::max(depth, c.depth_m);
   }
   formed_ = world_->Save();
   return GraspFault::kNone;
+}
+
+artefact::Grasp HandScene::Settled(artefact::Grasp grasp) const {
+  const RigidTransform X_PW = world_->X_WP(0).Inverse();
+  const Eigen::Index root = grasp.q.size() - (world_->hand(0).nq() - 7);
+  grasp.q.tail(grasp.q.size() - root) = world_->q(0).tail(grasp.q.size() - root);
+  grasp.X_PH = X_PW * X_WP_ * grasp.X_PH;
+  grasp.contacts.clear();
+  for (const HandContact& c : world_->Contacts()) {
+    if (c.prop != 0) continue;
+    const RigidTransform X_WB = world_->hand_in_world(0).X_WB(c.body);
+    const int site = model::SiteAt(world_->hand(0), c.body, -(X_WB.R.transpose() * c.normal_W));
+    grasp.contacts.push_back({.site = site < 0 ? "" : hand_.sites()[static_cast<size_t>(site)].name,
+                              .body = c.body,
+                              .p_P = X_PW * c.p_W,
+                              .normal_P = X_PW.R * c.normal_W,
+                              .f_onHand_P = X_PW.R * c.f_onHand_W});
+  }
+  return grasp;
 }
 
 Status HandScene::Restart() { return world_->Restore(formed_); }

@@ -24,7 +24,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns how a grasp is formed.
-inline constexpr int kHandSceneVersion = 1;
+inline constexpr int kHandSceneVersion = 2;
 
 struct HandSceneOptions {
   double mass_kg = 0.1, friction = 0.6;
@@ -38,8 +38,9 @@ struct HandSceneOptions {
   double loose_m = 0.1;           ///< and so is a prop that went further
   double gravity_m_per_s2 = 0.0;  ///< downwards in W, from the start
   /// A table that touches the prop's lowest point, normal to that axis of P which is nearest to the
-  /// back of the hand: the hand comes from above. W's Z is its normal.
+  /// back of the hand, or to table_up_P where that is not zero. W's Z is its normal.
   bool table = false;
+  geometry::Vec3 table_up_P = geometry::Vec3::Zero();
 };
 
 class HandScene : public GraspScene {
@@ -53,13 +54,14 @@ class HandScene : public GraspScene {
   /// kInvalid: q is not the hand's, or neither q_squeeze nor tau_squeeze_Nm is there. A grasp with
   /// torques alone squeezes towards q + K^-1 tau.
   Result<GraspFault> Form(const artefact::Grasp& grasp);
+  /// The grasp as it stands right after a Form that answered kNone: joints, place in the prop and
+  /// contacts where hand and prop have come to rest. What is tested is this.
+  artefact::Grasp Settled(artefact::Grasp grasp) const;
   /// In words, of the last Form that was not kNone.
   const std::string& cause() const { return cause_; }
 
   const HandSceneOptions& options() const { return options_; }
   HandWorld& world() { return *world_; }
-  int hand_number() const { return 0; }
-  int prop_number() const { return 0; }
   /// As built: nothing formed yet.
   Status Reset();
   /// Where prop, palm and table were when the grasp was formed, and what the springs pull to (q of
@@ -120,6 +122,7 @@ void Visit(A& a, HandSceneOptions& o) {
   a.Field("loose_m", o.loose_m);
   a.Field("gravity_m_per_s2", o.gravity_m_per_s2);
   a.Field("table", o.table);
+  a.Field("table_up_P", o.table_up_P);
 }
 
 }  // namespace handhold::synthesis

@@ -28,6 +28,10 @@ bool StartsTooDeep(double limit_m, R* result) {
     result->fault = GraspFault::kTooDeep;
     result->cause = Words("the hand starts %.1f mm deep in the object, limit %.0f mm",
                           1e3 * result->depths.object_m, 1e3 * limit_m);
+  } else if (result->depths.table_m > limit_m) {
+    result->fault = GraspFault::kTooDeep;
+    result->cause = Words("the hand starts %.1f mm deep in the table, limit %.0f mm",
+                          1e3 * result->depths.table_m, 1e3 * limit_m);
   } else if (result->depths.self_m > limit_m) {
     result->fault = GraspFault::kSelfTooDeep;
     result->cause = Words("the hand starts %.1f mm deep in itself, limit %.0f mm",

@@ -59,19 +59,6 @@ model::Prop Table(double friction) {
   return table;
 }
 
-double LowestOf(const model::Prop& prop, const RigidTransform& X_WP) {
-  double lowest = 1e9;
-  for (const model::PropShape& shape : prop.shapes) {
-    const geometry::Bounds b = geometry::BoundsOf(shape.shape);
-    for (int i = 0; i < 8; ++i) {
-      const Vec3 corner(i & 1 ? b.max.x() : b.min.x(), i & 2 ? b.max.y() : b.min.y(),
-                        i & 4 ? b.max.z() : b.min.z());
-      lowest = std::min(lowest, (X_WP * (shape.X_PS * corner)).z());
-    }
-  }
-  return lowest;
-}
-
 }  // namespace
 
 Result<std::vector<GraspKey>> ParseKeys(std::string_view text, double step_s) {
@@ -146,7 +133,7 @@ Result<std::unique_ptr<GraspRun>> GraspRun::Create(const GraspSetting& s,
       [[maybe_unused]] const int prop,
       w.AddProp(s.prop, s.X_WP, {.mass_kg = options.mass_kg, .friction = options.friction}));
   if (options.table) {
-    const Vec3 p(s.X_WP.p.x(), s.X_WP.p.y(), LowestOf(s.prop, s.X_WP));
+    const Vec3 p(s.X_WP.p.x(), s.X_WP.p.y(), model::LowestAlong(s.prop, s.X_WP, Vec3::UnitZ()));
     HANDHOLD_ASSIGN(
         [[maybe_unused]] const int table,
         w.AddProp(Table(s.prop.friction), RigidTransform::Translation(p), {.fixed = true}));

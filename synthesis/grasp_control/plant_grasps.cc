@@ -241,7 +241,7 @@ struct Planter {
            .normal_P = X_WP.R.transpose() * c.normal_W,
            .f_onHand_P = X_WP.R.transpose() * c.f_onHand_W});
     }
-    grasp.scores = {{"worst_of_p1", worst}, {"grip_N", grip.normal_N}};
+    grasp.scores = {{"worst_push", worst}, {"grip_N", grip.normal_N}};
     return Found(grasp);
   }
 };
@@ -281,7 +281,7 @@ int Main(int argc, char** argv) {
     if (!*found) continue;
     ++held;
     best = **found;
-    worst = best.scores.at("worst_of_p1");
+    worst = best.scores.at("worst_push");
     std::printf("try %d: worst %.3f of P1's limits, %zu contacts, %.2f N\n", i, worst,
                 best.contacts.size(), best.scores.at("grip_N"));
   }

@@ -80,14 +80,15 @@ Result<ProposerReport> SearchProposer::Propose(const GraspRequest& request,
                   searcher_.Search(object, CentreOf(request.prop, object), options));
   report.refused = found.refused;
   report.stopped = found.stopped;
-  int number = 0;
   for (const FoundGrasp& f : found.grasps) {
     if (wishes.table && BelowTable(searcher_.hand(), f, *wishes.table) > 1e-3) {
       ++report.refused["table"];
       continue;
     }
-    artefact::Grasp grasp =
-        searcher_.ToGrasp(f, request.prop.name + " search " + std::to_string(++number));
+    // Of the candidate, so that it is the same in however many parts.
+    const int number = static_cast<int>(f.scores.at("candidate"));
+    artefact::Grasp grasp = searcher_.ToGrasp(
+        f, request.prop.name + " search " + f.type + " " + std::to_string(number));
     grasp.skeleton_hash = request.hand_hash;
     grasp.prop = request.prop.name;
     grasp.prop_hash = request.prop_hash;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "database/geometry/rotation.h"
 #include "database/model/site.h"
 #include "synthesis/evaluate/verdict.h"
 
@@ -22,15 +23,16 @@ class Recorder {
   Recorder(HandScene* scene, const GraspMotionOptions& options, artefact::Motion* motion)
       : scene_(scene), options_(options), motion_(motion) {}
 
-  /// One phase: the palm at `palm(share)` at the end of each step, springs towards `target`.
-  template <typename Palm>
-  Status Phase(double seconds, const Eigen::VectorXd& target, const Palm& palm) {
+  /// One phase: the palm at `palm(share)` at the end of each step, springs towards `target(share)`.
+  template <typename Target, typename Palm>
+  Status Phase(double seconds, const Target& target, const Palm& palm) {
     const double h = options_.scene.step_s;
     const int steps = std::max(1, static_cast<int>(std::lround(seconds / h)));
     HandWorld& world = scene_->world();
     for (int k = 1; k <= steps; ++k) {
-      HANDHOLD_TRY(world.MovePalm(0, palm(static_cast<double>(k) / steps), h));
-      HANDHOLD_TRY(world.Pull(0, target, {},
+      const double share = static_cast<double>(k) / steps;
+      HANDHOLD_TRY(world.MovePalm(0, palm(share), h));
+      HANDHOLD_TRY(world.Pull(0, target(share), {},
                               {options_.scene.stiffness_per_s2, options_.scene.damping_per_s,
                                options_.scene.inertia_floor_kgm2}));
       HANDHOLD_TRY(world.Step(h));
@@ -167,22 +169,42 @@ Result<RecordedGrasp> RecordGrasp(const model::Skeleton& hand, const model::Prop
   Recorder recorder(scene.get(), options, &motion);
   recorder.Frame();
   const auto stay = [&](double) { return X_palm; };
-  HANDHOLD_TRY(recorder.Phase(options.reach_s, open, [&](double s) {
-    return above(options.reach_m * (1.0 - MinimumJerk(s)));
-  }));
-  HANDHOLD_TRY(recorder.Phase(options.close_s, scene->squeeze(), stay));
+  HANDHOLD_TRY(recorder.Phase(
+      options.reach_s, [&](double) { return open; },
+      [&](double s) { return above(options.reach_m * (1.0 - MinimumJerk(s))); }));
+  // All joints arrive together, and only then squeeze: sent to the squeeze at once, the quickest
+  // finger would find another place, and another grasp than the one that was tested.
+  const Eigen::VectorXd closed = world.Placed(0, grasp.q, X_W);
+  const Eigen::VectorXd way = world.hand(0).Difference(open, closed);
+  const Eigen::VectorXd more = world.hand(0).Difference(closed, scene->squeeze());
+  const auto squeeze = [&](double) { return scene->squeeze(); };
+  HANDHOLD_TRY(recorder.Phase(
+      options.close_s,
+      [&](double s) -> Eigen::VectorXd {
+        return world.hand(0).Integrate(open, MinimumJerk(s) * way);
+      },
+      stay));
+  HANDHOLD_TRY(recorder.Phase(
+      options.squeeze_s,
+      [&](double s) -> Eigen::VectorXd {
+        return world.hand(0).Integrate(closed, MinimumJerk(s) * more);
+      },
+      stay));
   HANDHOLD_TRY(world.HoldProp(0, false));
-  HANDHOLD_TRY(recorder.Phase(options.settle_s, scene->squeeze(), stay));
+  const auto in_palm = [&] { return world.X_WPalm(0).Inverse() * world.X_WP(0); };
+  const RigidTransform X_PalmP_closed = in_palm();
+  HANDHOLD_TRY(recorder.Phase(options.settle_s, squeeze, stay));
   const auto risen = [&](double m) {
     return RigidTransform::Translation(m * Vec3::UnitZ()) * X_palm;
   };
-  HANDHOLD_TRY(recorder.Phase(options.rise_s, scene->squeeze(),
+  HANDHOLD_TRY(recorder.Phase(options.rise_s, squeeze,
                               [&](double s) { return risen(options.rise_m * MinimumJerk(s)); }));
   VerdictOptions judged;
   judged.hold.begin = recorder.now();
-  HANDHOLD_TRY(recorder.Phase(options.hold_s, scene->squeeze(),
-                              [&](double) { return risen(options.rise_m); }));
+  HANDHOLD_TRY(
+      recorder.Phase(options.hold_s, squeeze, [&](double) { return risen(options.rise_m); }));
   judged.hold.end = recorder.now();
+  const RigidTransform went = X_PalmP_closed.Inverse() * in_palm();
   recorder.Finish();
   judged.object = prop.name;
   HANDHOLD_ASSIGN(motion.verdict, JudgeHold(out.hand, motion, judged));
@@ -190,6 +212,8 @@ Result<RecordedGrasp> RecordGrasp(const model::Skeleton& hand, const model::Prop
                             {"friction", options.scene.friction},
                             {"lifted_m", motion.objects.front().X_WP.back().p.z() -
                                              motion.objects.front().X_WP.front().p.z()},
+                            {"moved_in_hand_m", went.p.norm()},
+                            {"turned_in_hand_rad", geometry::Log(went.R).norm()},
                             {"peak_force_N", motion.series.front().values.maxCoeff()}};
   if (fault != GraspFault::kNone) {
     motion.summary.issues.push_back(

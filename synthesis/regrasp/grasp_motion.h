@@ -15,19 +15,21 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns these motions.
-inline constexpr int kGraspMotionVersion = 1;
+inline constexpr int kGraspMotionVersion = 2;
 
 struct GraspMotionOptions {
   HandSceneOptions scene = {.gravity_m_per_s2 = 9.81};  ///< `table`: it stands on one
   double reach_m = 0.12;                                ///< along the back of the hand
-  double reach_s = 0.8, close_s = 0.5, settle_s = 0.3;
+  double reach_s = 0.8, close_s = 0.5, squeeze_s = 0.3, settle_s = 0.3;
   double rise_m = 0.1, rise_s = 0.8, hold_s = 1.0;
   double frame_s = 0.01;
 };
 
 struct RecordedGrasp {
-  artefact::Motion motion;  ///< with its verdict over the hold; hash fields empty
-  model::Skeleton hand;     ///< of the motion: with a free root
+  /// With its verdict over the hold; hash fields empty. Figures "moved_in_hand_m" and
+  /// "turned_in_hand_rad": what the prop did in the hand from letting go to the end.
+  artefact::Motion motion;
+  model::Skeleton hand;  ///< of the motion: with a free root
 };
 
 /// kInvalid without q_open, or as HandScene. A hand that drops the prop is a verdict, not an error;
@@ -42,6 +44,7 @@ void Visit(A& a, GraspMotionOptions& o) {
   a.Field("reach_m", o.reach_m);
   a.Field("reach_s", o.reach_s);
   a.Field("close_s", o.close_s);
+  a.Field("squeeze_s", o.squeeze_s);
   a.Field("settle_s", o.settle_s);
   a.Field("rise_m", o.rise_m);
   a.Field("rise_s", o.rise_s);

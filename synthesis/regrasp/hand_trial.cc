@@ -23,6 +23,25 @@ Result<HandScene*> HandTrial::SceneOf(std::unique_ptr<HandScene>* slot, bool qui
   return slot->get();
 }
 
+namespace {
+
+/// What a test's outcome hangs on besides its protocol: how the hand squeezes and how it was
+/// formed.
+artefact::GraspTest WithConditions(artefact::GraspTest test, const HandScene& scene,
+                                   const artefact::Grasp& grasp) {
+  const HandSceneOptions& o = scene.options();
+  test.figures["step_s"] = o.step_s;
+  test.figures["spring_stiffness_per_s2"] = o.stiffness_per_s2;
+  test.figures["spring_damping_per_s"] = o.damping_per_s;
+  test.figures["inertia_floor_kgm2"] = o.inertia_floor_kgm2;
+  test.figures["formed_held_s"] = o.hold_s;
+  test.figures["formed_settled_s"] = o.settle_s;
+  test.figures["squeezed_by_torques"] = grasp.q_squeeze.size() == 0 ? 1.0 : 0.0;
+  return test;
+}
+
+}  // namespace
+
 artefact::GraspTest NotFormed(const HandScene& scene, GraspFault fault) {
   artefact::GraspTest test;
   test.engine = scene.engine();
@@ -35,7 +54,7 @@ artefact::GraspTest NotFormed(const HandScene& scene, GraspFault fault) {
 Result<artefact::GraspTest> HandTrial::Quick(const artefact::Grasp& grasp) {
   HANDHOLD_ASSIGN(HandScene* const scene, SceneOf(&quick_, true, false));
   HANDHOLD_ASSIGN(const GraspFault fault, scene->Form(grasp));
-  if (fault != GraspFault::kNone) return NotFormed(*scene, fault);
+  if (fault != GraspFault::kNone) return WithConditions(NotFormed(*scene, fault), *scene, grasp);
   P1Options brief = options_.protocol;
   brief.friction = scene->friction();
   brief.hold_s = options_.quick_hold_s;
@@ -46,27 +65,34 @@ Result<artefact::GraspTest> HandTrial::Quick(const artefact::Grasp& grasp) {
   if (!result.passed()) {
     test.figures["worst"] = std::min(result.worst + (6 - result.held()), 0.99 * kNotFormed);
   }
-  return test;
+  return WithConditions(std::move(test), *scene, grasp);
+}
+
+Result<artefact::Grasp> HandTrial::Settled(const artefact::Grasp& grasp) {
+  HANDHOLD_ASSIGN(HandScene* const scene, SceneOf(&exact_, false, false));
+  HANDHOLD_ASSIGN(const GraspFault fault, scene->Form(grasp));
+  return fault == GraspFault::kNone ? scene->Settled(grasp) : grasp;
 }
 
 Result<artefact::GraspTest> HandTrial::Exact(const artefact::Grasp& grasp) {
   HANDHOLD_ASSIGN(HandScene* const scene, SceneOf(&exact_, false, false));
   HANDHOLD_ASSIGN(const GraspFault fault, scene->Form(grasp));
-  if (fault != GraspFault::kNone) return NotFormed(*scene, fault);
+  if (fault != GraspFault::kNone) return WithConditions(NotFormed(*scene, fault), *scene, grasp);
   HANDHOLD_ASSIGN(const P1Result result, RunP1(options_.protocol, scene));
-  return ToGraspTest(options_.protocol, result);
+  return WithConditions(ToGraspTest(options_.protocol, result), *scene, grasp);
 }
 
 Result<artefact::GraspTest> HandTrial::Lift(const artefact::Grasp& grasp, const LiftOptions& lift) {
   HANDHOLD_ASSIGN(HandScene* const scene, SceneOf(&lift_, false, true));
   HANDHOLD_ASSIGN(const GraspFault fault, scene->Form(grasp));
   if (fault != GraspFault::kNone) {
-    artefact::GraspTest test = NotFormed(*scene, fault);
+    artefact::GraspTest test = WithConditions(NotFormed(*scene, fault), *scene, grasp);
     test.protocol = "lift";
     return test;
   }
   HANDHOLD_ASSIGN(const LiftResult result, RunLift(lift, scene));
-  return ToGraspTest(lift, result, scene->mass_kg(), scene->friction());
+  return WithConditions(ToGraspTest(lift, result, scene->mass_kg(), scene->friction()), *scene,
+                        grasp);
 }
 
 }  // namespace handhold::synthesis

@@ -1,5 +1,4 @@
-/// The judge's trials in ODE: the short one in the quick stepper, harder by a margin; the protocol
-/// in the exact one.
+/// The judge's trials in ODE: the short one in the quick stepper, the protocol in the exact one.
 #pragma once
 
 #include <memory>
@@ -16,7 +15,7 @@ struct HandTrialOptions {
   HandSceneOptions scene;  ///< `quick` is the trial's own choice
   P1Options protocol;      ///< mass and friction are the scene's
   double quick_hold_s = 0.4;
-  /// The margin: pushes of the short trial are so many times the protocol's.
+  /// A margin (1: none): pushes of the short trial are so many times the protocol's.
   double quick_acceleration = 1.0;
   double quick_friction = 1.0;  ///< and friction so many times the protocol's
 };
@@ -25,6 +24,7 @@ class HandTrial : public GraspTrial {
  public:
   HandTrial(const model::Skeleton& hand, const model::Prop& prop, const HandTrialOptions& options);
   Result<artefact::GraspTest> Quick(const artefact::Grasp& grasp) override;
+  Result<artefact::Grasp> Settled(const artefact::Grasp& grasp) override;
   Result<artefact::GraspTest> Exact(const artefact::Grasp& grasp) override;
   /// Lifted from a table (p1.h), exact.
   Result<artefact::GraspTest> Lift(const artefact::Grasp& grasp, const LiftOptions& lift = {});

@@ -41,6 +41,11 @@ void Sort(std::vector<artefact::Grasp>* grasps) {
                    [](const auto& a, const auto& b) { return Key(a) < Key(b); });
 }
 
+void Number(std::vector<artefact::Grasp>* grasps) {
+  for (size_t i = 0; i < grasps->size(); ++i)
+    (*grasps)[i].scores["rank"] = static_cast<double>(i + 1);
+}
+
 }  // namespace
 
 const artefact::GraspTest* ExactTestOf(const artefact::Grasp& grasp) {
@@ -69,6 +74,7 @@ Status RankGrasps(const JudgeOptions& options, GraspTrial* trial,
     if (ExactTestOf(grasp) != nullptr || !(Score(grasp, "margin", -1e9) > 1.0 - kNotFormed))
       continue;
     if (go_on && !go_on()) break;
+    HANDHOLD_ASSIGN(grasp, trial->Settled(grasp));
     HANDHOLD_ASSIGN(artefact::GraspTest test, trial->Exact(grasp));
     test.protocol = kExactProtocol;
     Put(test, &grasp);
@@ -76,9 +82,23 @@ Status RankGrasps(const JudgeOptions& options, GraspTrial* trial,
     if (test.passed && options.stop_at_pass) break;
   }
   Sort(grasps);
-  for (size_t i = 0; i < grasps->size(); ++i)
-    (*grasps)[i].scores["rank"] = static_cast<double>(i + 1);
+  Number(grasps);
   return {};
+}
+
+void RankByLift(std::vector<artefact::Grasp>* grasps) {
+  const auto group = [](const artefact::Grasp& grasp) {
+    const artefact::GraspTest* const exact = ExactTestOf(grasp);
+    if (exact == nullptr || !exact->passed) return 3;
+    for (const artefact::GraspTest& test : grasp.tests) {
+      if (test.protocol == "lift" && test.passed)
+        return Score(grasp, "shown_held", 0.0) > 0.0 ? 0 : 1;
+    }
+    return 2;
+  };
+  std::stable_sort(grasps->begin(), grasps->end(),
+                   [&](const auto& a, const auto& b) { return group(a) < group(b); });
+  Number(grasps);
 }
 
 }  // namespace handhold::synthesis

@@ -14,13 +14,21 @@ Outcome Evaluate(Context& context) {
   step.friction = given.Number("--friction");
   step.quick = given.Flag("--quick");
   step.p1 = step.lift = !given.Flag("--no-tests");
-  Table table = context.printer.BeginTable({{.name = "what"},
-                                            {.name = "protocol"},
-                                            {.name = "engine"},
-                                            {.name = "outcome"},
-                                            {.name = "cause"},
-                                            {.name = "figures"}});
   const bool text = context.printer.format() == Format::kText;
+  const bool csv = context.printer.format() == Format::kCsv;
+  std::vector<Column> columns = {{.name = "what"},
+                                 {.name = "protocol"},
+                                 {.name = "engine"},
+                                 {.name = "outcome"},
+                                 {.name = "cause"}};
+  // A table has a row per figure, else an object holds them all.
+  if (csv) {
+    columns.push_back({.name = "figure"});
+    columns.push_back({.name = "value"});
+  } else {
+    columns.push_back({.name = "figures"});
+  }
+  Table table = context.printer.BeginTable(columns);
   for (const std::string& what : given.All("WHAT")) {
     step.what = what;
     const auto all = step.Run(StepContextOf(context, *library, "evaluating"));
@@ -32,9 +40,11 @@ Outcome Evaluate(Context& context) {
       text::Json figures = text::Json::Object();
       std::string brief;
       for (const auto& [name, value] : e.figures) {
-        figures.Set(name, value);
+        if (csv) table.Row({e.what, e.protocol, e.engine, e.outcome, e.cause, name, value});
+        figures.Set(name, Cell(value).ToJson());
         brief += (brief.empty() ? "" : ", ") + name + " " + Cell(value).ToText(-1);
       }
+      if (csv) continue;
       table.Row(
           {e.what, e.protocol, e.engine, e.outcome, e.cause, text ? Cell(brief) : Cell(figures)});
     }
@@ -75,8 +85,10 @@ Verb EvaluateVerb() {
                    .help = "static figures and verdicts alone: nothing is simulated",
                    .kind = ValueKind::kFlag}},
       .details =
-          "Engine, mass, friction and limits stand in the figures of every test; a failure\n"
-          "says its cause. Results are printed, not kept.",
+          "Every test says its engine, step, springs, squeeze, settling, mass, friction and "
+          "limits;\n"
+          "a failure its cause. CSV: one row per figure. What is evaluated is kept in the library\n"
+          "(a hand, prop and grasp of ours become artefacts); results are printed only.",
       .run = Evaluate};
 }
 

@@ -50,6 +50,11 @@ Outcome Regrasp(Context& context) {
   const Arguments& given = context.arguments;
   pipeline::RegraspStep step;
   step.example = given.Text("--example");
+  step.space = given.Text("--space");
+  if (step.example.empty() && step.space.empty())
+    return Outcome::Usage("say where grasps come from: --example GRASP, --space SPACE, or both");
+  if (step.example.empty() && !given.Text("--hand").empty())
+    return Outcome::Usage("--hand is instead of an example's: without --example it is the space's");
   step.prop = given.Text("--prop");
   step.metres_per_unit = MetresPerUnit(given);
   step.hand.key = given.Text("--hand");
@@ -75,6 +80,15 @@ Outcome Regrasp(Context& context) {
   context.progress.End();
   for (const std::string& sentence : result.chosen) context.progress.Note("using " + sentence);
   if (!result.no_match.empty()) return Error{ErrorCode::kNotFound, result.no_match};
+  if (result.kept.empty() && !context.dry_run && !context.interrupted()) {
+    std::string why;
+    for (const auto& [cause, count] : result.refused)
+      why += (why.empty() ? ": " : ", ") + std::to_string(count) + " " + cause;
+    return Error{ErrorCode::kNotFound,
+                 "no grasp of '" + step.prop + "' holds, of " +
+                     std::to_string(result.progress.tried) + " tried" + why +
+                     "; more --poses, another --region or example may find one"};
+  }
 
   Printer& out = context.printer;
   out.BeginDocument();
@@ -89,6 +103,7 @@ Outcome Regrasp(Context& context) {
                   {{.name = "state"},
                    context.dry_run  ? "would be made"
                    : result.stopped ? "stopped early; what was found is kept"
+                   : passed == 0    ? "made; none passed P1"
                                     : "made"}});
   {
     Table grasps = out.BeginTable("grasps", {{.name = "rank"},
@@ -125,7 +140,9 @@ Outcome Regrasp(Context& context) {
     context.progress.Note("see it: handhold show " +
                           pipeline::ShortHash(result.kept.front().motion) + " --to page.html");
   }
-  return Outcome::Done();
+  if (context.interrupted())
+    return Error{ErrorCode::kCancelled, "interrupted: what was found before is kept"};
+  return passed > 0 || context.dry_run ? Outcome::Done() : Outcome::Loss("no grasp passed P1");
 }
 
 }  // namespace
@@ -141,8 +158,11 @@ Verb RegraspVerb() {
           {LibraryOption(),
            {.name = "--example",
             .value_name = "GRASP",
-            .help = "a grasp of ours, a grasp's .json, a grasp or motion artefact, or a clip",
-            .required = true},
+            .help = "a grasp of ours, a grasp's .json, a grasp or motion artefact, or a clip"},
+           {.name = "--space",
+            .value_name = "SPACE",
+            .help = "grasps searched in a grasp space, beside or instead of the example's: an "
+                    "artefact, or newest"},
            {.name = "--prop",
             .value_name = "PROP",
             .help = "a prop of ours, a .json prop, a .stl, .obj or .ply mesh, or an artefact",
@@ -216,7 +236,12 @@ Verb RegraspVerb() {
           "The hand of the example is put on the prop from many sides and closes as it\n"
           "did. Each candidate is pushed along six directions for 0.4 s; the first three\n"
           "ranks by protocol P1 whole (2 s each, exact stepper), then lifted from a table.\n"
-          "Ctrl-C keeps what was found. Several --jobs give the same grasps.",
+          "margin: 1 did not move in the short trial, 0 was at a limit. grip_N: normal force in\n"
+          "all. epsilon, depth_m: of the grasp as it settled. shown: how the recorded motion\n"
+          "ended; shifted: held, but moved more than P1 allows. Ranks: passed P1, lifted and\n"
+          "shown held first. Only what held in the short trial is kept; nothing is a failure\n"
+          "(1), nothing that passes P1 ends with 3. Ctrl-C keeps what was found (130). Several\n"
+          "--jobs give the same grasps.",
       .run = Regrasp};
 }
 

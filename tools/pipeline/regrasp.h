@@ -37,15 +37,18 @@ struct RegraspResult {
   };
   std::vector<Kept> kept;  ///< by rank
   RegraspProgress progress;
-  std::map<std::string, int> refused;  ///< candidates, by why; "failed: shifted" of those tried
+  std::map<std::string, int> refused;  ///< candidates that are not kept, by why; "tried: shifted"
   bool stopped = false;
   std::string no_match;  ///< not empty: nothing fits the region or type; nothing was tried
   std::vector<std::string> chosen;
 };
 
 struct RegraspStep {
-  std::string example = {};  ///< as FindExample
-  std::string prop = {};     ///< as FindProp
+  std::string example = {};  ///< as FindExample; empty: none, then a space is searched
+  /// A grasp space by hash, or "newest": its search proposes as many poses again, for the judge to
+  /// rank beside the example's; empty: none.
+  std::string space = {};
+  std::string prop = {};  ///< as FindProp
   double metres_per_unit = kMeshMetresPerUnit;
   /// Another hand of the example's degrees of freedom (a scaled one); empty: the example's.
   HandChoice hand = {};
@@ -65,8 +68,8 @@ struct RegraspStep {
   /// Told between candidates; false ends the search and keeps what there is.
   std::function<bool(const RegraspProgress&)> watch = {};
 
-  /// Errors only where nothing could be tried. Grasps that failed every test are kept too, with the
-  /// cause: their rank says so.
+  /// Errors only where nothing could be tried. Only grasps that held in the short trial are kept,
+  /// as they settled; of those that were tested, failures with their cause. `kept` may be empty.
   Result<RegraspResult> Run(const StepContext& context) const;
 };
 

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
 #include <fstream>
 
 #include "tests/database/store/clip_fixture.h"
@@ -239,6 +243,41 @@ TEST(ArtefactFile, MotionAndJsonAndStreamsComeBack) {
   const recording::Clip clip = MakeClip(3);
   const std::string filled = SaveArtefact(dir.path(), SomeProvenance("fill.gaps"), clip).value();
   ExpectSameClip(clip, *ClipReader::Open(dir / (filled + ".art")).value(), false);
+}
+
+// Several programs make the same results at the same moment: each gets its name, and there is one
+// whole file of each.
+TEST(ArtefactFile, ProgramsThatMakeTheSameResultAtOnceShareIt) {
+  const TempDir dir;
+  constexpr int kPrograms = 4, kResults = 12;
+  artefact::PoseTrack pose;
+  pose.times = Times(50);
+  pose.q = Random(7, 50);
+  std::vector<pid_t> programs;
+  for (int p = 0; p < kPrograms; ++p) {
+    programs.push_back(::fork());
+    ASSERT_GE(programs.back(), 0);
+    if (programs.back() != 0) continue;
+    int failed = 0;
+    for (int k = 0; k < kResults; ++k) {
+      pose.provenance = SomeProvenance("step " + std::to_string(k));
+      const auto saved = SaveArtefact(dir.path(), pose);
+      failed += !saved;
+    }
+    ::_exit(failed);
+  }
+  for (const pid_t program : programs) {
+    int status = -1;
+    ASSERT_EQ(::waitpid(program, &status, 0), program);
+    EXPECT_EQ(status, 0);
+  }
+  int files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(dir.path())) {
+    EXPECT_EQ(file.path().extension(), ".art") << file.path();
+    EXPECT_TRUE(Load<artefact::PoseTrack>(file.path().string()).has_value()) << file.path();
+    ++files;
+  }
+  EXPECT_EQ(files, kResults);
 }
 
 TEST(ArtefactFile, OneThatIsDamagedOrGoneSaysWhatMakesItAgain) {

@@ -136,6 +136,31 @@ TEST(HandScene, ItIsLiftedFromATableAndALimpHandLeavesItThere) {
   EXPECT_NE(stays.fault, GraspFault::kLost) << stays.cause;
 }
 
+// What is tested is what the hand has settled to: formed again it moves no more, and the place of
+// the prop in the palm is that of the tested grasp.
+TEST(HandScene, TheSettledGraspIsTheOneThatIsTested) {
+  const auto scene = Scene();
+  const artefact::Grasp& given = Envelops();
+  ASSERT_EQ(*scene->Form(given), GraspFault::kNone);
+  const artefact::Grasp settled = scene->Settled(given);
+  const auto in_palm = [&] { return scene->world().X_WPalm(0).Inverse() * scene->world().X_WP(0); };
+  const geometry::RigidTransform tested = in_palm();
+  EXPECT_GE(settled.contacts.size(), 3u);
+  EXPECT_EQ(settled.contacts.size(), static_cast<size_t>(scene->hand_contacts()));
+  EXPECT_GT((settled.q - given.q).norm(), 1e-4);
+  ASSERT_EQ(*scene->Form(settled), GraspFault::kNone);
+  EXPECT_LT((in_palm().p - tested.p).norm(), 1e-3);
+  EXPECT_LT((scene->Settled(settled).q - settled.q).cwiseAbs().maxCoeff(), 0.02);
+  // Its contacts lie on the prop, normals out of it.
+  const model::Prop prop = testing::CylinderProp(0.04, 0.14, 0.1, 0.6);
+  const std::vector<geometry::PosedShape> shapes = {{prop.shapes[0].shape, prop.shapes[0].X_PS}};
+  for (const artefact::GraspContact& c : settled.contacts) {
+    const auto near = geometry::SignedDistanceToUnion(shapes, c.p_P);
+    EXPECT_NEAR(near.point.distance_m, 0.0, 3e-3);
+    EXPECT_GT(near.point.normal_S.dot(c.normal_P), 0.9);
+  }
+}
+
 TEST(HandScene, AGraspOfAnotherHandIsRefused) {
   artefact::Grasp other = Envelops();
   other.q.conservativeResize(3);

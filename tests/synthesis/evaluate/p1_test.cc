@@ -126,9 +126,11 @@ TEST(P1, DepthEndsItBeforeAPush) {
   scene.deep.object_m = 0.0101;
   EXPECT_EQ(Tested(scene).fault, GraspFault::kTooDeep);
   EXPECT_EQ(scene.restarts, 0);
-  scene.deep = {0.0099, 0.0101};
+  scene.deep = {.object_m = 0.0099, .self_m = 0.0101};
   EXPECT_EQ(Tested(scene).fault, GraspFault::kSelfTooDeep);
-  scene.deep = {0.0099, 0.0099};
+  scene.deep = {.object_m = 0.0, .table_m = 0.0101};
+  EXPECT_EQ(Tested(scene).fault, GraspFault::kTooDeep);
+  scene.deep = {.object_m = 0.0099, .table_m = 0.0099, .self_m = 0.0099};
   EXPECT_TRUE(Tested(scene).passed());
 }
 

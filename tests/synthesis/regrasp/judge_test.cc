@@ -29,6 +29,11 @@ class Planted : public GraspTrial {
     test.figures["worst"] = worst.at(grasp.name);
     return test;
   }
+  Result<Grasp> Settled(const Grasp& grasp) override {
+    Grasp settled = grasp;
+    settled.X_PH.p.x() += 1.0;  // seen in what is kept
+    return settled;
+  }
   Result<GraspTest> Exact(const Grasp& grasp) override {
     tested.push_back(grasp.name);
     GraspTest test;

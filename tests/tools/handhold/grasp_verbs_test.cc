@@ -1,0 +1,123 @@
+// The verbs of grasps as a user types them: tests and figures in every format, regrasps that hold
+// and that do not, labels.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "database/text/json.h"
+#include "tests/database/store/clip_fixture.h"
+#include "tests/tools/handhold/run_binary.h"
+
+namespace handhold::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GraspVerbs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(RunHandhold({"library", "create", folder_.path() + "/lab"}).exit_code, 0);
+  }
+  RunResult Run(std::vector<std::string> words) {
+    words.insert(words.end(), {"--library", folder_.path() + "/lab"});
+    return RunHandhold(words);
+  }
+  store::TempDir folder_;
+};
+
+TEST_F(GraspVerbs, FiguresOfAGraspSurviveEveryFormat) {
+  // Without friction the margin is infinite: the others must stay.
+  const std::vector<std::string> words = {"evaluate", "hand57_cylinder", "--friction", "0",
+                                          "--no-tests"};
+  std::vector<std::string> as_json = words, as_csv = words;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  as_csv.insert(as_csv.end(), {"--format", "csv"});
+  const RunResult json = Run(as_json);
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const auto parsed = text::ParseJson(json.out);
+  ASSERT_TRUE(parsed) << json.out;
+  const text::Json* const figures = parsed->elements()[0].Find("figures");
+  ASSERT_NE(figures, nullptr);
+  ASSERT_TRUE(figures->Find("depth_m") != nullptr && figures->Find("depth_m")->number());
+  std::set<std::string> named;
+  for (const text::JsonMember& member : figures->members()) named.insert(member.key);
+
+  const RunResult csv = Run(as_csv);
+  std::istringstream lines(csv.out);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "what,protocol,engine,outcome,cause,figure,value");
+  std::set<std::string> rows;
+  while (std::getline(lines, line)) {
+    const size_t value = line.rfind(','), figure = line.rfind(',', value - 1);
+    rows.insert(line.substr(figure + 1, value - figure - 1));
+  }
+  EXPECT_EQ(rows, named);
+}
+
+TEST_F(GraspVerbs, ATestSaysWhatItHangsOn) {
+  const RunResult run = Run({"evaluate", "hand27_cylinder", "--quick", "--format", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto parsed = text::ParseJson(run.out);
+  ASSERT_TRUE(parsed) << run.out;
+  ASSERT_EQ(parsed->elements().size(), 3u);  // static, P1 quick, lift
+  for (size_t i = 1; i < 3; ++i) {
+    const text::Json& test = parsed->elements()[i];
+    EXPECT_EQ(*test.Find("outcome")->string(), "passed");
+    for (const char* name : {"step_s", "spring_stiffness_per_s2", "spring_damping_per_s",
+                             "formed_settled_s", "squeezed_by_torques", "mass_kg", "friction"})
+      EXPECT_NE(test.Find("figures")->Find(name), nullptr) << name;
+  }
+}
+
+TEST_F(GraspVerbs, RegraspKeepsWhatHoldsAndFailsWhereNothingDoes) {
+  const RunResult run = Run({"regrasp", "--example", "hand27_cylinder", "--prop", "cylinder_50",
+                             "--poses", "4", "--top", "1", "--format", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+  const auto parsed = text::ParseJson(run.out);
+  ASSERT_TRUE(parsed) << run.out;
+  const text::Json* const grasps = parsed->Find("grasps");
+  ASSERT_EQ(grasps->elements().size(), 1u);
+  const text::Json& first = grasps->elements()[0];
+  EXPECT_EQ(*first.Find("p1")->string(), "passed");
+  // Four tried: the one that is kept, and for each other why not.
+  double others = 0;
+  for (const text::Json& why : parsed->Find("not_kept")->elements())
+    others += *why.Find("poses")->number();
+  EXPECT_EQ(others, 3);
+  const RunResult shown =
+      Run({"artefact", "export", *first.Find("motion")->string(), folder_.path() + "/m.glb"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+
+  // A wall of two metres: nothing holds it, and nothing is kept.
+  std::ofstream(folder_.path() + "/wall.obj")
+      << "v -1 -1 -1\nv 1 -1 -1\nv 1 1 -1\nv -1 1 -1\nv -1 -1 1\nv 1 -1 1\nv 1 1 1\nv -1 1 1\n"
+         "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+  const RunResult none = Run({"regrasp", "--example", "hand27_cylinder", "--prop",
+                              folder_.path() + "/wall.obj", "--mesh-unit", "m", "--poses", "3"});
+  EXPECT_EQ(none.exit_code, 1) << none.out;
+  EXPECT_THAT(none.out, Not(HasSubstr("made")));
+  EXPECT_EQ(Run({"regrasp", "--prop", "cylinder_50"}).exit_code, 2);  // from nothing
+}
+
+TEST_F(GraspVerbs, RegraspRanksWhatASearchProposes) {
+  const RunResult space = Run({"fit", "grasp-space", "--scripted", "--type", "large-diameter",
+                               "--per-type", "20", "--dims", "3"});
+  ASSERT_EQ(space.exit_code, 0) << space.err;
+  const RunResult run =
+      Run({"regrasp", "--space", "newest", "--example", "hand27_cylinder", "--prop", "cylinder_50",
+           "--poses", "2", "--top", "1", "--format", "json"});
+  ASSERT_TRUE(run.exit_code == 0 || run.exit_code == 3) << run.err << run.out;
+  const auto parsed = text::ParseJson(run.out);
+  ASSERT_TRUE(parsed) << run.out;
+  double seen = static_cast<double>(parsed->Find("grasps")->elements().size());
+  for (const text::Json& why : parsed->Find("not_kept")->elements())
+    seen += *why.Find("poses")->number();
+  EXPECT_EQ(seen, 4);  // two of each proposer
+}
+
+}  // namespace
+}  // namespace handhold::testing
