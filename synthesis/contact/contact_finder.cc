@@ -26,6 +26,10 @@ constexpr std::uint32_t kOfA = 0x100, kOfB = 0x200, kEdgesOfA = 0x300;
 /// A nearest point this near to a capsule's end is that end's contact; ends this near to it make
 /// none of their own.
 constexpr double kEndIsNear_m = 3e-3, kEndsApart_m = 4e-3;
+// A capsule lies along a face when its axis is within a quarter radian of it, as far as the face's
+// normal stays within 5 degrees; the face is flat when it departs less than this from its chord.
+constexpr double kAlong_rad = 0.25, kAligned = 0.9962, kRoundedBy_m = 2e-5;
+constexpr int kHalvings = 12;
 
 bool IsRound(const Shape& shape) {
   return std::holds_alternative<geometry::Sphere>(shape) ||
@@ -158,7 +162,8 @@ Result<int> ContactFinder::Add(Collider collider) {
 }
 
 Result<std::vector<std::string>> ContactFinder::AddSkeleton(const model::Skeleton& skeleton,
-                                                            int tree, bool meet_self) {
+                                                            int tree, bool meet_self,
+                                                            double goes_over_m) {
   std::vector<std::string> unusable;
   for (int b = 1; b < skeleton.body_count(); ++b) {
     const model::Body& body = skeleton.body(b);
@@ -171,6 +176,7 @@ Result<std::vector<std::string>> ContactFinder::AddSkeleton(const model::Skeleto
       collider.side = ContactSide::Link(tree, b);
       collider.shape = shape.shape;
       collider.X_BS = shape.X_BS;
+      collider.goes_over_m = goes_over_m;
       HANDHOLD_ASSIGN([[maybe_unused]] const int number, Add(std::move(collider)));
     }
     if (meet_self) {
@@ -281,6 +287,7 @@ Status ContactFinder::MeasureRound(const Pair& pair, double margin_m) {
                   geometry::Distance(shape_a, a.X_WS, shape_b, b.X_WS, std::max(reach, 0.0)));
   if (!(d.distance_m < margin_m)) return {};
   const int most = std::max(a.collider.max_points, b.collider.max_points);
+  if (std::max(a.collider.goes_over_m, b.collider.goes_over_m) > 0.0) return MeasureLying(pair, d);
   const bool ends_of_a = std::holds_alternative<geometry::Capsule>(shape_a);
   const bool ends_of_b = !ends_of_a && std::holds_alternative<geometry::Capsule>(shape_b);
   if (most < 2 || (!ends_of_a && !ends_of_b)) {
@@ -307,6 +314,63 @@ Status ContactFinder::MeasureRound(const Pair& pair, double margin_m) {
     if (e.distance_m < margin_m) Keep(pair, e.p_WB, e.normal_W, e.distance_m, end);
   }
   return {};
+}
+
+// One point between the two ends of the stretch along which a capsule lies on a face: at the nearer
+// end while that is nearer by goes_over_m, in the middle when they are alike.
+Status ContactFinder::MeasureLying(const Pair& pair, const geometry::ShapeDistance& nearest) {
+  const Placed &a = colliders_[static_cast<size_t>(pair.a)],
+               &b = colliders_[static_cast<size_t>(pair.b)];
+  const auto keep = [&](const geometry::ShapeDistance& d) {
+    Keep(pair, d.p_WB, d.normal_W, d.distance_m, kMiddle);
+    return Status();
+  };
+  const bool of_a = std::holds_alternative<geometry::Capsule>(a.collider.shape);
+  const bool of_b = !of_a && std::holds_alternative<geometry::Capsule>(b.collider.shape);
+  const Placed& capsule = of_b ? b : a;
+  const Vec3 axis_W = capsule.X_WS.R.col(2);
+  if ((!of_a && !of_b) || std::abs(axis_W.dot(nearest.normal_W)) > kAlong_rad) return keep(nearest);
+
+  const double half_m = HalfLengthOf(capsule.collider.shape);
+  const double radius_m = RadiusOf(capsule.collider.shape);
+  const Shape ball = geometry::Sphere{radius_m};
+  const auto at = [&](double along_m) {
+    const RigidTransform X = RigidTransform::Translation(capsule.X_WS.p + along_m * axis_W);
+    return of_a ? geometry::Distance(ball, X, b.collider.shape, b.X_WS)
+                : geometry::Distance(a.collider.shape, a.X_WS, ball, X);
+  };
+  const auto aligned = [&](const geometry::ShapeDistance& d) {
+    return d.normal_W.dot(nearest.normal_W) >= kAligned;
+  };
+  const Vec3 on_axis = of_a ? Vec3(nearest.p_WA + radius_m * nearest.normal_W)
+                            : Vec3(nearest.p_WB - radius_m * nearest.normal_W);
+  const double nearest_m = std::clamp(axis_W.dot(on_axis - capsule.X_WS.p), -half_m, half_m);
+  double along_m[2], distance_m[2];
+  for (const size_t end : {0, 1}) {
+    double outer_m = end == 0 ? -half_m : half_m;
+    along_m[end] = outer_m;
+    HANDHOLD_ASSIGN(geometry::ShapeDistance last, at(outer_m));
+    if (!aligned(last)) {
+      double inner_m = nearest_m;
+      for (int i = 0; i < kHalvings; ++i) {
+        const double half_way_m = 0.5 * (inner_m + outer_m);
+        HANDHOLD_ASSIGN(const geometry::ShapeDistance d, at(half_way_m));
+        (aligned(d) ? inner_m : outer_m) = half_way_m;
+      }
+      along_m[end] = inner_m;
+      HANDHOLD_ASSIGN(last, at(inner_m));
+    }
+    distance_m[end] = last.distance_m;
+  }
+  HANDHOLD_ASSIGN(const geometry::ShapeDistance middle, at(0.5 * (along_m[0] + along_m[1])));
+  const bool flat =
+      std::abs(middle.distance_m - 0.5 * (distance_m[0] + distance_m[1])) < kRoundedBy_m;
+  if (!flat || along_m[1] - along_m[0] < kEndsApart_m) return keep(nearest);
+  const double over_m = std::max(a.collider.goes_over_m, b.collider.goes_over_m);
+  const double share = std::clamp(0.5 + 0.5 * (distance_m[0] - distance_m[1]) / over_m, 0.0, 1.0);
+  HANDHOLD_ASSIGN(const geometry::ShapeDistance between,
+                  at(along_m[0] + share * (along_m[1] - along_m[0])));
+  return keep(between);
 }
 
 // Corners of each against the other's surface; of a cylinder also the lowest points of its rims.

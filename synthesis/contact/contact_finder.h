@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "database/base/result.h"
+#include "database/geometry/distance.h"
 #include "database/geometry/shape.h"
 #include "database/model/prop.h"
 #include "database/model/skeleton.h"
@@ -32,6 +33,10 @@ struct Collider {
   std::uint32_t group = 1;    ///< which masks it belongs to
   std::uint32_t meets = ~0u;  ///< two meet when each one's group is in the other's `meets`
   int max_points = 0;         ///< per pair; 0: 1 with a sphere or capsule, 4 for others
+  /// A capsule that lies on a face touches at one of the two ends of where it lies, and a tremor
+  /// makes its nearest point jump from one to the other. While their distances differ by less than
+  /// this its one contact goes over from end to end instead, m; 0: the nearest point, always.
+  double goes_over_m = 0.0;
 };
 
 struct FindStats {
@@ -48,7 +53,7 @@ class ContactFinder {
   /// nothing: their names ("palm/box") are returned. Bodies joined to each other and, unless
   /// `meet_self`, all bodies of the tree ignore each other.
   Result<std::vector<std::string>> AddSkeleton(const model::Skeleton& skeleton, int tree,
-                                               bool meet_self = false);
+                                               bool meet_self = false, double goes_over_m = 0.0);
   /// All shapes of a prop whose frame P is that of `side`. `friction` < 0: the prop's own; a prop
   /// that says no surface compliance gets `stiffness_N_per_m` (kRigid_N_per_m: it stays rigid).
   Status AddProp(const model::Prop& prop, const ContactSide& side, double friction = -1.0,
@@ -94,6 +99,7 @@ class ContactFinder {
   bool CulledInFrame(const Placed& round, const Placed& other, double margin_m) const;
   Status Measure(const Pair& pair, double margin_m);
   Status MeasureRound(const Pair& pair, double margin_m);
+  Status MeasureLying(const Pair& pair, const geometry::ShapeDistance& nearest);
   void MeasureCorners(const Pair& pair, double margin_m);
   void MeasureEdges(const Pair& pair, double margin_m);
   void Keep(const Pair& pair, const geometry::Vec3& p_W, const geometry::Vec3& normal_W,

@@ -185,6 +185,69 @@ TEST(ContactFinder, ACapsulesEndsAreFoundWhereAsked) {
   }
 }
 
+// A capsule that lies on a face and over its edge, and trembles: its nearest point jumps from one
+// end of where it lies to the other; where it may go over it stays between them.
+TEST(ContactFinder, TheContactOfACapsuleThatLiesOnAFaceGoesOverWithoutJumps) {
+  const auto touch = [](double goes_over_m, double tilt_rad) {
+    RigidTransform body;
+    ContactPoses poses;
+    poses.bodies.push_back(&body);
+    ContactFinder finder;
+    EXPECT_TRUE(finder.Add({.side = ContactSide::Body(0),
+                            .shape = geometry::Capsule{0.008, 0.03},
+                            .goes_over_m = goes_over_m}));
+    EXPECT_TRUE(finder.Add({.side = ContactSide::Fixed(),
+                            .shape = geometry::Box{Vec3(0.1, 0.1, 0.1)},
+                            .X_BS = RigidTransform::Translation(Vec3(-0.05, 0, -0.05))}));
+    body.R = geometry::AxisAngle<double>(Vec3::UnitY(), M_PI / 2 + tilt_rad);
+    body.p = Vec3(0, 0, 0.0079);  // half of it is beyond the edge at x = 0
+    ContactSet contacts;
+    EXPECT_TRUE(finder.Find(poses, 2e-3, &contacts));
+    EXPECT_EQ(contacts.size(), 1u);
+    return contacts.front();
+  };
+  EXPECT_GT((touch(0, 1e-4).p_W - touch(0, -1e-4).p_W).norm(), 0.01);
+  EXPECT_LT((touch(1.5e-4, 1e-4).p_W - touch(1.5e-4, -1e-4).p_W).norm(), 5e-4);
+  // All the way, by a degree each side: small steps, hardly less deep than the deepest, and at last
+  // the nearest point itself.
+  Vec3 before = touch(1.5e-4, -0.02).p_W;
+  EXPECT_LT((before - touch(0, -0.02).p_W).norm(), 1e-6);
+  for (double tilt_rad = -0.02; tilt_rad <= 0.02; tilt_rad += 2e-4) {
+    const Contact over = touch(1.5e-4, tilt_rad), nearest = touch(0, tilt_rad);
+    EXPECT_LT((over.p_W - before).norm(), 1e-3) << tilt_rad;
+    EXPECT_GE(over.separation_m, nearest.separation_m - 1e-9) << tilt_rad;
+    EXPECT_LT(over.separation_m, nearest.separation_m + 0.3 * 1.5e-4) << tilt_rad;
+    EXPECT_EQ(over.feature, nearest.feature);
+    before = over.p_W;
+  }
+  EXPECT_LT((before - touch(0, 0.02).p_W).norm(), 1e-6);
+}
+
+// On a rounded surface, and on its tip, it touches at its nearest point.
+TEST(ContactFinder, ACapsuleAcrossABallOrOnItsTipTouchesWhereItIsNearest) {
+  RigidTransform body;
+  ContactPoses poses;
+  poses.bodies.push_back(&body);
+  for (const double goes_over_m : {0.0, 1.5e-4}) {
+    ContactFinder finder;
+    ASSERT_TRUE(finder.Add({.side = ContactSide::Body(0),
+                            .shape = geometry::Capsule{0.008, 0.03},
+                            .goes_over_m = goes_over_m}));
+    ASSERT_TRUE(finder.Add({.side = ContactSide::Fixed(), .shape = geometry::Sphere{0.03}}));
+    ContactSet contacts;
+    body.R = geometry::AxisAngle<double>(Vec3::UnitY(), M_PI / 2);
+    body.p = Vec3(0.002, 0, 0.0379);
+    ASSERT_TRUE(finder.Find(poses, 2e-3, &contacts));
+    ASSERT_EQ(contacts.size(), 1u);
+    EXPECT_NEAR(contacts[0].p_W.x(), 0.0, 1e-9);
+    body.R.setIdentity();
+    body.p = Vec3(0, 0, 0.0529);
+    ASSERT_TRUE(finder.Find(poses, 2e-3, &contacts));
+    ASSERT_EQ(contacts.size(), 1u);
+    EXPECT_NEAR(contacts[0].separation_m, -1e-4, 1e-9);
+  }
+}
+
 // Planks that cross touch along their edges though no corner is over the other.
 TEST(ContactFinder, CrossedPlanksTouch) {
   RigidTransform low, high = RigidTransform::Translation(Vec3(0, 0, 0.0195));

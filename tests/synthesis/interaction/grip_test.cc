@@ -114,6 +114,18 @@ TEST(Grip, TheTwelveGramBoxIsLiftedHeldAndPutDown) {
   EXPECT_LT(geometry::Log(X_WP.back().R).norm(), 0.02);
 }
 
+// The thumb lies flat on the box's face, half over its edge: a contact that jumped between the ends
+// of where it lies let the box creep by 0.4 mm/s.
+TEST(Grip, ABoxUnderAThumbThatLiesFlatDoesNotCreep) {
+  const PinchOptions program = Program(0.016, 2.0);
+  const auto motion = Lift(program, 0.012);
+  ASSERT_TRUE(motion) << motion.error().message;
+  EXPECT_EQ(motion->verdict.kind, Verdict::Kind::kHeld) << motion->verdict.cause;
+  const size_t end = FrameAt(PinchHold(program).end) - 1;
+  const auto& X_WP = BoxOf(*motion).X_WP;
+  EXPECT_LT((X_WP[end].p - X_WP[end - 400].p).norm() / (400 * kStep_s), 1e-6);  // 0.001 mm/s
+}
+
 TEST(Grip, TenTimesTheMassIsTooMuchForAWeakGripOnly) {
   const auto weak = Lift(Program(0.004), 0.12), strong = Lift(Program(0.016), 0.12);
   ASSERT_TRUE(weak) << weak.error().message;
