@@ -253,8 +253,9 @@ artefact::Motion Begun(std::span<const ReplayHand> hands, const ReplayScene& sce
   for (const ReplayObject& object : scene.objects)
     motion.objects.push_back(
         {FreeName(motion, object.name, object.prop.name), object.prop.name, "", {object.X_WP}});
-  for (const auto& [name, unit] : {std::pair{kEquilibriumResidual, "rad"},
-                                   std::pair{kLcpResidual, "N"}, std::pair{kLcpUnsolved, "1"}})
+  for (const auto& [name, unit] :
+       {std::pair{kEquilibriumResidual, "rad"}, std::pair{kLcpResidual, "N"},
+        std::pair{kLcpUnsolved, "1"}, std::pair{kLcpFallback, "1"}})
     motion.series.push_back({name, unit, Eigen::VectorXd::Zero(frames)});
   return motion;
 }
@@ -287,6 +288,11 @@ Status CheckSane(const StepResult& result, std::span<const MovingBody> bodies, T
 int UnsolvedSteps(const artefact::Motion& motion) {
   const artefact::Series* unsolved = motion.FindSeries(kLcpUnsolved);
   return unsolved == nullptr ? 0 : static_cast<int>(unsolved->values.sum());
+}
+
+int FallbackSteps(const artefact::Motion& motion) {
+  const artefact::Series* fallback = motion.FindSeries(kLcpFallback);
+  return fallback == nullptr ? 0 : static_cast<int>(fallback->values.sum());
 }
 
 double LargestResidual_rad(const artefact::Motion& motion) {
@@ -407,6 +413,7 @@ Result<artefact::Motion> ReplayInteraction(std::span<const ReplayHand> hands,
     motion.series[0].values[k] = result.equilibrium_residual_rad;
     motion.series[1].values[k] = result.solve.residual_N;
     motion.series[2].values[k] = result.solve.solved() ? 0.0 : 1.0;
+    motion.series[3].values[k] = result.solve.solved_by == SolvedBy::kGaussSeidel ? 1.0 : 0.0;
     for (size_t o = 0; o < bodies.size(); ++o)
       motion.objects[scene.fixed.size() + o].X_WP.push_back(bodies[o].X_WB);
     Record(hands, stepper, contacts, result, k, scene, &motion);

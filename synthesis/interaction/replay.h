@@ -31,16 +31,20 @@ namespace handhold::synthesis {
 inline constexpr int kReplayVersion = 7;
 
 /// Series of the motions made here: |theta_err| of Kry & Pai eq. 7, the contact problem's
-/// residual in newtons (ContactSummary::residual_N), and 1 where a step's problem was not solved.
+/// residual in newtons (ContactSummary::residual_N), 1 where a step's problem was not solved, and 1
+/// where Gauss-Seidel solved it, Lemke's method having failed or not been asked.
 inline constexpr const char* kEquilibriumResidual = "equilibrium_residual";
 inline constexpr const char* kLcpResidual = "lcp_residual";
 inline constexpr const char* kLcpUnsolved = "lcp_unsolved";
+inline constexpr const char* kLcpFallback = "lcp_fallback";
 /// Only where the grip adjusts itself: what the first hand's fingers'
 /// compliances were scaled by in the step; of other hands with ".NAME" behind.
 inline constexpr const char* kGripScale = "grip_compliance_scale";
 
-/// Steps of a motion made here whose problem was not solved, and its largest eq.-7 residual, rad.
+/// Steps of a motion made here whose problem was not solved, those that the fallback solved, and
+/// the motion's largest eq.-7 residual, rad.
 int UnsolvedSteps(const artefact::Motion& motion);
+int FallbackSteps(const artefact::Motion& motion);
 double LargestResidual_rad(const artefact::Motion& motion);
 
 enum class ReplayForm {

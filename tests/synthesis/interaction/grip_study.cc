@@ -76,8 +76,10 @@ void Compare() {
       for (const auto& f : c.fingers) std::printf("%6.2f", 100 * f.rms);
       std::printf("                        ");
       for (const auto& f : c.fingers) std::printf("%6.2f", 100 * f.first_rms);
-      std::printf("     %.3f %.2f   %.2f %.2f   unsolved %d\n", 1e3 * c.median_m, 1e3 * c.largest_m,
-                  Degrees(c.median_rad), Degrees(c.largest_rad), synthesis::UnsolvedSteps(ours));
+      std::printf("     %.3f %.2f   %.2f %.2f   unsolved %d, by the fallback %d\n",
+                  1e3 * c.median_m, 1e3 * c.largest_m, Degrees(c.median_rad),
+                  Degrees(c.largest_rad), synthesis::UnsolvedSteps(ours),
+                  synthesis::FallbackSteps(ours));
     }
   }
 }
@@ -116,7 +118,7 @@ void Thresholds() {
 void Creep() {
   std::printf(
       "creep of the held box in the last 2 s of a hold of 6 s\n"
-      "depth mm  mass g  mm/s       deg/s      unsolved of steps\n");
+      "depth mm  mass g  mm/s       deg/s      unsolved, by the fallback, of steps\n");
   for (const double depth_m : {0.009, 0.012, 0.014, 0.016}) {
     const Pinched p(PinchProgram(depth_m, 6.0));
     for (const double mass_kg : {0.0012, 0.012, 0.06, 0.12}) {
@@ -126,10 +128,10 @@ void Creep() {
         continue;
       }
       const auto &a = m.objects.back().pose(p.end - 1000), &b = m.objects.back().pose(p.end);
-      std::printf("%8.0f  %6.1f  %.2e   %.2e   %d of %zu\n", 1e3 * depth_m, 1e3 * mass_kg,
+      std::printf("%8.0f  %6.1f  %.2e   %.2e   %d, %d of %zu\n", 1e3 * depth_m, 1e3 * mass_kg,
                   1e3 * (a.p - b.p).norm() / 2,
                   Degrees(geometry::Log(geometry::Mat3(a.R.transpose() * b.R)).norm()) / 2,
-                  synthesis::UnsolvedSteps(m), m.times.size());
+                  synthesis::UnsolvedSteps(m), synthesis::FallbackSteps(m), m.times.size());
     }
   }
 }

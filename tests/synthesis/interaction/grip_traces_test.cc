@@ -58,6 +58,19 @@ TEST(GripTraces, TheThumbCarriesTheForceOfItsRowsAndItsRatioIsTheirs) {
   EXPECT_EQ(ratio->values[0], 0.0);
 }
 
+TEST(GripTraces, StepsOfTheFallbackAreCounted) {
+  EXPECT_EQ(FallbackSteps(Pinch(0.012, 0.012)), 0);
+  const auto reference =
+      PinchReference(PinchHand(), handhold::testing::PinchBoxPlace(), PinchProgram(0.012, 0.1));
+  ReplayOptions options = PinchReplay();
+  options.step.solve.solver = ContactSolver::kGaussSeidel;
+  const auto motion = ReplayInteraction(PinchHand(), *reference, OnTable(PinchBox(0.012)), options);
+  ASSERT_TRUE(motion) << motion.error().message;
+  EXPECT_EQ(FallbackSteps(*motion), static_cast<int>(motion->times.size()) - 1);  // the table,
+                                                                                  // always
+  EXPECT_EQ(UnsolvedSteps(*motion), 0);
+}
+
 TEST(GripTraces, WhatSlipsReachesTheCoefficientWhatIsHeldStaysBelow) {
   const double mu = PinchBox(0.12).friction;
   const auto largest = [](const Motion& motion) {

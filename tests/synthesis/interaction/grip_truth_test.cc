@@ -60,6 +60,7 @@ void ExpectAlike(const Motion& ours, const Motion& truth, const Pinched& p, cons
   ASSERT_TRUE(Lifted(truth, p.end)) << what;
   ASSERT_TRUE(Lifted(ours, p.end)) << what;
   EXPECT_EQ(synthesis::UnsolvedSteps(ours), 0) << what;
+  EXPECT_EQ(synthesis::FallbackSteps(ours), 0) << what;
   const GripComparison c = CompareGrips(ours, truth, PinchFingers(), p.end, kFrame_s);
   std::printf(
       "%s: force RMS %.2f %%, first 150 ms %.2f %% of peak; pose median %.3f mm %.2f deg, "
