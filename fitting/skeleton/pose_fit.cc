@@ -185,7 +185,9 @@ class TakeFitter {
 
   void LookForSwaps();
   void TellHeld();
+  std::vector<Eigen::Matrix3Xd> Asked() const;
   Status CheckSide() const;
+  std::string BaseElsewhere() const;
 
   void NoteUndetermined(Timestamp t, const Eigen::Matrix3Xd& p_WM, const PoseSolution& s) {
     ++out_.summary.frames_underdetermined;
@@ -282,17 +284,46 @@ void TakeFitter::LookForSwaps() {
   }
 }
 
+/// A few frames for questions about the whole hand.
+std::vector<Eigen::Matrix3Xd> TakeFitter::Asked() const {
+  if (poses_.empty()) return unsettled_;
+  std::vector<Eigen::Matrix3Xd> asked;
+  for (size_t i = 0; i < labelled_.size(); i += std::max<size_t>(1, labelled_.size() / 3))
+    asked.push_back(labelled_[i].z_WM);
+  return asked;
+}
+
+/// A hand whose base is fixed in the world may be the right one and stand, or point, elsewhere: it
+/// lies much nearer to the markers once its base is free. Empty: it does not.
+std::string TakeFitter::BaseElsewhere() const {
+  const auto loose = model::WithFreeBase(skeleton_);
+  const std::vector<Eigen::Matrix3Xd> asked = Asked();
+  if (!loose || asked.empty()) return "";
+  PoseSolver held(skeleton_, StartSolverOptions()), free(*loose, StartSolverOptions());
+  double held_m = 1e9, free_m = 0.0;
+  for (const Eigen::Matrix3Xd& z_WM : asked) {
+    double at_base_m = 0.0, anywhere_m = 0.0;
+    ColdPose(skeleton_, z_WM, &held, &at_base_m);
+    ColdPose(*loose, z_WM, &free, &anywhere_m);
+    held_m = std::min(held_m, at_base_m), free_m = std::max(free_m, anywhere_m);
+  }
+  if (!(free_m < kOtherSideGain * held_m) || free_m > kAskSideRms_m) return "";
+  char text[320];
+  std::snprintf(
+      text, sizeof text,
+      "'%.60s' is fixed in the world and stays %.1f mm RMS from its markers, at most %.1f "
+      "mm with a free base: it is this hand, standing or pointing elsewhere. Fit the "
+      "skeleton to this take, or free its base (--free-base)",
+      skeleton_.name().c_str(), 1e3 * held_m, 1e3 * free_m);
+  return text;
+}
+
 /// A hand far from its markers, or that never came near them, may be of the other side: a few
 /// frames are asked of its mirror image with the same labels. kInvalid where that lies much nearer
 /// in each.
 Status TakeFitter::CheckSide() const {
   const std::string& side = skeleton_.draft().side;
-  std::vector<Eigen::Matrix3Xd> asked = unsettled_;
-  if (!poses_.empty()) {
-    asked.clear();
-    for (size_t i = 0; i < labelled_.size(); i += std::max<size_t>(1, labelled_.size() / 3))
-      asked.push_back(labelled_[i].z_WM);
-  }
+  const std::vector<Eigen::Matrix3Xd> asked = Asked();
   if (side.empty() || asked.empty()) return {};
   const model::Skeleton mirrored = model::Mirrored(skeleton_);
   PoseSolver own(skeleton_, StartSolverOptions()), other(mirrored, StartSolverOptions());
@@ -322,9 +353,11 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
   // Without a marker some coordinates are open in every frame: what is asked then is a prediction.
   if (frames == 0 ||
       (summary.frames_underdetermined == summary.fitted && options_.leave_out.empty())) {
-    if (frames == 0) HANDHOLD_TRY(CheckSide());
+    const std::string elsewhere = frames == 0 && summary.frames > 0 ? BaseElsewhere() : "";
+    if (frames == 0 && elsewhere.empty()) HANDHOLD_TRY(CheckSide());
     std::string why =
-        summary.frames == 0 ? "the range holds no frame of the clip"
+        !elsewhere.empty()    ? elsewhere
+        : summary.frames == 0 ? "the range holds no frame of the clip"
         : summary.frames_not_converged > 0
             ? "none of " + std::to_string(summary.frames) +
                   " frames has a pose near its markers: is it this subject's hand, of this side?"
@@ -383,7 +416,8 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
     std::nth_element(all.begin(), p99, all.end());
     summary.marker_p99_m = *p99;
   }
-  if (summary.marker_rms_m > kAskSideRms_m) HANDHOLD_TRY(CheckSide());
+  const std::string elsewhere = summary.marker_rms_m > kAskSideRms_m ? BaseElsewhere() : "";
+  if (summary.marker_rms_m > kAskSideRms_m && elsewhere.empty()) HANDHOLD_TRY(CheckSide());
   LookForSwaps();
   // Angles beyond a limit are pulled back: the frames say less than their markers there.
   const Eigen::VectorXi clamped = track.at_limit.cast<int>().rowwise().sum();
@@ -404,7 +438,9 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
                                   std::to_string(summary.frames) +
                                   " did not converge and are absent"});
   }
-  if (summary.marker_rms_m > kTellMarkerRms_m) {
+  if (!elsewhere.empty()) {
+    summary.issues.push_back({"markers", Severity::kWarning, elsewhere});
+  } else if (summary.marker_rms_m > kTellMarkerRms_m) {
     char text[280];
     std::snprintf(
         text, sizeof text,

@@ -64,6 +64,31 @@ TEST(PoseFitTest, AHandThatDoesNotFitIsTold) {
   }
 }
 
+// The same finger, pointing elsewhere: not another hand, nor the other side's.
+TEST(PoseFitTest, AHandThatOnlyPointsElsewhereIsToldSo) {
+  const model::Skeleton hand = model::LoadHand("finger4").value();
+  const test_support::SmoothMotion motion(hand, 0.4, 2);
+  const auto clip = MarkerClip(hand, [&](double t) { return motion.At(t); }, 300, 5e-5, 1, Seen());
+  for (const double degrees : {20.0, 90.0}) {
+    model::SkeletonDraft draft = hand.draft();
+    for (auto& body : draft.bodies) {
+      if (body.parent != 0) continue;
+      const Eigen::Matrix3d turn =
+          Eigen::AngleAxisd(degrees * M_PI / 180, Eigen::Vector3d::UnitZ()).toRotationMatrix();
+      body.joint.X_PJp.R = turn * body.joint.X_PJp.R;
+    }
+    const model::Skeleton turned = model::Skeleton::Build(std::move(draft)).value();
+    const auto fit = FitPose(clip, turned);
+    std::string said = fit ? "" : fit.error().message;
+    if (fit) {
+      for (const Issue& issue : fit->summary.issues) said += issue.what + "\n";
+    }
+    EXPECT_NE(said.find("this hand, standing or pointing elsewhere"), std::string::npos)
+        << degrees << said;
+    EXPECT_EQ(said.find("this subject"), std::string::npos) << said;
+  }
+}
+
 TEST(PoseFitTest, OcclusionIsBridgedAndNamed) {
   const model::Skeleton hand = EveryJoint();
   const SmoothMotion motion(hand, 0.4, 2);
