@@ -142,7 +142,8 @@ class HandWorld {
   World& world() { return *world_; }
   const World& world() const { return *world_; }
   int prop_body(int prop) const { return Prop(prop).body; }  ///< in world(); kFixedBody: fixed
-  double prop_mass_kg(int prop) const;                       ///< 0: fixed
+  const model::Prop& prop(int prop) const { return Prop(prop).prop; }
+  double prop_mass_kg(int prop) const;  ///< 0: fixed
 
   /// q of hand(i) with the hand's own skeleton at `q` (as loaded) and its world at X_WH.
   Eigen::VectorXd Placed(int hand, const Eigen::VectorXd& q,

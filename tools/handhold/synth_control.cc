@@ -5,11 +5,13 @@
 
 #include <cmath>
 #include <cstdio>
+#include <memory>
 
 #include "database/store/artefact_file.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
 #include "tools/pipeline/synth_control.h"
+#include "tools/viewer/hand_page.h"
 
 namespace handhold::cli {
 namespace {
@@ -49,6 +51,25 @@ double Now_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+constexpr double kPageEvery_s = 0.033;
+
+viewer::HandMoment MomentOf(synthesis::GraspRun& run) {
+  const synthesis::HandWorld& world = run.world();
+  viewer::HandMoment moment{run.time_s(), world.hand(0), world.q(0), {}, {}, {}};
+  for (int i = 0; i < world.prop_count(); ++i)
+    moment.things.push_back({&world.prop(i), world.X_WP(i)});
+  for (const synthesis::HandContact& c : world.Contacts()) {
+    if (c.prop >= 0) moment.contacts.push_back({c.p_W, c.normal_W, c.f_onHand_W});
+  }
+  char alpha[32], grip[32];
+  std::snprintf(alpha, sizeof alpha, "%.1f", run.alpha());
+  std::snprintf(grip, sizeof grip, "%.2f N", world.GripOn(0, 0).normal_N);
+  moment.words = {{"hand", std::string(synthesis::GraspStateName(run.state()))},
+                  {"alpha", alpha},
+                  {"grip", grip}};
+  return moment;
+}
+
 /// Real time in the terminal; what was pressed is in the step that it answers.
 Result<Step> PlayByKeys(Context& context, const Step& step) {
   HANDHOLD_ASSIGN(const auto library, store::Library::Open(context.arguments.Text("--library")));
@@ -56,9 +77,16 @@ Result<Step> PlayByKeys(Context& context, const Step& step) {
   std::fprintf(stderr,
                "keys: o open  c close  r release  n neutral  a by distance  + - alpha\n"
                "      palm by 1 cm: u i x  h l y  j k z  q done\n");
+  std::unique_ptr<viewer::HandPage> page;
+  if (context.arguments.Has("--page")) {
+    HANDHOLD_ASSIGN(page, viewer::HandPage::Serve(
+                              static_cast<uint16_t>(context.arguments.Integer("--page")),
+                              step.source + (step.prop.empty() ? "" : " and " + step.prop)));
+    std::fprintf(stderr, "page: %s\n", page->url().c_str());
+  }
   const RawTerminal terminal;
   const double begin_s = Now_s();
-  double shown_s = -1.0;
+  double shown_s = -1.0, paged_s = -1.0;
   const auto played = step.Play(quiet, [&](synthesis::GraspRun& run) {
     for (char key = RawTerminal::Key(); key != 0; key = RawTerminal::Key()) {
       Status pressed;
@@ -80,6 +108,10 @@ Result<Step> PlayByKeys(Context& context, const Step& step) {
       std::fprintf(stderr, "\r%6.1f s  %-16s alpha %.1f  grip %6.2f N ", shown_s,
                    std::string(synthesis::GraspStateName(run.state())).c_str(), run.alpha(),
                    run.world().GripOn(0, 0).normal_N);
+    }
+    if (page != nullptr && run.time_s() - paged_s >= kPageEvery_s) {
+      paged_s = run.time_s();
+      (void)page->Show(MomentOf(run)).has_value();  // what cannot be shown does not end the play
     }
     const double ahead_s = begin_s + run.time_s() - Now_s();
     if (ahead_s > 1e-3) usleep(static_cast<useconds_t>(1e6 * ahead_s));
@@ -212,6 +244,11 @@ Verb SynthControlVerb() {
             .help =
                 "in real time, by keys in the terminal; the log of keys is kept with the motion",
             .kind = ValueKind::kFlag},
+           {.name = "--page",
+            .value_name = "PORT",
+            .help = "of --live: a page on this machine shows it as it runs; 0: a free port",
+            .kind = ValueKind::kInteger,
+            .range = {.least = 0, .most = 65535}},
            Number("--alpha", "X", "how much further than contact the hand closes", -2, 5, "1"),
            Number("--gains", "FACTOR", "on Table 1 of the paper (200, 50, 5000); default: 10", 0.01,
                   1e4),
@@ -252,6 +289,8 @@ Verb SynthControlVerb() {
       .run = [](Context& context) -> Outcome {
         Result<Step> step = StepOf(context.arguments);
         if (!step) return Outcome::Usage(step.error().message);
+        if (context.arguments.Has("--page") && !context.arguments.Flag("--live"))
+          return Outcome::Usage("--page shows a --live run; 'handhold show' plays any other");
         if (context.arguments.Flag("--live")) {
           step = PlayByKeys(context, *step);
           if (!step) return step.error();

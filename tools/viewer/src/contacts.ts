@@ -28,24 +28,16 @@ export class ContactMarks {
   readonly total = new Vector3(); // N, on the hand, of the frame shown
   m_per_N = 0.01; // 1 cm = 1 N
   onObject = false; // arrows show the force of the hand on what it touches, not that on the hand
-  private frame: Float64Array;
-  private p: Float64Array[]; private n: Float64Array[]; private f: Float64Array[];
-  private friction: Float64Array | null; private slip: Float64Array | null;
-  private first: Int32Array; // of each frame, its first row
+  private times: Float64Array = new Float64Array();
+  private p: Float64Array[] = []; private n: Float64Array[] = []; private f: Float64Array[] = [];
+  private friction: Float64Array | null = null; private slip: Float64Array | null = null;
+  private first = new Int32Array(1); // of each frame, its first row
   private shafts: InstancedMesh; private heads: InstancedMesh; private cones: InstancedMesh;
   private points: InstancedMesh; private slipping: InstancedMesh;
   private at = -1;
 
-  constructor(contacts: Contacts, private times: Float64Array) {
-    this.frame = decode(contacts.frame);
-    this.p = contacts.p.map(decode); this.n = contacts.n.map(decode); this.f = contacts.f.map(decode);
-    this.friction = contacts.friction ? decode(contacts.friction) : null;
-    this.slip = contacts.slip ? decode(contacts.slip) : null;
-    this.first = new Int32Array(times.length + 1);
-    for (let k = 0, row = 0; k <= times.length; ++k) {
-      while (row < this.frame.length && this.frame[row] < k) ++row;
-      this.first[k] = row;
-    }
+  constructor(contacts: Contacts, times: Float64Array) {
+    this.take(contacts, times);
     // Forces lie inside what touches: they are drawn over it.
     const red = new MeshStandardMaterial(
       { color: "#c92a2a", roughness: 0.5, emissive: "#c92a2a", emissiveIntensity: 0.3, depthTest: false, transparent: true });
@@ -66,6 +58,21 @@ export class ContactMarks {
     this.shafts.renderOrder = this.heads.renderOrder = 2;
     this.points.renderOrder = this.slipping.renderOrder = 3;
     this.cones.visible = false;
+  }
+
+  /** These rows from now on. */
+  take(contacts: Contacts, times: Float64Array): void {
+    this.times = times;
+    const frame = decode(contacts.frame);
+    this.p = contacts.p.map(decode); this.n = contacts.n.map(decode); this.f = contacts.f.map(decode);
+    this.friction = contacts.friction ? decode(contacts.friction) : null;
+    this.slip = contacts.slip ? decode(contacts.slip) : null;
+    this.first = new Int32Array(times.length + 1);
+    for (let k = 0, row = 0; k <= times.length; ++k) {
+      while (row < frame.length && frame[row] < k) ++row;
+      this.first[k] = row;
+    }
+    this.at = -1;
   }
 
   /** Rows of the frame that is nearest to `t`; contact does not last between frames. */

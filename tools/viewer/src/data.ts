@@ -7,6 +7,7 @@ export type PageData =
   | { page: "scene"; scene: Scene }
   | { page: "report"; report: Report; scene: Scene | null; library?: string }
   | { page: "library" }
+  | { page: "hand" }
   | { page: "live" };
 
 /** base64 of zlib bytes of JSON. */

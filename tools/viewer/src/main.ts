@@ -4,12 +4,13 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { pageData } from "./data";
 import { h } from "./dom";
+import { HandLive } from "./hand";
 import { Library } from "./library";
 import { Live } from "./live";
 import { Player } from "./player";
 import { reportPage } from "./report";
 
-declare global { interface Window { handhold?: { player?: Player; live?: Live; ready: boolean } } }
+declare global { interface Window { handhold?: { player?: Player; live?: Live; hand?: HandLive; ready: boolean } } }
 
 async function main(): Promise<void> {
   const data = await pageData();
@@ -30,6 +31,11 @@ async function main(): Promise<void> {
     const library = new Library();
     document.body.append(library.element);
     await library.start();
+  } else if (data.page === "hand") {
+    const hand = new HandLive();
+    document.body.append(hand.element);
+    hand.start();
+    window.handhold.hand = hand;
   } else if (data.page === "live") {
     document.title = "Live";
     const live = new Live();

@@ -4,7 +4,7 @@ import {
   Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, Group, InstancedMesh,
   Matrix4, Mesh, MeshStandardMaterial, Object3D, Quaternion, SphereGeometry, Vector3,
 } from "three";
-import { between, decode, type Motion, type Quat, type Scene, type SceneNode, type Shape, type Track, type Vec } from "./scene";
+import { between, decode, type Contacts, type Motion, type Quat, type Scene, type SceneNode, type Shape, type Track, type Vec } from "./scene";
 import { ContactMarks } from "./contacts";
 
 /** Colours of hands by where the motion comes from; told apart by people who see no red or green too. */
@@ -12,6 +12,9 @@ export const kSourceColours = { captured: "#4a90c2", fitted: "#c98f6b", synthesi
 const kPropColour = "#a8b0b8";
 const kMarkerColour = "#1864ab";
 const kMarkerRadius_m = 0.0025, kBone_m = 0.0035;
+
+/** x y z, then w x y z. */
+export type Placed = [number, number, number, number, number, number, number];
 
 export interface Geometries { shapes: BufferGeometry[] }
 
@@ -107,7 +110,7 @@ function place(object: Object3D, p?: Vec, q?: Quat): void {
 export class Stage {
   readonly root = new Group();
   readonly nodes: Object3D[] = []; // frames of scene nodes, after their moves
-  readonly contacts: ContactMarks | null;
+  contacts: ContactMarks | null;
   readonly markers: MarkerCloud | null;
   private movers: Mover[] = [];
   private things: Object3D[][]; // meshes of each thing
@@ -182,6 +185,16 @@ export class Stage {
     for (const mover of this.movers) mover.move(t);
     this.markers?.move(t);
     this.contacts?.move(t);
+  }
+  /** Where a simulation says that every node is in its parent now. Of a motion without tracks. */
+  place(places: Placed[], contacts: Contacts): void {
+    this.nodes.forEach((node, i) => {
+      const [x, y, z, qw, qx, qy, qz] = places[i];
+      node.position.set(x, y, z);
+      node.quaternion.set(qx, qy, qz, qw);
+    });
+    this.contacts?.take(contacts, Float64Array.of(0));
+    this.contacts?.move(0);
   }
   /** A ghost lets what it covers shine through. */
   setGhost(ghost: boolean): void {
