@@ -51,8 +51,8 @@ const geometry::MeshTree* MeshOf(const Shape& shape) {
   return nullptr;
 }
 
-/// Of `points` as many as make `out` kMostCorners, each the farthest from all before it.
-void Spread(std::span<const Vec3> points, std::vector<Vec3>* out) {
+/// Of `points` as many as make `out` `most`, each the farthest from all before it.
+void Spread(std::span<const Vec3> points, size_t most, std::vector<Vec3>* out) {
   std::vector<double> nearest(points.size(), std::numeric_limits<double>::infinity());
   const auto farthest_from = [&](const Vec3& taken) {
     size_t farthest = 0;
@@ -67,19 +67,42 @@ void Spread(std::span<const Vec3> points, std::vector<Vec3>* out) {
     if (points[i].squaredNorm() > points[next].squaredNorm()) next = i;
   }
   for (const Vec3& taken : *out) next = farthest_from(taken);
-  while (out->size() < kMostCorners && nearest[next] > 0) {
+  while (out->size() < most && nearest[next] > 0) {
     out->push_back(points[next]);
     next = farthest_from(out->back());
   }
 }
 
-/// Points of the surface by which a mesh meets what is not round: its vertices; of many, spread
-/// ones; where they are few, also points along its edges and over its faces, or a long box would
-/// lie on nothing that its corners are not above.
+/// What a thing stands on: of each side of its box the vertices that reach it, a few spread ones. A
+/// narrow foot (the cap of a light bulb) would have but one of the points that are spread over all.
+void AddFeet(const geometry::Mesh& mesh, std::vector<Vec3>* out) {
+  constexpr double kReaches_m = 2e-4;
+  constexpr size_t kPerFoot = 6;
+  geometry::Bounds bounds;
+  for (const Vec3& v : mesh.vertices) bounds.Include(v);
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const double side_m : {bounds.min[axis], bounds.max[axis]}) {
+      std::vector<Vec3> foot;
+      for (const Vec3& v : mesh.vertices)
+        if (std::abs(v[axis] - side_m) < kReaches_m) foot.push_back(v);
+      Vec3 middle = Vec3::Zero();
+      for (const Vec3& v : foot) middle += v / static_cast<double>(foot.size());
+      for (Vec3& v : foot) v -= middle;  // the first is then the farthest from the middle
+      std::vector<Vec3> chosen;
+      Spread(foot, kPerFoot, &chosen);
+      for (const Vec3& v : chosen) out->push_back(v + middle);
+    }
+  }
+}
+
+/// Points of the surface by which a mesh meets what is not round: its vertices; of many, what it
+/// stands on and spread ones; where they are few, also points along its edges and over its faces,
+/// or a long box would lie on nothing that its corners are not above.
 std::vector<Vec3> SurfacePoints(const geometry::Mesh& mesh) {
   std::vector<Vec3> out;
   if (mesh.vertices.size() > kMostCorners) {
-    Spread(mesh.vertices, &out);
+    AddFeet(mesh, &out);
+    Spread(mesh.vertices, kMostCorners, &out);
     return out;
   }
   out.assign(mesh.vertices.begin(), mesh.vertices.end());
@@ -94,7 +117,7 @@ std::vector<Vec3> SurfacePoints(const geometry::Mesh& mesh) {
         between.push_back((i * a + j * b + (kParts - i - j) * c) / kParts);
     }
   }
-  Spread(between, &out);
+  Spread(between, kMostCorners, &out);
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +71,46 @@ Status CheckPinch(const PinchPlace& place, const PinchOptions& o) {
   return {};
 }
 
+/// Of the prop's shapes' bounding boxes, in the frame that X takes P to.
+geometry::Bounds BoundsIn(const model::Prop& prop, const RigidTransform& X) {
+  geometry::Bounds bounds;
+  for (const model::PropShape& shape : prop.shapes) {
+    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
+    for (int corner = 0; corner < 8; ++corner) {
+      const Vec3 p(corner & 1 ? own.max.x() : own.min.x(), corner & 2 ? own.max.y() : own.min.y(),
+                   corner & 4 ? own.max.z() : own.min.z());
+      bounds.Include(X * (shape.X_PS * p));
+    }
+  }
+  return bounds;
+}
+
+/// The outermost faces on the line through p_W along `axis`, met from outside by steps of the
+/// distance; nothing where one of them is missed or looks elsewhere.
+std::optional<PinchPlace> FacesAlong(std::span<const geometry::PosedShape> shapes, const Vec3& p_W,
+                                     const Vec3& axis, double reach_m) {
+  constexpr double kTouch_m = 1e-5, kLooksAlong = 0.95;
+  double at_m[2];
+  for (const int i : {0, 1}) {
+    const Vec3 out = i == 0 ? axis : Vec3(-axis);
+    double s = reach_m;
+    geometry::SurfacePoint point;
+    while (s > -reach_m) {
+      point = geometry::SignedDistanceToUnion(shapes, p_W + s * out).point;
+      if (point.distance_m < kTouch_m) break;
+      s -= point.distance_m;
+    }
+    if (point.distance_m >= kTouch_m || point.normal_S.dot(out) < kLooksAlong) return std::nullopt;
+    at_m[i] = s;
+  }
+  PinchPlace place;
+  place.p_W = p_W + 0.5 * (at_m[0] - at_m[1]) * axis;
+  place.axis_W = axis;
+  place.width_m = at_m[0] + at_m[1];
+  if (!(place.width_m > 0.0)) return std::nullopt;
+  return place;
+}
+
 /// Which fingers touch, the thumb first, and where: an angle about the vertical from where they
 /// oppose it, and steps of the spacing along the face.
 struct Grip {
@@ -85,7 +127,7 @@ Grip GripOf(ScriptedGrip grip) {
     case ScriptedGrip::kPower:
       return {{"thumb", "index", "middle", "ring", "little"},
               {0, 0, 0, 0, 0},
-              {0, 1.5, 0.5, -0.5, -1.5}};
+              {0, 1.0, 0.0, -1.0, -2.0}};
   }
   CHECK(false);
 }
@@ -111,17 +153,9 @@ TipHand::Places PlacesOf(const Grip& grip, const TipHand& hand, const PinchPlace
 
 Result<PinchPlace> PinchAcross(const model::Prop& prop, const RigidTransform& X_WP,
                                double above_middle_m) {
-  geometry::Bounds bounds;
-  for (const model::PropShape& shape : prop.shapes) {
-    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
-    for (int corner = 0; corner < 8; ++corner) {
-      const Vec3 p(corner & 1 ? own.max.x() : own.min.x(), corner & 2 ? own.max.y() : own.min.y(),
-                   corner & 4 ? own.max.z() : own.min.z());
-      bounds.Include(shape.X_PS * p);
-    }
-  }
   if (prop.shapes.empty())
     return Error{ErrorCode::kInvalid, "prop '" + prop.name + "' has no shape to pinch"};
+  const geometry::Bounds bounds = BoundsIn(prop, {});
   int upright = 0;
   for (int i = 1; i < 3; ++i)
     if (std::abs(X_WP.R(2, i)) > std::abs(X_WP.R(2, upright))) upright = i;
@@ -137,6 +171,49 @@ Result<PinchPlace> PinchAcross(const model::Prop& prop, const RigidTransform& X_
   place.axis_W.normalize();
   place.width_m = extent[across];
   return place;
+}
+
+Result<PinchPlace> PinchBetweenFaces(const model::Prop& prop, const RigidTransform& X_WP,
+                                     double most_m) {
+  constexpr double kStep_m = 5e-3, kOffTable_m = 0.012, kBelowTop_m = 0.008, kUnderPalm_m = 0.03,
+                   kMostAside_m = 0.03;
+  if (prop.shapes.empty())
+    return Error{ErrorCode::kInvalid, "prop '" + prop.name + "' has no shape to pinch"};
+  std::vector<geometry::PosedShape> shapes;
+  for (const model::PropShape& shape : prop.shapes)
+    shapes.push_back({shape.shape, X_WP * shape.X_PS});
+  const geometry::Bounds bounds = BoundsIn(prop, X_WP);
+  // Through the centre of mass, where one is said: what is gripped beside it tips.
+  Vec3 middle = bounds.centre();
+  if (prop.mass.mass_kg > 0.0) middle.head<2>() = (X_WP * prop.mass.p_BCom).head<2>();
+  const double least = bounds.min.z() + kOffTable_m, most = bounds.max.z() - kBelowTop_m;
+  if (least <= most) {
+    // Of what is tall the upper part: the palm must stay above it.
+    const double wanted =
+        std::clamp(std::max(middle.z(), bounds.max.z() - kUnderPalm_m), least, most);
+    const double reach_m = (bounds.max - bounds.min).norm();
+    // Rings of steps up, down and sideways, the nearest first.
+    for (int ring = 0; ring * kStep_m <= reach_m; ++ring) {
+      std::optional<PinchPlace> best;
+      for (int up = -ring; up <= ring; ++up) {
+        for (const int aside : {ring - std::abs(up), std::abs(up) - ring}) {
+          const double z = wanted + up * kStep_m;
+          if (z < least || z > most || std::abs(aside) * kStep_m > kMostAside_m) continue;
+          for (const int along : {0, 1}) {
+            Vec3 p(middle.x(), middle.y(), z);
+            p[1 - along] += aside * kStep_m;
+            const auto place = FacesAlong(shapes, p, Vec3::Unit(along), reach_m);
+            if (place && place->width_m <= most_m && (!best || place->width_m < best->width_m))
+              best = place;
+          }
+        }
+      }
+      if (best) return *best;
+    }
+  }
+  return Error{ErrorCode::kNotFound, "prop '" + prop.name +
+                                         "' has no two upright faces opposite each other that a "
+                                         "hand spans"};
 }
 
 TimeRange PinchHold(const PinchOptions& options) {

@@ -36,6 +36,15 @@ struct PinchPlace {
 Result<PinchPlace> PinchAcross(const model::Prop& prop, const geometry::RigidTransform& X_WP,
                                double above_middle_m);
 
+/// Measured on the prop's surface instead of its bounding box: where two faces look along the
+/// world's X or Y within 18 degrees, at most `most_m` apart; of such places, 5 mm from each other,
+/// the nearest to its centre of mass (of one without mass, its box's middle; of what is taller than
+/// 6 cm, to 3 cm below its top, for a palm is above it), of equals the narrowest. 12 mm above the
+/// prop's lowest point at least, 8 mm below its highest, 30 mm aside at the most. kNotFound where
+/// there is no such place.
+Result<PinchPlace> PinchBetweenFaces(const model::Prop& prop, const geometry::RigidTransform& X_WP,
+                                     double most_m = 0.09);
+
 /// Which fingers a scripted hand grips with, always from above.
 enum class ScriptedGrip {
   kPinch,   ///< thumb against index and middle finger

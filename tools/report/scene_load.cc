@@ -1,6 +1,7 @@
 #include "tools/report/scene_load.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "database/artefact/kind.h"
 #include "database/model/prop.h"
+#include "synthesis/interaction/replay.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
 
@@ -21,6 +23,12 @@ using geometry::Vec3;
 using store::ArtefactInfo;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Groups of curves: by these the page's menu sorts them.
+constexpr const char* kFingerForce = "finger force";
+constexpr const char* kFrictionRatio = "friction to normal";
+constexpr const char* kGripGroup = "grip";
+constexpr const char* kHeight = "height";
 
 class Loader {
  public:
@@ -61,14 +69,25 @@ class Loader {
     NameApart();
     std::vector<std::vector<std::string>> plots;
     std::vector<std::string> force, angles, torques, others;
+    std::array<std::pair<std::string, std::vector<std::string>>, 4> grip = {
+        {{kFingerForce, {}}, {kFrictionRatio, {}}, {kGripGroup, {}}, {kHeight, {}}}};
     for (const SceneChannel& c : scene_.channels) {
       if (c.group == "force" && c.name.ends_with("normal force")) force.push_back(c.name);
       if (c.group == "angle" && angles.size() < 6 && !Has(angles, c.name)) angles.push_back(c.name);
       if (c.group == "torque" && torques.size() < 6) torques.push_back(c.name);
       if (c.group == "contact" && !Has(others, c.name)) others.push_back(c.name);
+      for (auto& [group, names] : grip)
+        if (c.group == group && !Has(names, c.name)) names.push_back(c.name);
     }
     plots = {force};
-    for (const std::string& name : others) plots.push_back({name});
+    // Of a grip: who presses how hard, how near it is to slipping, what it did about it (Figures 13
+    // and 14 of Kry & Pai 2006); else the whole force.
+    if (grip[0].second.size() > 1) {
+      for (const auto& [group, names] : grip) plots.push_back(names);
+    } else {
+      for (const std::string& name : others) plots.push_back({name});
+      plots.push_back(grip[3].second);
+    }
     plots.push_back(angles), plots.push_back(torques);
     PlotFirst(plots, &scene_);
     if (scene_.plots.size() > 5) scene_.plots.resize(5);
@@ -415,6 +434,125 @@ class Loader {
     scene_.channels.back().parts = parts;
   }
 
+  /// Per finger: normal force, and friction to normal force where it says something (section 8.1
+  /// looks at contacts above 0.2 N), with the coefficient that it cannot exceed.
+  void AddFingers(const artefact::Motion& motion,
+                  const std::map<std::string, const model::Skeleton*>& hands,
+                  const std::map<std::string, double>& friction, int at) {
+    constexpr double kTells_N = 0.2;
+    struct Finger {
+      std::vector<double> normal_N, along_N;
+      double mu = kNaN;
+    };
+    std::map<std::string, Finger> fingers;
+    for (const artefact::ContactRow& row : motion.rows) {
+      const artefact::Touch& touch = motion.touches[static_cast<size_t>(row.touch)];
+      const auto hand = hands.find(touch.a.name);
+      if (!touch.a.is_hand() || hand == hands.end() || !row.normal_W.allFinite()) continue;
+      const std::string& body = hand->second->body(touch.a.body).name;
+      Finger& finger = fingers[touch.a.name + "." + body.substr(0, body.find('.'))];
+      finger.normal_N.resize(motion.times.size(), 0.0);
+      finger.along_N.resize(motion.times.size(), 0.0);
+      const double normal_N = row.f_onA_W.dot(row.normal_W);
+      finger.normal_N[static_cast<size_t>(row.frame)] += normal_N;
+      finger.along_N[static_cast<size_t>(row.frame)] +=
+          (row.f_onA_W - normal_N * row.normal_W).norm();
+      const auto mu = friction.find(touch.b.name);
+      if (mu != friction.end()) finger.mu = mu->second;
+    }
+    std::vector<double> seconds;
+    for (const Timestamp t : motion.times) seconds.push_back(t.seconds());
+    double mu = kNaN;
+    for (auto& [name, finger] : fingers) {
+      AddCurve(name + " force", kFingerForce, "N", at, seconds, finger.normal_N, limits_.points,
+               &scene_);
+      scene_.channels.back().parts = {name.substr(0, name.find('.'))};
+      std::vector<double> ratio;
+      bool tells = false;
+      for (size_t k = 0; k < seconds.size(); ++k) {
+        ratio.push_back(finger.normal_N[k] > kTells_N ? finger.along_N[k] / finger.normal_N[k]
+                                                      : kNaN);
+        tells = tells || finger.normal_N[k] > kTells_N;
+      }
+      if (!tells) continue;
+      AddCurve(name + " friction/normal", kFrictionRatio, "1", at, seconds, ratio, limits_.points,
+               &scene_);
+      scene_.channels.back().parts = {name.substr(0, name.find('.'))};
+      mu = finger.mu;
+    }
+    if (std::isfinite(mu) && !seconds.empty()) {
+      scene_.channels.push_back({.name = "friction coefficient",
+                                 .group = kFrictionRatio,
+                                 .unit = "1",
+                                 .motion = at,
+                                 .time = scene_.AddTimes({seconds.front(), seconds.back()}),
+                                 .y = {mu, mu}});
+    }
+  }
+
+  /// About the axis of its whole turn, unwrapped.
+  static std::vector<double> Turned(const std::vector<RigidTransform>& X_WP) {
+    Vec3 axis_W = Vec3::Zero();
+    std::vector<Vec3> steps_W;
+    for (size_t k = 0; k < X_WP.size(); ++k) {
+      const size_t before = k == 0 ? 0 : k - 1;
+      steps_W.push_back(X_WP[before].R * geometry::Log(X_WP[before].R.transpose() * X_WP[k].R));
+      axis_W += steps_W.back();
+    }
+    std::vector<double> angle_rad;
+    for (const Vec3& step_W : steps_W) {
+      const double d = axis_W.norm() > 0 ? step_W.dot(axis_W.normalized()) : 0.0;
+      angle_rad.push_back((angle_rad.empty() ? 0.0 : angle_rad.back()) + d);
+    }
+    return angle_rad;
+  }
+
+  /// How high things are that move, and where nothing moves, where the hand touches: over a bump
+  /// the path of Figure 4.
+  void AddHeights(const artefact::Motion& motion, int at) {
+    std::vector<double> seconds;
+    for (const Timestamp t : motion.times) seconds.push_back(t.seconds());
+    bool moves = false;
+    for (const artefact::MotionObject& object : motion.objects) {
+      if (object.stands_still()) continue;
+      moves = true;
+      std::vector<double> z_m;
+      double travel_m = 0.0;
+      for (const RigidTransform& X : object.X_WP)
+        travel_m = std::max(travel_m, (X.p - object.X_WP.front().p).norm());
+      if (travel_m < 1e-6) {  // it only turns: on a pivot through its origin
+        AddCurve(object.name + " turned", kHeight, "rad", at, seconds, Turned(object.X_WP),
+                 limits_.points, &scene_);
+        scene_.channels.back().parts = {object.name};
+        continue;
+      }
+      for (const RigidTransform& X : object.X_WP) z_m.push_back(X.p.z());
+      AddCurve(object.name + " height", kHeight, "m", at, seconds, z_m, limits_.points, &scene_);
+      scene_.channels.back().parts = {object.name};
+    }
+    if (moves) return;
+    std::vector<double> z_m(seconds.size(), kNaN);
+    for (const artefact::ContactRow& row : motion.rows)
+      if (motion.touches[static_cast<size_t>(row.touch)].a.is_hand() && row.p_W.allFinite())
+        z_m[static_cast<size_t>(row.frame)] = row.p_W.z();
+    AddCurve("height of contact", kHeight, "m", at, seconds, z_m, limits_.points, &scene_);
+  }
+
+  /// What the step of a motion gave its objects, by name: a scene's own frictions.
+  static std::map<std::string, double> FrictionsOf(const text::Json* parameters) {
+    std::map<std::string, double> frictions;
+    const text::Json* const things = parameters == nullptr ? nullptr : parameters->Find("scene");
+    if (things == nullptr || !things->is_array()) return frictions;
+    for (const text::Json& thing : things->elements()) {
+      const text::Json *const name = thing.Find("name"), *const prop = thing.Find("prop"),
+                              *const mu = thing.Find("friction");
+      if (name == nullptr || prop == nullptr || mu == nullptr || !mu->number()) continue;
+      const std::string given = name->string() ? *name->string() : "";
+      frictions[given.empty() && prop->string() ? *prop->string() : given] = *mu->number();
+    }
+    return frictions;
+  }
+
   Status AddContacts(const ArtefactInfo& info, int motion) {
     HANDHOLD_ASSIGN(const auto track, store::Load<artefact::ContactTrack>(Path(info.hash)));
     const std::vector<int> frames = ShownFrames(track.times.size(), limits_.frames);
@@ -507,8 +645,11 @@ class Loader {
     scene_.motions.push_back(
         {.name = info.provenance.step + " " + name, .source = "synthesised", .hash = info.hash});
     const int at = static_cast<int>(scene_.motions.size()) - 1;
+    std::vector<model::Skeleton> skeletons;
     for (const artefact::MotionHand& hand : motion.hands) {
-      HANDHOLD_ASSIGN(const model::Skeleton skeleton, LoadSkeleton(info, hand.skeleton_hash));
+      HANDHOLD_ASSIGN(model::Skeleton loaded, LoadSkeleton(info, hand.skeleton_hash));
+      skeletons.push_back(std::move(loaded));
+      const model::Skeleton& skeleton = skeletons.back();
       AddHand(hand.name, skeleton, hand.q, frames, time, &scene_, &scene_.motions.back());
       AddAngles(hand.dof_names, skeleton, hand.q, nullptr, frames, time, at);
     }
@@ -516,6 +657,7 @@ class Loader {
     const text::Json* told = nullptr;
     const auto parameters = text::ParseJson(info.provenance.parameters_json, {.source = info.hash});
     if (parameters) told = parameters->Find("friction");
+    const std::map<std::string, double> staged = FrictionsOf(parameters ? &*parameters : nullptr);
     for (const artefact::MotionObject& object : motion.objects) {
       HANDHOLD_ASSIGN(const std::optional<model::Prop> prop, PropOf(object.prop_hash));
       std::vector<RigidTransform> poses;
@@ -525,14 +667,26 @@ class Loader {
         for (const int k : frames) poses.push_back(object.pose(static_cast<size_t>(k)));
       }
       if (prop) friction[object.name] = prop->friction;
-      if (told != nullptr && told->number()) friction[object.name] = *told->number();
+      if (const auto own = staged.find(object.name); own != staged.end())
+        friction[object.name] = own->second;
+      // Negative: each prop's own.
+      if (told != nullptr && told->number() && *told->number() >= 0.0)
+        friction[object.name] = *told->number();
       AddProp(object.name, "prop", prop.value_or(model::Prop{}), poses, time, &scene_,
               &scene_.motions.back());
     }
     AddRows(motion.touches, motion.rows, motion.times, friction, frames, time, at);
+    std::map<std::string, const model::Skeleton*> hands;
+    for (size_t i = 0; i < skeletons.size(); ++i) hands[motion.hands[i].name] = &skeletons[i];
+    AddFingers(motion, hands, friction, at);
+    AddHeights(motion, at);
     for (const artefact::Series& series : motion.series) {
-      SceneChannel channel{
-          .name = series.name, .group = "series", .unit = series.unit, .motion = at, .time = time};
+      const bool is_grip = series.name.starts_with(synthesis::kGripScale);
+      SceneChannel channel{.name = series.name,
+                           .group = is_grip ? kGripGroup : "series",
+                           .unit = series.unit,
+                           .motion = at,
+                           .time = time};
       for (const int k : frames) channel.y.push_back(series.values[k]);
       scene_.channels.push_back(std::move(channel));
     }

@@ -274,6 +274,31 @@ TEST(ContactFinder, CrossedPlanksTouch) {
 }
 
 // A cylinder on its side touches along a line that rolls with it, on its head with its rim.
+// 64 points spread over a light bulb leave one for its cap, on which it would tip.
+TEST(ContactFinder, AMeshStandsOnItsFootHoweverNarrow) {
+  const model::Prop bulb = *model::LoadLibraryProp("light_bulb");
+  ContactFinder finder;
+  ASSERT_TRUE(finder.AddProp(bulb, ContactSide::Body(0)));
+  Collider table;
+  table.side = ContactSide::Fixed();
+  table.shape = geometry::Box{Vec3(1, 1, 0.04)};
+  ASSERT_TRUE(finder.Add(table));
+  const RigidTransform X_WBulb = RigidTransform::Translation(Vec3(0, 0, 0.078));
+  ContactPoses poses;
+  poses.bodies.push_back(&X_WBulb);
+  poses.fixed.push_back(RigidTransform::Translation(Vec3(0, 0, -0.02)));
+  ContactSet contacts;
+  ASSERT_TRUE(finder.Find(poses, 1e-3, &contacts));
+  ASSERT_GE(contacts.size(), 3u);
+  // Its middle is above the area that they span: in no direction are all on one side.
+  for (int i = 0; i < 16; ++i) {
+    const Vec3 d(std::cos(i * M_PI / 8), std::sin(i * M_PI / 8), 0);
+    double farthest_m = 0;
+    for (const Contact& c : contacts) farthest_m = std::max(farthest_m, c.p_W.dot(d));
+    EXPECT_GT(farthest_m, 0.0025) << i;
+  }
+}
+
 TEST(ContactFinder, ACylinderLiesAndStands) {
   RigidTransform body;
   ContactPoses poses;

@@ -182,5 +182,22 @@ TEST(PinchAcrossTest, TakesTheShorterHorizontalExtent) {
   EXPECT_EQ(PinchAcross(model::Prop{}, {}, 0.0).error().code, ErrorCode::kInvalid);
 }
 
+// A light bulb: 3 cm below its top is the middle of its glass.
+TEST(PinchBetweenFacesTest, MeasuresTheSurfaceWhereItIsUpright) {
+  const model::Prop bulb = *model::LoadLibraryProp("light_bulb");
+  const auto glass = PinchBetweenFaces(bulb, RigidTransform::Translation(Vec3(0.2, 0.1, 0.078)));
+  ASSERT_TRUE(glass) << glass.error().message;
+  EXPECT_NEAR(glass->width_m, 0.06, 1e-3);
+  EXPECT_NEAR(glass->p_W.z(), 0.078, 1e-9);
+  EXPECT_NEAR((glass->p_W.head<2>() - Eigen::Vector2d(0.2, 0.1)).norm(), 0.0, 1e-4);
+  const model::Prop box = *model::LoadLibraryProp("box_3x5x7");
+  const auto upright = PinchBetweenFaces(box, RigidTransform::Translation(Vec3(0.2, 0.1, 0.035)));
+  ASSERT_TRUE(upright);
+  EXPECT_NEAR(upright->width_m, 0.03, 1e-4);
+  EXPECT_NEAR(upright->p_W.z(), 0.04, 1e-9);
+  EXPECT_EQ(PinchBetweenFaces(*model::LoadLibraryProp("flat_plate"), {}).error().code,
+            ErrorCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace handhold::synthesis

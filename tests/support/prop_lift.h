@@ -1,0 +1,91 @@
+/// One script for every prop: a pinch or a power grasp where its surface allows one, 10 cm up, held
+/// for 1 s; and what becomes of it in a replay.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "database/model/prop.h"
+#include "database/model/skeleton.h"
+#include "synthesis/evaluate/verdict.h"
+#include "synthesis/interaction/replay.h"
+#include "synthesis/interaction/scripted_reference.h"
+
+namespace handhold::testing {
+
+/// The inertia in proportion; of a prop that says none, a uniform solid's, where its first shape
+/// has an inside; else its bounding box's.
+inline model::Prop WithMass(model::Prop prop, double mass_kg) {
+  if (!(prop.mass.mass_kg > 0.0)) {
+    const geometry::Shape& shape = prop.shapes.front().shape;
+    const geometry::Bounds own = geometry::BoundsOf(shape);
+    const auto solid = geometry::MassOf(shape, 1000.0);
+    if (solid && geometry::CheckMass(*solid)) {
+      prop.mass = geometry::Transformed(prop.shapes.front().X_PS, *solid);
+    } else {
+      prop.mass = *geometry::MassOf(geometry::Box{own.max - own.min}, 1000.0);
+      prop.mass.p_BCom = own.centre();
+    }
+  }
+  prop.mass = geometry::WithTotalMass(prop.mass, mass_kg);
+  return prop;
+}
+
+struct PropLift {
+  synthesis::PinchOptions program;
+  artefact::InteractionTrajectory script;
+  synthesis::ReplayScene scene;
+};
+
+/// kNotFound or kInvalid where the hand cannot be scripted there: no upright faces, or out of
+/// reach.
+inline Result<PropLift> ScriptLift(const model::Skeleton& hand, const model::Prop& prop,
+                                   synthesis::ScriptedGrip grip) {
+  PropLift lift;
+  double lowest_m = 0.0;
+  for (const model::PropShape& shape : prop.shapes) {
+    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
+    for (int corner = 0; corner < 8; ++corner) {
+      const geometry::Vec3 p(corner & 1 ? own.max.x() : own.min.x(),
+                             corner & 2 ? own.max.y() : own.min.y(),
+                             corner & 4 ? own.max.z() : own.min.z());
+      const double z = (shape.X_PS * p).z();
+      lowest_m = &shape == &prop.shapes.front() && corner == 0 ? z : std::min(lowest_m, z);
+    }
+  }
+  const auto X_WP = geometry::RigidTransform::Translation(geometry::Vec3(0.3, 0, -lowest_m));
+  HANDHOLD_ASSIGN(const synthesis::PinchPlace place, synthesis::PinchBetweenFaces(prop, X_WP));
+  lift.program.grip = grip;
+  lift.program.depth_m = grip == synthesis::ScriptedGrip::kPower ? 0.008 : 0.012;
+  lift.program.hold_s = 1.0;
+  lift.program.clearance_m = 0.008;
+  HANDHOLD_ASSIGN(lift.script, synthesis::PinchReference(hand, place, lift.program));
+  model::Prop table;
+  table.name = "table";
+  table.shapes.push_back({"top",
+                          geometry::RigidTransform::Translation(geometry::Vec3(0.3, 0, -0.02)),
+                          geometry::Box{geometry::Vec3(1, 1, 0.04)}, ""});
+  lift.scene.fixed.push_back({table, {}});
+  lift.scene.objects.push_back({prop, X_WP});
+  return lift;
+}
+
+inline synthesis::ReplayOptions LiftOptions() {
+  synthesis::ReplayOptions options;
+  options.form = synthesis::ReplayForm::kDamped;
+  options.margin_m = 4e-3;
+  options.step.root_compliance_m_per_N = 0.0;
+  return options;
+}
+
+/// What is left of how far the hand lifts, at the end of the hold: near 1 when it was lifted.
+inline double LiftedShare(const artefact::Motion& motion, const synthesis::PinchOptions& program) {
+  const TimeRange hold = synthesis::PinchHold(program);
+  const auto at = std::lower_bound(motion.times.begin(), motion.times.end(), hold.end);
+  const size_t k = static_cast<size_t>(at - motion.times.begin()) - 1;
+  const artefact::MotionObject& object = motion.objects.back();
+  return (object.pose(k).p.z() - object.pose(0).p.z()) / program.lift_m;
+}
+
+}  // namespace handhold::testing
