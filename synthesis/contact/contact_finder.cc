@@ -77,7 +77,7 @@ void Spread(std::span<const Vec3> points, size_t most, std::vector<Vec3>* out) {
 /// narrow foot (the cap of a light bulb) would have but one of the points that are spread over all.
 void AddFeet(const geometry::Mesh& mesh, std::vector<Vec3>* out) {
   constexpr double kReaches_m = 2e-4;
-  constexpr size_t kPerFoot = 6;
+  constexpr size_t kPerFoot = 8;
   geometry::Bounds bounds;
   for (const Vec3& v : mesh.vertices) bounds.Include(v);
   for (int axis = 0; axis < 3; ++axis) {

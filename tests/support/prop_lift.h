@@ -20,7 +20,7 @@ inline model::Prop WithMass(model::Prop prop, double mass_kg) {
   if (!(prop.mass.mass_kg > 0.0)) {
     const geometry::Shape& shape = prop.shapes.front().shape;
     const geometry::Bounds own = geometry::BoundsOf(shape);
-    const auto solid = geometry::MassOf(shape, 1000.0);
+    const auto solid = geometry::MassOf(shape, 1000.0, geometry::OpenMesh::kUseHull);
     if (solid && geometry::CheckMass(*solid)) {
       prop.mass = geometry::Transformed(prop.shapes.front().X_PS, *solid);
     } else {

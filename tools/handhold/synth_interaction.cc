@@ -166,8 +166,8 @@ Result<Issues> PrintGrip(Printer& out, const std::string& path) {
 }
 
 /// What belongs to a scene of free things, by itself or with a scripted hand.
-constexpr const char* kSceneOptions[] = {"--on",   "--scene",      "--grip",
-                                         "--hand", "--hand-scale", "--borrow-compliance"};
+constexpr const char* kSceneOptions[] = {
+    "--on", "--scene", "--grip", "--place", "--hand", "--hand-scale", "--borrow-compliance"};
 
 bool IsScene(const Arguments& given) {
   for (const char* option : kSceneOptions)
@@ -200,6 +200,7 @@ Result<pipeline::SynthGripStep> GripOf(const Arguments& given) {
   step.grip.kind = grip == "reflex"       ? synthesis::GripKind::kReflex
                    : grip == "anticipate" ? synthesis::GripKind::kAnticipate
                                           : synthesis::GripKind::kNone;
+  step.place = given.Flag("--place");
   step.hand.key = given.Text("--hand");
   if (given.Has("--hand-scale")) step.hand.scale = given.Number("--hand-scale");
   step.borrow = given.Text("--borrow-compliance");
@@ -272,6 +273,10 @@ Verb SynthInteractionVerb() {
                     "none",
             .kind = ValueKind::kChoice,
             .choices = {"none", "reflex", "anticipate"}},
+           {.name = "--place",
+            .help =
+                "first push the judged prop to where the grip expects it: close, reverse, twice",
+            .kind = ValueKind::kFlag},
            {.name = "--hand",
             .value_name = "SKELETON",
             .help = "another hand with the same joints plays: a hand of ours, a .json file or an "

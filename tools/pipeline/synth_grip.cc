@@ -14,6 +14,7 @@
 #include "database/store/query.h"
 #include "database/text/json_view.h"
 #include "fitting/compliance/reference_trajectory.h"
+#include "synthesis/interaction/placement.h"
 #include "synthesis/interaction/retarget.h"
 #include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/forms.h"
@@ -497,6 +498,28 @@ synthesis::ReplayHand Playing(const Script& script, bool touches_itself) {
   return hand;
 }
 
+/// Section 8.3: pushes the judged object to where the first hand's grip expects it; says how far.
+Result<std::string> PlaceJudged(const Script& script, const synthesis::ReplayOptions& options,
+                                const synthesis::PlacementOptions& placement, Stage* stage) {
+  if (!stage->judged) {
+    return Error{ErrorCode::kInvalid,
+                 "nothing to place: no object is free, or the one that is judged is not"};
+  }
+  synthesis::ReplayObject& object = stage->scene.objects[*stage->judged];
+  HANDHOLD_ASSIGN(const synthesis::Placement found,
+                  synthesis::PlaceObject(script.skeleton.skeleton, script.trajectory, stage->scene,
+                                         *stage->judged, options, placement));
+  char text[160];
+  std::snprintf(
+      text, sizeof text,
+      "placed by closing and reversing: moved %.1f mm, turned %.1f degrees (%zu closings)",
+      1e3 * (found.X_WP.p - object.X_WP.p).norm(),
+      geometry::Log(object.X_WP.R.transpose() * found.X_WP.R).norm() * 180.0 / M_PI,
+      found.rounds.size());
+  object.X_WP = found.X_WP;
+  return std::string(text);
+}
+
 }  // namespace
 
 Result<StepResult> SynthReferenceStep::Run(const StepContext& context) const {
@@ -599,6 +622,7 @@ Result<StepResult> SynthGripStep::Run(const StepContext& context) const {
                                            {"touches_itself", touches_itself},
                                            {"step", artefact::ToJson(step)},
                                            {"grip", artefact::ToJson(grip)},
+                                           {"placed", place ? artefact::ToJson(placement) : Json()},
                                            {"judge_version", synthesis::kVerdictVersion},
                                            {"judge", artefact::ToJson(judged)}})));
   return RunStep(context, std::move(provenance), chosen, [&]() -> Result<Motion> {
@@ -613,7 +637,12 @@ Result<StepResult> SynthGripStep::Run(const StepContext& context) const {
     };
     std::vector<synthesis::ReplayHand> hands;
     for (const Script& script : scripts) hands.push_back(Playing(script, touches_itself));
+    std::string placed;
+    if (place) {
+      HANDHOLD_ASSIGN(placed, PlaceJudged(scripts[0], options, placement, &stage));
+    }
     HANDHOLD_ASSIGN(Motion motion, synthesis::ReplayInteraction(hands, stage.scene, options));
+    if (!placed.empty()) motion.summary.issues.push_back({"placement", Severity::kNote, placed});
     for (size_t i = 0; i < scripts.size(); ++i)
       motion.hands[i].skeleton_hash = scripts[i].skeleton.hash;
     std::vector<std::string> hashes = stage.fixed_hashes;

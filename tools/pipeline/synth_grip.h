@@ -8,6 +8,7 @@
 
 #include "synthesis/evaluate/verdict.h"
 #include "synthesis/interaction/gaiting_reference.h"
+#include "synthesis/interaction/placement.h"
 #include "synthesis/interaction/replay.h"
 #include "synthesis/interaction/scripted_reference.h"
 #include "tools/pipeline/inputs.h"
@@ -76,6 +77,7 @@ struct SynthGripStep {
   double friction = -1.0;  ///< negative: the props' own
   synthesis::GripOptions grip = {};
   bool place = false;  ///< the judged object is pushed to where the grip expects it first (8.3)
+  synthesis::PlacementOptions placement = {};
   /// Another hand with the same joints; empty key: the trajectory's, scaled by `hand.scale`.
   HandChoice hand = {};
   /// Whose compliances are borrowed: a trajectory's artefact, a clip, or a query; empty: nobody's.

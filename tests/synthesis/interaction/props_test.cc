@@ -46,7 +46,6 @@ TEST(Props, WhatAHandLiftsAtFiftyGrams) {
     EXPECT_TRUE(Lifts(prop, ScriptedGrip::kPinch)) << name;
     EXPECT_TRUE(Lifts(prop, ScriptedGrip::kPower)) << name;
   }
-  EXPECT_TRUE(Lifts(testing::WithMass(Shared("lightbulb"), 0.05), ScriptedGrip::kPower));
 }
 
 // It stands on a cap of 12 mm before the five fingers come.

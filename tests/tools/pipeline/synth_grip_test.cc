@@ -121,6 +121,21 @@ TEST_F(SynthGrip, ASceneOfOursIsStagedAndItsFiguresNameItsObjects) {
   EXPECT_NE(heavier->hash, made->hash);
 }
 
+TEST_F(SynthGrip, APropThatStandsAsideIsPlacedFirst) {
+  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  step.X_WProp = geometry::RigidTransform::Translation(geometry::Vec3(0.306, 0, 0.035));
+  step.place = true;
+  const auto made = step.Run(context());
+  ASSERT_TRUE(made) << made.error().message;
+  const artefact::Motion motion = Motion(made->hash);
+  EXPECT_EQ(motion.verdict.kind, Verdict::Kind::kHeld) << motion.verdict.cause;
+  ASSERT_EQ(motion.summary.issues.size(), 1u);
+  EXPECT_EQ(motion.summary.issues[0].where, "placement");
+  // It stood aside by 6 mm; where it begins now is where the fingers pushed it.
+  EXPECT_GT((motion.objects.back().X_WP.front().p - step.X_WProp->p).norm(), 1e-6);
+  EXPECT_LT((motion.objects.back().X_WP.front().p - step.X_WProp->p).norm(), 0.012);
+}
+
 TEST_F(SynthGrip, AScriptedHandBorrowsWhatATakeKnows) {
   artefact::InteractionTrajectory lender;
   lender.dof_names = {"R.index.pip.flex"};
