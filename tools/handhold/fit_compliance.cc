@@ -11,21 +11,6 @@
 namespace handhold::cli {
 namespace {
 
-/// For people: how much was discarded, on one line; -v has every reason.
-void PrintDiscardedCounts(Printer& out, const artefact::InteractionTrajectory& trajectory) {
-  std::string counts;
-  for (const char* estimator : {"dynamic", "paper"}) {
-    size_t count = 0;
-    for (const artefact::ComplianceFit& fit : trajectory.fits)
-      count += fit.estimator == estimator ? fit.discarded.size() : 0;
-    if (count > 0)
-      counts += (counts.empty() ? "" : ", ") + std::string(estimator) + " " + std::to_string(count);
-  }
-  if (!counts.empty())
-    out.PrintRecord("discarded",
-                    {{{.name = "discarded"}, counts + " (-v: each, with its reason)"}});
-}
-
 Result<Issues> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
                   store::Load<artefact::InteractionTrajectory>(path));
@@ -66,19 +51,17 @@ Result<Issues> Print(Printer& out, const std::string& path) {
                                           {.name = "chi2_per_dof", .decimals = 2},
                                           {.name = "time_constant_s", .decimals = 4},
                                           {.name = "inertia_scale", .decimals = 3},
+                                          {.name = "palm_inertia_scale", .decimals = 3},
                                           {.name = "time_shift_s", .decimals = 6}});
     for (const artefact::ComplianceFit& fit : trajectory.fits) {
       if (IsBrief(out) && dynamic && fit.estimator != "dynamic") continue;
       table.Row({fit.estimator, fit.task, fit.events_used,
                  static_cast<int64_t>(fit.discarded.size()),
                  fit.chi2_per_dof > 0 ? Cell(fit.chi2_per_dof) : Cell(std::nullopt),
-                 fit.time_constant_s, fit.inertia_scale, fit.time_shift_s});
+                 fit.time_constant_s, fit.inertia_scale, fit.palm_inertia_scale, fit.time_shift_s});
     }
   }
-  if (IsBrief(out)) {
-    PrintDiscardedCounts(out, trajectory);
-    return trajectory.summary.issues;
-  }
+  if (IsBrief(out) && dynamic) return trajectory.summary.issues;
   Table table = out.BeginTable("discarded", {{.name = "estimator"},
                                              {.name = "task"},
                                              {.name = "touch"},
@@ -131,7 +114,14 @@ Verb FitComplianceVerb() {
         const auto run = [&](const pipeline::StepContext& where) -> Result<pipeline::StepResult> {
           HANDHOLD_ASSIGN(const Issues lacking, step.Advise(where));
           for (const Issue& issue : lacking) context.progress.Note("the take: " + issue.what);
-          return step.Run(where);
+          Result<pipeline::StepResult> made = step.Run(where);
+          if (made) {
+            context.progress.Note(
+                "values are of joints that give way each for itself; their intervals hold for "
+                "elastic "
+                "couplings of neighbours up to 20 %, too, that the touches do not exclude");
+          }
+          return made;
         };
         return RunAndPrint(context, {"fitting compliance", "trajectory", run, Print});
       }};
