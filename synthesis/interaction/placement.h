@@ -3,7 +3,7 @@
 /// it (Kry & Pai 2006, section 8.3).
 ///
 /// What it cures: an object that stands nearer to one side than to the other (the first finger
-/// pushes it until the last one touches), and most of a yaw. What it cannot: an offset along the
+/// pushes it until the last one touches), and a part of a yaw. What it cannot: an offset along the
 /// faces that are gripped (nothing pushes that way), height, the last degrees of a yaw (fingertips
 /// are round), a grip that is wrong for the object. An object that is pushed higher up than half
 /// its width over the table's friction tips instead of sliding and falls back: nothing is won. One

@@ -1,6 +1,6 @@
 // Scripted pinches against the engine: the long form of grip_truth_test.cc. Each part prints a
 // table; what it printed is in results/.
-//   grip_study compare | threshold | creep | wedge | reflex | all
+//   grip_study compare | threshold | creep | wedge | reflex | placement | all
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "synthesis/evaluate/verdict.h"
+#include "synthesis/interaction/placement.h"
 #include "tests/support/grip_comparison.h"
 #include "tests/support/ode_grip_truth.h"
 #include "tests/support/pinch_scene.h"
@@ -183,15 +183,53 @@ void Reflex() {
   }
 }
 
+// The box on its side (5 cm high, pinched in its middle) and upright (pinched near its top).
+void Placing() {
+  std::printf(
+      "placement, two rounds, 12 g: as it stood -> as placed\nbox       off by mm, deg        "
+      "shift "
+      "while closing mm   first touches within ms   left mm, deg\n");
+  const geometry::RigidTransform lying{geometry::Exp(geometry::Vec3(M_PI / 2, 0, 0)),
+                                       geometry::Vec3(0.3, 0.1, 0.025)};
+  for (const bool upright : {false, true}) {
+    const geometry::RigidTransform X = upright ? PinchBoxPose() : lying;
+    const auto closing = *synthesis::PinchReference(
+        PinchHand(), *synthesis::PinchAcross(PinchBox(0.012), X, upright ? 0.025 : 0.0),
+        PinchProgram(0.012, 0.2));
+    synthesis::ReplayOptions options = PinchReplay();
+    options.range = {Timestamp(), Timestamp() + Duration::Milliseconds(750)};
+    const double offs[][3] = {{2e-3, 0, 0},  {-2e-3, 0, 0}, {4e-3, 0, 0},
+                              {-4e-3, 0, 0}, {0, 4e-3, 0},  {0, 0, 8},
+                              {0, 0, -8},    {0, 0, 15},    {3e-3, 3e-3, 8}};
+    for (const auto& off : offs) {
+      geometry::RigidTransform X_off = X;
+      X_off.R = geometry::Exp(geometry::Vec3(0, 0, off[2] * M_PI / 180)) * X.R;
+      X_off.p += geometry::Vec3(off[0], off[1], 0);
+      const auto placed =
+          synthesis::PlaceObject(PinchHand(), closing, OnTable(PinchBox(0.012), X_off), 0, options);
+      std::printf("%s %5.0f %3.0f %4.0f   ", upright ? "upright" : "lying  ", 1e3 * off[0],
+                  1e3 * off[1], off[2]);
+      if (!placed) {
+        std::printf("%s\n", placed.error().message.c_str());
+        continue;
+      }
+      const synthesis::PlacementRound &a = placed->rounds.front(), &b = placed->rounds.back();
+      const geometry::Mat3 turned = placed->X_WP.R * X.R.transpose();
+      std::printf("%10.2f -> %.2f   %20.0f -> %.0f   %16.2f %.2f %.1f\n", 1e3 * a.shift_m,
+                  1e3 * b.shift_m, 1e3 * a.spread_s, 1e3 * b.spread_s,
+                  1e3 * (placed->X_WP.p.x() - X.p.x()), 1e3 * (placed->X_WP.p.y() - X.p.y()),
+                  Degrees(std::atan2(turned(1, 0), turned(0, 0))));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "all";
-  const std::pair<const char*, void (*)()> parts[] = {{"compare", Compare},
-                                                      {"threshold", Thresholds},
-                                                      {"creep", Creep},
-                                                      {"wedge", Wedge},
-                                                      {"reflex", Reflex}};
+  const std::pair<const char*, void (*)()> parts[] = {
+      {"compare", Compare}, {"threshold", Thresholds}, {"creep", Creep},
+      {"wedge", Wedge},     {"reflex", Reflex},        {"placement", Placing}};
   int ran = 0;
   for (const auto& [name, part] : parts) {
     if (what != "all" && what != name) continue;
