@@ -2,9 +2,10 @@
 /// lift from a table. Published as DexGraspBench's "fc" and "tabletop" settings; every number of it
 /// is a described default here, and stands in the result with the engine's.
 ///
-/// Departures from the publication, also in results' figures: the grasp starts closed (no
-/// pregrasp stage), and the engine is the scene's. Pinned by tests/synthesis/evaluate/p1_test.cc on
-/// a scene whose answers are known, and by tests/synthesis/regrasp on hands.
+/// Departures from the publication: the grasp starts closed (no pregrasp stage) and settled, as the
+/// scene forms it, and the engine is the scene's; a test's figures say both. Pinned by
+/// tests/synthesis/evaluate/p1_test.cc on a scene whose answers are known, and by
+/// tests/synthesis/regrasp on hands.
 #pragma once
 
 #include <array>

@@ -21,7 +21,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns grasp control.
-inline constexpr int kGraspControlVersion = 1;
+inline constexpr int kGraspControlVersion = 2;
 
 /// What somebody did before a step.
 struct GraspKey {

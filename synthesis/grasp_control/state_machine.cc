@@ -12,11 +12,6 @@ std::string_view GraspStateName(GraspState state) {
       "releasing", "opening to leave", "relaxing", "neutral again"};
   return kNames[static_cast<size_t>(state)];
 }
-std::string_view GraspCommandName(GraspCommand command) {
-  static constexpr std::array<std::string_view, 5> kNames = {"auto", "neutral", "open", "close",
-                                                             "release"};
-  return kNames[static_cast<size_t>(command)];
-}
 
 GraspState GraspStateMachine::Advance(double distance_m) {
   distance_m_ = distance_m;
@@ -27,11 +22,7 @@ GraspState GraspStateMachine::Advance(double distance_m) {
     switch (state_) {
       case GraspState::kNeutral:
       case GraspState::kNeutralAgain:
-        if (distance_m <= options_.begin_m) {
-          next = GraspState::kOpeningI;
-        } else if (distance_m > options_.begin_m + back) {
-          next = state_;
-        }
+        if (distance_m <= options_.begin_m) next = GraspState::kOpeningI;
         // Having left, the hand opens again only when it comes back.
         if (state_ == GraspState::kNeutralAgain && distance_m > options_.begin_m - back)
           next = state_;

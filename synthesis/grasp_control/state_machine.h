@@ -35,7 +35,6 @@ std::string_view GraspStateName(GraspState state);  ///< "neutral", "opening", "
 
 /// What a person wants, whatever the distance.
 enum class GraspCommand { kAutomatic, kNeutral, kOpen, kClose, kRelease };
-std::string_view GraspCommandName(GraspCommand command);  ///< "auto", "neutral", "open", ...
 
 /// One weight per setpoint; they sum to 1. alpha takes from open what it adds to close.
 using Blend = std::array<double, kSetpointCount>;

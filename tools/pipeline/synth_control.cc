@@ -7,6 +7,7 @@
 #include "database/artefact/describe.h"
 #include "database/artefact/grasp_file.h"
 #include "database/base/digest.h"
+#include "database/base/units.h"
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 #include "database/store/artefact_file.h"
@@ -24,6 +25,7 @@ using geometry::RigidTransform;
 using geometry::Vec3;
 using text::Json;
 
+constexpr double kClearWay_m = 1e-3;
 constexpr double kAway_m = 0.32, kClearance_m = 2e-3;
 
 geometry::Bounds BoundsOf(const model::Prop& prop) {
@@ -81,6 +83,37 @@ Result<RigidTransform> ClosedIn(const model::Skeleton& hand, const Eigen::Vector
   return X_PPalm;
 }
 
+/// From where the open hand comes without running into the prop: the palm's normal, else the least
+/// tilted from it that stays clear on the last 8 cm, else the clearest. Unit, in the palm's frame.
+Result<Vec3> ClearWay(const model::Skeleton& hand, const Eigen::VectorXd& q_open,
+                      const model::Prop& prop, const RigidTransform& X_PPalm) {
+  HANDHOLD_ASSIGN(const auto world, synthesis::HandWorld::Create());
+  HANDHOLD_ASSIGN([[maybe_unused]] const int h, world->AddHand(hand));
+  HANDHOLD_ASSIGN([[maybe_unused]] const int p, world->AddProp(prop, {}, {.fixed = true}));
+  const RigidTransform X_PalmH = PoseOfBody(hand, q_open, PalmOf(hand)).Inverse();
+  Vec3 best = Vec3::UnitZ();
+  double clearest_m = -1.0;
+  for (const double tilt_deg : {0.0, 20.0, 40.0, 60.0, 80.0}) {
+    for (const double turn_deg : {180.0, 90.0, 270.0, 0.0}) {
+      const double tilt = DegreesToRadians(tilt_deg), turn = DegreesToRadians(turn_deg);
+      const Vec3 way(std::sin(tilt) * std::cos(turn), std::sin(tilt) * std::sin(turn),
+                     std::cos(tilt));
+      double gap_m = 1.0;
+      for (const double away_m : {0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08}) {
+        RigidTransform X = X_PPalm;
+        X.p += away_m * X.R * way;
+        HANDHOLD_TRY(world->SetHand(0, world->Placed(0, q_open, X * X_PalmH)));
+        HANDHOLD_ASSIGN(const double gap, world->HandGap(0, 0));
+        gap_m = std::min(gap_m, gap);
+      }
+      if (gap_m > kClearWay_m) return way;
+      if (gap_m > clearest_m) clearest_m = gap_m, best = way;
+      if (tilt_deg == 0.0) break;  // turns are all the same
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 Result<FoundGrasp> FindGrasp(const StepContext& context, const std::string& key) {
@@ -127,7 +160,7 @@ struct SynthControlStep::Prepared {
 
 // As the story says; of a track also its input.
 Result<synthesis::PalmPath> SynthControlStep::PathTo(
-    const StepContext& context, const RigidTransform& X_WGrip,
+    const StepContext& context, const RigidTransform& X_WGrip, const Vec3& way,
     std::vector<artefact::ProvenanceInput>* more) const {
   synthesis::PalmPath path;
   switch (story) {
@@ -135,7 +168,7 @@ Result<synthesis::PalmPath> SynthControlStep::PathTo(
       path = {{0.0}, {X_WGrip}};
       break;
     case PalmStory::kReach: {
-      const RigidTransform away{X_WGrip.R, X_WGrip.p + kAway_m * X_WGrip.R.col(2)};
+      const RigidTransform away{X_WGrip.R, X_WGrip.p + kAway_m * X_WGrip.R * way};
       path = synthesis::Reach(away, X_WGrip, 0.1, reach_s);
       if (lift_m != 0.0) {
         const RigidTransform up{X_WGrip.R, X_WGrip.p + Vec3(0, 0, lift_m)};
@@ -186,8 +219,8 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
     choice.key = grasp
                      ? (grasp->skeleton_hash.empty() ? grasp->skeleton_name : grasp->skeleton_hash)
                      : (p.set.skeleton_hash.empty() ? p.set.skeleton_name : p.set.skeleton_hash);
-    p.chosen.push_back("hand '" + choice.key + "' (the " + (grasp ? "grasp" : "setpoints") +
-                       "' own)");
+    p.chosen.push_back("hand '" + choice.key + "' (" + (grasp ? "the grasp's" : "the setpoints'") +
+                       " own)");
   }
   HANDHOLD_ASSIGN(p.skeleton, FindSkeleton(context, choice, &p.chosen));
   HandChoice free = choice;
@@ -241,7 +274,12 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
   }
   p.X_WGrip = X_WP * X_PGrip;
   std::vector<artefact::ProvenanceInput> more;
-  HANDHOLD_ASSIGN(p.path, PathTo(context, p.X_WGrip, &more));
+  Vec3 way = Vec3::UnitZ();
+  if (story == PalmStory::kReach) {
+    HANDHOLD_ASSIGN(
+        way, ClearWay(skeleton, grasp ? grasp->q_open : p.set.q_neutral, p.prop.prop, X_PGrip));
+  }
+  HANDHOLD_ASSIGN(p.path, PathTo(context, p.X_WGrip, way, &more));
   if (p.options.table) {
     model::Prop table;
     table.name = "table";

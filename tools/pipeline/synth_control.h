@@ -32,7 +32,9 @@ Result<FoundGrasp> FindGrasp(const StepContext& context, const std::string& key)
 
 /// Where the palm goes.
 enum class PalmStory {
-  kReach,  ///< from 32 cm away along the palm's normal to the grip, then up by lift_m
+  /// From 32 cm away to the grip, then up by lift_m: along the palm's normal, or, where the open
+  /// hand would run into the prop on it, along the least tilted way that is clear.
+  kReach,
   kStill,  ///< at the grip all along
   kTrack,  ///< as the palm of a stored motion
 };
@@ -68,6 +70,7 @@ struct SynthControlStep {
   Result<Prepared> Prepare(const StepContext& context) const;
   Result<synthesis::PalmPath> PathTo(const StepContext& context,
                                      const geometry::RigidTransform& X_WGrip,
+                                     const geometry::Vec3& way,
                                      std::vector<artefact::ProvenanceInput>* more) const;
 };
 

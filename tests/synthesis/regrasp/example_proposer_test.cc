@@ -36,7 +36,7 @@ std::unique_ptr<ExampleProposer> Make(const std::string& name = "hand57_cylinder
   return std::move(*made);
 }
 
-// As the shared props of these names: 40 mm across.
+// As the shared cylindersmall and cubesmall: 40 mm each way.
 model::Prop Small(geometry::Shape shape) {
   model::Prop prop;
   prop.name = "small";
@@ -44,7 +44,7 @@ model::Prop Small(geometry::Shape shape) {
   prop.shapes.push_back({"it", {}, std::move(shape), "test"});
   return prop;
 }
-model::Prop CylinderSmall() { return Small(geometry::Cylinder{0.02, 0.1}); }
+model::Prop CylinderSmall() { return Small(geometry::Cylinder{0.02, 0.04}); }
 model::Prop CubeSmall() { return Small(geometry::Box{Vec3::Constant(0.04)}); }
 
 struct Asked {

@@ -34,7 +34,7 @@ class SynthControl : public ::testing::Test {
 };
 
 TEST_F(SynthControl, AShippedGraspIsReachedGrippedAndLiftedAndKeptWithWhatItWasMadeFrom) {
-  for (const char* name : {"hand57_cylinder", "hand27_cylinder"}) {
+  for (const char* name : {"hand57_cylinder", "hand27_cylinder", "hand57_pinch", "hand27_pinch"}) {
     const auto made = Lift(name).Run(context());
     const artefact::Motion motion = MotionOf(made);
     EXPECT_EQ(motion.verdict.kind, Verdict::Kind::kHeld) << name << motion.verdict.cause;
