@@ -2,6 +2,7 @@
 // lifted or not, by the replay, and by the engine where the replay did not lift it.
 // `props_study PROPS_FOLDER`; results: tests/synthesis/interaction/results/props.md.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -74,6 +75,10 @@ int main(int argc, char** argv) {
     auto prop = model::PropFromMesh((mesh / (name + ".stl")).string(), 1.0);
     if (!prop) continue;
     prop->name = name + ".stl";
+    props.push_back(*prop);
+    if (name != "lightbulb") continue;
+    prop->name = "lightbulb.stl on its cap";
+    prop->shapes.front().X_PS.R = geometry::Exp(geometry::Vec3(0, -0.5 * M_PI, 0));
     props.push_back(*prop);
   }
   std::printf(
