@@ -88,6 +88,8 @@ TEST(ReadmeCommands, WorkAsTyped) {
     }
     if (command.ends_with("--on table")) {
       EXPECT_THAT(result.output, HasSubstr("held"));
+    } else if (command.find(" --scene ") != std::string::npos) {
+      EXPECT_THAT(result.output, ::testing::ContainsRegex("bulb +light_bulb +0.0000 +2[67][0-9]"));
     } else if (command.starts_with("handhold synth interaction")) {
       EXPECT_THAT(result.output, HasSubstr("contact_share"));
       EXPECT_THAT(result.output, ::testing::Not(HasSubstr("contact_share         0.000")));
