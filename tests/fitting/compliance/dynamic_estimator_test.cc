@@ -183,7 +183,7 @@ TEST(DynamicEstimatorTest, WhatTookUpSomethingElseIsToldByName) {
 TEST(DynamicEstimatorTest, WarningsWidenTheIntervalsOrRefuse) {
   TakePlan plan;
   plan.free_strokes = 8;
-  plan.contact_strokes = 10;
+  plan.contact_strokes = 7;
   const Chain chain = RunChain(plan);
   const auto fit_of = [&](const artefact::PoseTrack& pose, double axis_rms_m) {
     DynamicEstimatorOptions options;
