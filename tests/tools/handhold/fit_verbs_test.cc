@@ -260,5 +260,21 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
   EXPECT_EQ(Run({"query", "keep or not keep"}).exit_code, 0) << "without another rebuild";
 }
 
+// A plate 1.7 mm off is a warning of the skeleton's fit, and stays one of what is fitted to it.
+TEST_F(FitVerbs, WarningsOfEarlierStepsAreCarriedOn) {
+  auto library = store::Library::Open(folder_->path() + "/lab");
+  ASSERT_TRUE(library) << library.error().message;
+  Keep(**library, lab::MakeClip(ShortFeed(3)), "off_001");
+  const std::string pose = "0.12 0 -0.0733";
+  EXPECT_THAT(Run({"fit", "skeleton", "off_001", "--surface-pose", pose}).err,
+              HasSubstr("off the wrench's axis"));
+  EXPECT_EQ(Run({"fit", "pose", "off_001", "--fast"}).exit_code, 0);
+  EXPECT_EQ(Run({"fit", "contact", "off_001", "--surface-pose", pose}).exit_code, 0);
+  const RunResult compliance = Run({"fit", "compliance", "off_001"});
+  EXPECT_EQ(compliance.exit_code, 0) << compliance.err;
+  EXPECT_THAT(compliance.err,
+              AllOf(HasSubstr("fit skeleton, contact: "), HasSubstr("intervals are wider for it")));
+}
+
 }  // namespace
 }  // namespace handhold::testing
