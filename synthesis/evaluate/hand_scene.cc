@@ -16,6 +16,7 @@ using geometry::RigidTransform;
 using geometry::Vec3;
 
 constexpr int kTable = 1;  // number of the table among the props
+constexpr double kFarthest_rad = 2.9;
 
 /// The axis of P, either way, that is nearest to `up_P`.
 Vec3 NearestAxis(const Vec3& up_P) {
@@ -85,7 +86,11 @@ Result<Eigen::VectorXd> HandScene::SqueezeOf(const artefact::Grasp& grasp) {
     for (int axis = 0; axis < joint.nv(); ++axis) {
       const Vec3 a =
           outboard[static_cast<size_t>(b)].R_WJc.transpose() * world_->world().axis_W(id, axis);
-      turn[v + axis] = grasp.tau_squeeze_Nm[v + axis] / a.dot(K * a);
+      // No further than the engine's joints can be pulled: short of half a turn from zero.
+      const double q = grasp.q[hand_.q_index(b) + axis];
+      turn[v + axis] =
+          std::clamp(grasp.tau_squeeze_Nm[v + axis] / a.dot(K * a),
+                     std::min(0.0, -kFarthest_rad - q), std::max(0.0, kFarthest_rad - q));
     }
   }
   return hand_.Integrate(grasp.q, turn.cwiseMax(-1.5).cwiseMin(1.5));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "database/artefact/describe.h"
+#include "database/artefact/grasp_file.h"
 #include "database/model/hand_library.h"
 #include "synthesis/evaluate/p1.h"
 #include "tests/support/closing_hand.h"
@@ -134,6 +135,23 @@ TEST(HandScene, ItIsLiftedFromATableAndALimpHandLeavesItThere) {
   const LiftResult stays = *RunLift({}, heavy.get());
   EXPECT_FALSE(stays.passed());
   EXPECT_NE(stays.fault, GraspFault::kLost) << stays.cause;
+}
+
+// Torques that a bent joint's spring could give only beyond half a turn pull as far as it can be
+// pulled: the grasp is tried, not lost.
+TEST(HandScene, StrongTorquesOfABentFingerAreTried) {
+  const model::Skeleton hand = *model::LoadHand("hand27");
+  artefact::Grasp grasp = *artefact::LoadLibraryGrasp("hand27_cylinder");
+  const auto scene =
+      *HandScene::Create(hand, *model::LoadLibraryProp(grasp.prop), HandSceneOptions{});
+  grasp.q_squeeze.resize(0);
+  grasp.tau_squeeze_Nm.setZero(hand.nv());
+  for (const char* finger : {"index.mid", "middle.mid"}) {
+    const int pip = hand.FindBody(finger);
+    grasp.tau_squeeze_Nm[hand.v_index(pip)] = 1e3;
+    grasp.q[hand.q_index(pip)] = 1.75;
+  }
+  EXPECT_NE(*scene->Form(grasp), GraspFault::kLost) << scene->cause();
 }
 
 // What is tested is what the hand has settled to: formed again it moves no more, and the place of
