@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "database/artefact/kind.h"
+#include "database/artefact/space_density.h"
 #include "database/model/prop.h"
 #include "synthesis/interaction/replay.h"
 #include "tools/pipeline/inputs.h"
@@ -65,7 +66,7 @@ class Loader {
   }
 
   void Finish(const std::vector<std::string>& keys) {
-    for (size_t i = 0; i < keys.size(); ++i) scene_.title += (i > 0 ? ", " : "") + keys[i];
+    for (size_t i = 0; i < keys.size(); ++i) scene_.title += (i > 0 ? ", " : "") + TitleOf(keys[i]);
     NameApart();
     std::vector<std::vector<std::string>> plots;
     std::vector<std::string> force, angles, torques, others;
@@ -94,6 +95,14 @@ class Loader {
   }
 
  private:
+  /// What is seen of a result says more than its hash.
+  std::string TitleOf(const std::string& key) const {
+    for (const SceneMotion& motion : scene_.motions) {
+      if (!motion.hash.empty() && motion.hash.starts_with(key)) return motion.name;
+    }
+    return key;
+  }
+
   /// Motions that share a name get their hash, or their place, behind it.
   void NameApart() {
     std::map<std::string, int> count;
@@ -234,6 +243,7 @@ class Loader {
     const std::string name = pipeline::ShortHash(info.hash);
     if (info.kind == artefact::KindOf<artefact::Motion>::name) return AddMotion(info);
     if (info.kind == artefact::KindOf<artefact::Grasp>::name) return AddGrasp(info);
+    if (info.kind == artefact::KindOf<artefact::GraspSpace>::name) return AddSpace(info);
     if (info.kind == artefact::KindOf<artefact::PoseTrack>::name) {
       scene_.motions.push_back({.name = name});
       return AddPose(info, static_cast<int>(scene_.motions.size()) - 1);
@@ -277,7 +287,8 @@ class Loader {
     return Error{ErrorCode::kUnsupported, "nothing can be seen of a " + info.kind + " (" +
                                               pipeline::ShortHash(info.hash) +
                                               "): show clips, pose_track, contact_track, "
-                                              "object_track, motion, skeleton, prop"};
+                                              "object_track, motion, grasp, grasp_space, skeleton, "
+                                              "prop"};
   }
 
   Result<model::Skeleton> LoadSkeleton(const ArtefactInfo& info, const std::string& hash) {
@@ -627,6 +638,58 @@ class Loader {
     SceneMotion& shown = scene_.motions.back();
     shown.name = grasp.name;
     for (const auto& [taxonomy, type] : grasp.types) scene_.facts.push_back({taxonomy, type});
+    return {};
+  }
+
+  /// The space as a picture (Ben Amor 2008, Fig. 2): hands over the plane of its first two
+  /// components, from -2 to 2 standard deviations of each; one that is not natural says so.
+  Status AddSpace(const ArtefactInfo& info) {
+    HANDHOLD_ASSIGN(const auto space, store::Load<artefact::GraspSpace>(Path(info.hash)));
+    HANDHOLD_ASSIGN(const artefact::SpaceDensity density, artefact::SpaceDensity::Build(space));
+    HANDHOLD_ASSIGN(const model::Skeleton skeleton, LoadSkeleton(info, space.skeleton_hash));
+    const Eigen::Index n = density.Expand(Eigen::VectorXd::Zero(space.dimensions())).size();
+    if (n > skeleton.nv())
+      return Error{ErrorCode::kCorrupt, "grasp space " + info.hash + " is not of its hand"};
+    constexpr double kApart_m = 0.22;
+    const int time = scene_.AddTimes({0.0});
+    SceneMotion motion{.name = skeleton.name() + ", components 1 and 2",
+                       .source = space.scripted ? "reference" : "fitted",
+                       .hash = info.hash};
+    const int rows = space.dimensions() > 1 ? 2 : 0;
+    for (int row = -rows; row <= rows; ++row) {
+      for (int column = -2; column <= 2; ++column) {
+        Eigen::VectorXd a = Eigen::VectorXd::Zero(space.dimensions());
+        a[0] = column * std::sqrt(space.variance[0]);
+        if (rows > 0) a[1] = row * std::sqrt(space.variance[1]);
+        Eigen::VectorXd v = Eigen::VectorXd::Zero(skeleton.nv());
+        v.tail(n) = density.Expand(a);
+        const Eigen::VectorXd q = skeleton.Integrate(skeleton.ZeroConfiguration(), v);
+        char name[80];
+        std::snprintf(name, sizeof name, "%+d, %+d sd%s", column, row,
+                      density.LogLikelihood(a) > density.log_threshold() ? "" : ", not natural");
+        const auto first = motion.nodes.size();
+        const std::vector<int> frames = {0};
+        AddHand(name, skeleton, q, frames, time, &scene_, &motion);
+        const RigidTransform place =
+            RigidTransform::Translation(Vec3(kApart_m * row, kApart_m * column, 0));
+        for (size_t i = first; i < motion.nodes.size(); ++i) {
+          if (motion.nodes[i].parent < 0) motion.nodes[i].X_PN = place * motion.nodes[i].X_PN;
+        }
+      }
+    }
+    scene_.motions.push_back(std::move(motion));
+    Fact("grasp space", info.provenance, info.hash);
+    std::string shares;
+    double sum = 0.0;
+    for (Eigen::Index k = 0; k < space.dimensions(); ++k) {
+      sum += space.variance[k];
+      char share[16];
+      std::snprintf(share, sizeof share, "%s%.0f", k > 0 ? ", " : "",
+                    100 * sum / space.variance.sum());
+      shares += share;
+    }
+    scene_.facts.push_back({"variance within the first components, %", shares});
+    scene_.facts.push_back({"poses are", space.scripted ? "scripted" : "captured"});
     return {};
   }
 

@@ -107,6 +107,15 @@ TEST_F(GraspVerbs, RegraspRanksWhatASearchProposes) {
   const RunResult space = Run({"fit", "grasp-space", "--scripted", "--type", "large-diameter",
                                "--per-type", "20", "--dims", "3"});
   ASSERT_EQ(space.exit_code, 0) << space.err;
+  // The space as a picture: 25 hands, and what they vary along.
+  const auto made = text::ParseJson(Run({"artefact", "list", "--format", "json"}).out);
+  ASSERT_TRUE(made);
+  std::string hash;
+  for (const text::Json& row : made->elements()) {
+    if (*row.Find("kind")->string() == "grasp_space") hash = *row.Find("artefact")->string();
+  }
+  const RunResult page = Run({"show", hash, "--to", folder_.path() + "/space.html"});
+  EXPECT_EQ(page.exit_code, 0) << page.err;
   const RunResult run =
       Run({"regrasp", "--space", "newest", "--example", "hand27_cylinder", "--prop", "cylinder_50",
            "--poses", "2", "--top", "1", "--format", "json"});
