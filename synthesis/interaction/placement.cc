@@ -108,12 +108,12 @@ RigidTransform Upright(const RigidTransform& X_WP, const RigidTransform& X_WP0) 
 
 }  // namespace
 
-Result<Placement> PlaceObject(const model::Skeleton& skeleton,
-                              const InteractionTrajectory& trajectory, const ReplayScene& scene,
-                              size_t object, const ReplayOptions& options,
-                              const PlacementOptions& placement) {
+Result<PlacedObject> PlaceObject(const model::Skeleton& skeleton,
+                                 const InteractionTrajectory& trajectory, const ReplayScene& scene,
+                                 size_t object, const ReplayOptions& options,
+                                 const PlacementOptions& placement) {
   HANDHOLD_TRY(CheckPlacement(scene, object, placement));
-  Placement result;
+  PlacedObject result;
   std::vector<int> bodies;
   for (const std::string& tip : placement.tips) {
     bodies.push_back(skeleton.FindBody(tip));

@@ -40,7 +40,7 @@ struct PlacementRound {
   double turn_rad = 0.0;  ///< the same of its rotation
 };
 
-struct Placement {
+struct PlacedObject {
   geometry::RigidTransform X_WP;       ///< of the object, after the last round
   std::vector<std::string> tips;       ///< the bodies that had to touch
   std::vector<PlacementRound> rounds;  ///< as it stood at first, ..., and at last as placed: one
@@ -51,10 +51,11 @@ struct Placement {
 /// the replay's that follows (range included); its grip adjustment is not used. Errors: as
 /// ReplayInteraction's; kInvalid for options that are no sense or tips that the hand has not;
 /// kNotConverged, naming them, where fingertips never touch.
-Result<Placement> PlaceObject(const model::Skeleton& skeleton,
-                              const artefact::InteractionTrajectory& trajectory,
-                              const ReplayScene& scene, size_t object, const ReplayOptions& options,
-                              const PlacementOptions& placement = {});
+Result<PlacedObject> PlaceObject(const model::Skeleton& skeleton,
+                                 const artefact::InteractionTrajectory& trajectory,
+                                 const ReplayScene& scene, size_t object,
+                                 const ReplayOptions& options,
+                                 const PlacementOptions& placement = {});
 
 template <typename A>
 void Visit(A& a, PlacementOptions& o) {
@@ -72,7 +73,7 @@ void Visit(A& a, PlacementRound& r) {
   a.Field("turn_rad", r.turn_rad);
 }
 template <typename A>
-void Visit(A& a, Placement& p) {
+void Visit(A& a, PlacedObject& p) {
   a.Field("X_WP", p.X_WP);
   a.Field("tips", p.tips);
   a.Field("rounds", p.rounds);

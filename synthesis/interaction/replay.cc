@@ -182,8 +182,29 @@ std::string FreeHandName(const artefact::Motion& motion, const std::string& hand
   return name;
 }
 
+/// Free things that begin inside one another would be thrown apart.
+Status CheckApart(const ContactSet& contacts, const ReplayScene& scene) {
+  for (const Contact& c : contacts) {
+    if (c.a.kind == ContactSide::Kind::kLink || c.b.kind == ContactSide::Kind::kLink) continue;
+    const auto name = [&](const ContactSide& side) {
+      const auto i = static_cast<size_t>(side.index);
+      return side.fixed() ? scene.fixed[i].prop.name : scene.objects[i].prop.name;
+    };
+    const auto pivots = [&](const ContactSide& side) {
+      return !side.fixed() && scene.objects[static_cast<size_t>(side.index)].pivot.has_value();
+    };
+    if (pivots(c.a) || pivots(c.b) || c.separation_m >= -kDeepestBegin_m) continue;
+    char depth[32];
+    std::snprintf(depth, sizeof depth, "%.1f mm", -1e3 * c.separation_m);
+    return Error{ErrorCode::kInvalid, "'" + name(c.a) + "' begins " + depth + " inside '" +
+                                          name(c.b) + "': place them apart"};
+  }
+  return {};
+}
+
 /// The hand begins at its reference: within a touch that lies inside what it touches.
 Status CheckBegin(const ContactSet& contacts, const ReplayScene& scene, Timestamp begin) {
+  HANDHOLD_TRY(CheckApart(contacts, scene));
   const Contact* deepest = nullptr;
   for (const Contact& c : contacts) {
     if (c.a.kind != ContactSide::Kind::kLink || c.b.kind == ContactSide::Kind::kLink) continue;

@@ -47,29 +47,33 @@ geometry::Bounds BoundsOf(const model::Prop& prop, const RigidTransform& X) {
   return bounds;
 }
 
-/// 1 x 1 m, its top in the middle below the object.
+/// 1 x 1 m, its top in the middle below the object; so thick that nothing falls through it.
 model::Prop Table() {
   model::Prop table;
   table.name = "table";
   table.source = "Ours: a fixed table of 1 x 1 m; T is the middle of its top, z up.";
-  table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0, 0, -0.02)),
-                          geometry::Box{Vec3(1, 1, 0.04)}, "ours"});
+  table.shapes.push_back(
+      {"top", RigidTransform::Translation(Vec3(0, 0, -0.5)), geometry::Box{Vec3(1, 1, 1)}, "ours"});
   return table;
 }
 
-/// A mesh file and a fixed prop say no inertia: that of the bounding box, solid.
-void GiveMass(model::Prop* prop, double mass_kg) {
-  geometry::MassProperties& mass = prop->mass;
-  if (mass.mass_kg > 0.0) {
-    mass.I_BCom_B *= mass_kg / mass.mass_kg;
-  } else {
-    const geometry::Bounds bounds = BoundsOf(*prop, {});
-    const Vec3 s = (bounds.max - bounds.min).cwiseAbs2();
-    mass.p_BCom = bounds.centre();
-    mass.I_BCom_B =
-        (mass_kg / 12.0 * Vec3(s.y() + s.z(), s.x() + s.z(), s.x() + s.y())).asDiagonal();
+/// A mesh file and a fixed prop say no inertia: then its shapes are solid, an open mesh as its
+/// hull.
+Status GiveMass(model::Prop* prop, double mass_kg) {
+  if (!(prop->mass.mass_kg > 0.0)) {
+    std::vector<geometry::MassProperties> parts;
+    for (const model::PropShape& shape : prop->shapes) {
+      HANDHOLD_ASSIGN(const geometry::MassProperties part,
+                      geometry::MassOf(shape.shape, 1000.0, geometry::OpenMesh::kUseHull));
+      parts.push_back(geometry::Transformed(shape.X_PS, part));
+    }
+    prop->mass = geometry::Composed(parts);
+    if (!(prop->mass.mass_kg > 0.0)) {
+      return Error{ErrorCode::kInvalid, "'" + prop->name + "' has no volume: it cannot be free"};
+    }
   }
-  mass.mass_kg = mass_kg;
+  prop->mass = geometry::WithTotalMass(prop->mass, mass_kg);
+  return {};
 }
 
 Result<geometry::Shape> ScaledShape(const geometry::Shape& shape, double factor) {
@@ -119,7 +123,8 @@ struct Script {
   FoundSkeleton skeleton;
   std::string hash = {};
   InteractionTrajectory trajectory = {};
-  std::string prop_hash = {};  ///< empty: made for none
+  std::string prop_hash = {};          ///< empty: made for none
+  std::optional<FoundProp> prop = {};  ///< of one that ships: a dry run keeps none to load
   std::optional<RigidTransform> X_WProp = {};
   std::optional<TimeRange> hold = {};
   bool captured = false;
@@ -158,6 +163,7 @@ Result<Script> Import(const StepContext& context, const std::string& name) {
               [&]() -> Result<InteractionTrajectory> { return script.trajectory; }));
   script.hash = kept.hash;
   script.prop_hash = prop.hash;
+  script.prop = prop;
   script.X_WProp = file.X_WProp;
   if (file.hold.length() > Duration()) script.hold = file.hold;
   return script;
@@ -312,7 +318,7 @@ Result<FoundProp> Dressed(const StepContext& context, FoundProp found, double sc
     HANDHOLD_ASSIGN(found.prop, ScaledProp(std::move(found.prop), scale));
     HANDHOLD_ASSIGN(found, KeepProp(context, found.prop));
   }
-  if (mass_kg) GiveMass(&found.prop, *mass_kg);
+  if (mass_kg) HANDHOLD_TRY(GiveMass(&found.prop, *mass_kg));
   if (friction) found.prop.friction = *friction;
   return found;
 }
@@ -373,7 +379,11 @@ Result<Stage> StageOf(const StepContext& context, const SynthGripStep& step, con
       return Error{ErrorCode::kInvalid,
                    "the trajectory was captured: say what it shall meet, a prop or a scene"};
     }
-    HANDHOLD_ASSIGN(found, LoadPropArtefact(context.library, script.prop_hash));
+    if (script.prop) {
+      found = *script.prop;
+    } else {
+      HANDHOLD_ASSIGN(found, LoadPropArtefact(context.library, script.prop_hash));
+    }
     chosen->push_back("prop '" + found.prop.name + "' (the one it was scripted for)");
   } else {
     HANDHOLD_ASSIGN(found, FindProp(context, step.prop, step.metres_per_unit, chosen));
@@ -390,8 +400,11 @@ Result<Stage> StageOf(const StepContext& context, const SynthGripStep& step, con
   stage.object_hashes.push_back(found.hash);
   stage.judged = 0;
   if (step.on_table) {
-    const geometry::Bounds bounds = BoundsOf(found.prop, X);
-    HANDHOLD_TRY(AddTable(context, Vec3(X.p.x(), X.p.y(), bounds.min.z()), &stage));
+    const double low_m = model::LowestAlong(found.prop, X, Vec3::UnitZ());
+    HANDHOLD_TRY(AddTable(context, Vec3(X.p.x(), X.p.y(), low_m), &stage));
+  } else {
+    return Error{ErrorCode::kInvalid, "nothing carries '" + found.prop.name +
+                                          "': it wants a table, or a scene that says what does"};
   }
   return stage;
 }
@@ -506,7 +519,7 @@ Result<std::string> PlaceJudged(const Script& script, const synthesis::ReplayOpt
                  "nothing to place: no object is free, or the one that is judged is not"};
   }
   synthesis::ReplayObject& object = stage->scene.objects[*stage->judged];
-  HANDHOLD_ASSIGN(const synthesis::Placement found,
+  HANDHOLD_ASSIGN(const synthesis::PlacedObject found,
                   synthesis::PlaceObject(script.skeleton.skeleton, script.trajectory, stage->scene,
                                          *stage->judged, options, placement));
   char text[160];
@@ -577,7 +590,8 @@ Result<StepResult> SynthGripStep::Run(const StepContext& context) const {
   HANDHOLD_TRY(Complete(context, borrow, &scripts[0], &inputs, &chosen));
   if (!hand.key.empty() || hand.scale != 1.0) {
     HandChoice choice = hand;
-    if (choice.key.empty()) choice.key = scripts[0].skeleton.hash;
+    if (choice.key.empty())
+      choice.key = scripts[0].prop ? scripts[0].skeleton.name : scripts[0].skeleton.hash;
     HANDHOLD_ASSIGN(FoundSkeleton other, FindSkeleton(context, choice, &chosen));
     HANDHOLD_ASSIGN(
         scripts[0].trajectory,

@@ -83,7 +83,8 @@ struct SynthGripStep {
   /// Whose compliances are borrowed: a trajectory's artefact, a clip, or a query; empty: nobody's.
   std::string borrow = {};
   double margin_m = 4e-3;
-  synthesis::StepOptions step = {.root_compliance_m_per_N = 0.0};  ///< a free root has its own
+  /// A free root has a compliance of its own; no joint goes beyond its limits.
+  synthesis::StepOptions step = {.root_compliance_m_per_N = 0.0, .limits = true};
   synthesis::VerdictOptions judge = {};  ///< object and hold are the scene's or the script's
 
   Result<StepResult> Run(const StepContext& context) const;

@@ -45,7 +45,7 @@ RigidTransform Off(double x_m, double y_m, double yaw_deg = 0) {
 }
 double YawDegrees(const RigidTransform& X) { return std::atan2(X.R(1, 0), X.R(0, 0)) * 180 / M_PI; }
 
-Placement Placed(const RigidTransform& X_WP, const PlacementOptions& options = {}) {
+PlacedObject Placed(const RigidTransform& X_WP, const PlacementOptions& options = {}) {
   auto placed =
       PlaceObject(PinchHand(), Closing(), OnTable(PinchBox(0.012), X_WP), 0, Options(), options);
   EXPECT_TRUE(placed) << placed.error().message;
@@ -61,7 +61,7 @@ Placement Placed(const RigidTransform& X_WP, const PlacementOptions& options = {
 
 TEST(Placement, AnOffsetAcrossTheFacesIsPushedAway) {
   for (const double off_m : {-0.004, 0.004}) {
-    const Placement placed = Placed(Off(off_m, 0));
+    const PlacedObject placed = Placed(Off(off_m, 0));
     ASSERT_EQ(placed.rounds.size(), 3u);
     EXPECT_THAT(placed.tips,
                 ::testing::UnorderedElementsAre("thumb.dst", "index.dst", "middle.dst"));
@@ -75,9 +75,9 @@ TEST(Placement, AnOffsetAcrossTheFacesIsPushedAway) {
 }
 
 TEST(Placement, AYawIsLessenedAndAnOffsetAlongTheFacesStays) {
-  const Placement turned = Placed(Off(0, 0, 8));
+  const PlacedObject turned = Placed(Off(0, 0, 8));
   EXPECT_LT(std::abs(YawDegrees(turned.X_WP)), 4.0);
-  const Placement along = Placed(Off(0, 0.004));
+  const PlacedObject along = Placed(Off(0, 0.004));
   EXPECT_GT(along.X_WP.p.y() - 0.1, 0.002);
 }
 
@@ -95,10 +95,10 @@ TEST(Placement, WhatTipsFallsBackToWhereItStood) {
 }
 
 TEST(Placement, TheSameHasTheSameBitsAndOneRoundIsTheFirstOfTwo) {
-  const Placement a = Placed(Off(0.004, 0)), b = Placed(Off(0.004, 0));
+  const PlacedObject a = Placed(Off(0.004, 0)), b = Placed(Off(0.004, 0));
   EXPECT_EQ(a.X_WP.p, b.X_WP.p);
   EXPECT_EQ(a.X_WP.R, b.X_WP.R);
-  const Placement one = Placed(Off(0.004, 0), {.rounds = 1});
+  const PlacedObject one = Placed(Off(0.004, 0), {.rounds = 1});
   ASSERT_EQ(one.rounds.size(), 2u);
   EXPECT_EQ(one.rounds[0].shift_m, a.rounds[0].shift_m);
   EXPECT_EQ(one.rounds[1].shift_m, a.rounds[1].shift_m);
