@@ -20,7 +20,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns scripted references.
-inline constexpr int kScriptedReferenceVersion = 1;
+inline constexpr int kScriptedReferenceVersion = 2;
 
 /// Two faces to pinch.
 struct PinchPlace {

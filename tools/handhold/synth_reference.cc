@@ -62,7 +62,10 @@ Verb SynthReferenceVerb() {
                    .kind = ValueKind::kNumber,
                    .fallback = "1",
                    .range = {.least = 0.1, .most = 10}},
-                  Metres("--above", "above the prop's middle; default: 0.35 of its height", -1, 1),
+                  Metres("--above",
+                         "above the prop's middle; default: of a box 0.35 of its height, else "
+                         "between two of its faces",
+                         -1, 1),
                   Metres("--depth", "closed fingertips inside each face; default: 0.012", 0, 0.1),
                   Metres("--clearance", "open fingertips off each face; default: 0.018", 0, 0.2),
                   Metres("--lift", "how high; default: 0.1", -1, 1),

@@ -30,6 +30,9 @@ using geometry::RigidTransform;
 using geometry::Vec3;
 using text::Json;
 
+/// Open fingertips off the faces of a prop that is no box: narrow ones stand close to its rest.
+constexpr double kFacesClearance_m = 0.008;
+
 /// Raised when reading a shipped reference gives something else.
 constexpr int kImportReferenceVersion = 1;
 
@@ -560,14 +563,30 @@ Result<StepResult> SynthReferenceStep::Run(const StepContext& context) const {
   }
   const geometry::Bounds bounds = BoundsOf(found.prop, made.X_WProp);
   made.above_middle_m = above_middle_m.value_or(gaits ? 0.0 : 0.35 * (bounds.max - bounds.min).z());
-  HANDHOLD_ASSIGN(const synthesis::PinchPlace place,
+  HANDHOLD_ASSIGN(synthesis::PinchPlace place,
                   synthesis::PinchAcross(found.prop, made.X_WProp, made.above_middle_m));
+  const bool is_box = found.prop.shapes.size() == 1 &&
+                      std::holds_alternative<geometry::Box>(found.prop.shapes.front().shape);
+  if (!gaits && !is_box && !above_middle_m) {
+    // Its bounding box says little of what is round or crooked: two faces of it, where there are.
+    if (auto faces = synthesis::PinchBetweenFaces(found.prop, made.X_WProp)) {
+      place = *faces;
+      if (made.options.clearance_m == synthesis::PinchOptions().clearance_m)
+        made.options.clearance_m = kFacesClearance_m;
+      char text[120];
+      std::snprintf(text, sizeof text, "faces %.0f mm apart, %.0f mm above its lowest point",
+                    1e3 * place.width_m, 1e3 * (place.p_W.z() - bounds.min.z()));
+      chosen.emplace_back(text);
+    }
+  }
   artefact::Provenance provenance =
       ProvenanceOf("synth.reference", synthesis::kScriptedReferenceVersion);
   provenance.inputs = {skeleton.input(), found.input("prop")};
   const TimeRange hold = gaits ? TimeRange() : synthesis::PinchHold(made.options);
+  Json parameters = artefact::ToJson(made);
+  parameters.Set("place", artefact::ToJson(place));
   HANDHOLD_ASSIGN(provenance.parameters_json,
-                  Parameters(ParametersOf(artefact::ToJson(made), made.X_WProp, hold)));
+                  Parameters(ParametersOf(parameters, made.X_WProp, hold)));
   return RunStep(
       context, std::move(provenance), std::move(chosen), [&]() -> Result<InteractionTrajectory> {
         const synthesis::GaitingPlace ball{.p_W = made.X_WProp.p + Vec3(0, 0, made.above_middle_m),

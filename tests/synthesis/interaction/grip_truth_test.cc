@@ -72,7 +72,7 @@ void ExpectAlike(const Motion& ours, const Motion& truth, const Pinched& p, cons
   EXPECT_LE(c.worst_first_rms, 0.08) << what;
   EXPECT_LE(c.median_m, median_m) << what;
   EXPECT_LE(Degrees(c.median_rad), median_deg) << what;
-  EXPECT_LE(c.largest_m, 5e-3) << what;
+  EXPECT_LE(c.largest_m, 2.5e-3) << what;
 }
 
 TEST(GripTruth, ForcesAndPosesOfTheLiftedBoxAreTheEngines) {
