@@ -262,11 +262,20 @@ class TaskFitter {
     const double chance =
         ChiSquareQuantile(std::max(1, Joints() - 1), options_.refusal.shared_time_constant_chance);
     if (Joints() > 1 && gain > chance) {
-      RefuseAll(Format("one time constant per joint explains the events better by a chi-square of "
-                       "%.0f, more than %.1f: joints differ in damping, the fingers' masses are "
-                       "others than the skeleton's, or skin slips",
-                       gain, chance),
-                fit);
+      // A strong coupling bends everything else: then it is the cause, not what it imitates.
+      std::string coupled;
+      for (int i = 0; i < Joints() && coupled.empty(); ++i) {
+        if (const CouplingFinding* pair = CoupledTo(i)) {
+          coupled = "coupled: " + NameOf(pair->pair) + " and " + NameOf(pair->pair + 1) +
+                    Format(" share %.2f of a torque (gain %.0f); ", pair->share, pair->chi2_gain);
+        }
+      }
+      RefuseAll(
+          coupled + Format("one time constant per joint explains the events better by a "
+                           "chi-square of %.0f, more than %.1f: joints differ in damping, the "
+                           "fingers' masses are others than the skeleton's, or skin slips",
+                           gain, chance),
+          fit);
     }
     KeepCovariance(best, fit);
     if (options_.single_events) Singles(*pool, best, fit, events);

@@ -28,8 +28,8 @@ struct FitComplianceStep {
                                                        ///< does
 
   Result<StepResult> Run(const StepContext& context) const;
-  /// What the take lacks (fitting/compliance/take_advice.h), to be told before Run; the result's
-  /// issues hold it too. Reads poses and touches, computes nothing. Fails as Run would.
+  /// What the take lacks (fitting/compliance/take_advice.h), to be told before Run; not kept in
+  /// the result. Reads poses and touches, computes nothing. Fails as Run would.
   Result<Issues> Advise(const StepContext& context) const;
 };
 
