@@ -220,7 +220,6 @@ Status SearchInProcesses(
         child.fd = -1;
         if (!child.done) {  // killed: what it had found is here, the rest of its part is not
           ++all->lost_parts;
-          all->report.stopped = true;
         }
         continue;
       }
@@ -379,8 +378,10 @@ Result<RegraspResult> RegraspStep::Run(const StepContext& context) const {
   }
   all.report.no_match = result.progress.tried == 0 ? no_match : "";
   if (all.lost_parts > 0) {
-    result.chosen.push_back("what was found before " + std::to_string(all.lost_parts) +
-                            " parts of the search were killed");
+    result.chosen.push_back("what was found: " + std::to_string(all.lost_parts) + " of " +
+                            std::to_string(wishes.parts) +
+                            " processes were killed before they had "
+                            "tried all of theirs");
   }
   result.stopped = all.report.stopped;
   result.no_match = all.report.no_match;
