@@ -224,7 +224,7 @@ Result<Script> FindScript(const StepContext& context, const std::string& key,
 /// trajectory.
 Result<store::ArtefactInfo> FindLender(const StepContext& context, const std::string& key,
                                        std::vector<std::string>* chosen) {
-  const auto info = FindArtefact(context.library, key, "interaction_trajectory");
+  auto info = FindArtefact(context.library, key, "interaction_trajectory");
   if (info || info.error().code != ErrorCode::kNotFound) return info;
   if (const auto clip = FindClip(context, key))
     return FindResult(context, "", "interaction_trajectory", *clip, "fit compliance", chosen);
