@@ -168,16 +168,16 @@ Result<RecordedGrasp> RecordGrasp(const model::Skeleton& hand, const model::Prop
 
   Recorder recorder(scene.get(), options, &motion);
   recorder.Frame();
-  const auto stay = [&](double) { return X_palm; };
+  const auto stay = [&](double) -> const RigidTransform& { return X_palm; };
   HANDHOLD_TRY(recorder.Phase(
-      options.reach_s, [&](double) { return open; },
+      options.reach_s, [&](double) -> const Eigen::VectorXd& { return open; },
       [&](double s) { return above(options.reach_m * (1.0 - MinimumJerk(s))); }));
   // All joints arrive together, and only then squeeze: sent to the squeeze at once, the quickest
   // finger would find another place, and another grasp than the one that was tested.
   const Eigen::VectorXd closed = world.Placed(0, grasp.q, X_W);
   const Eigen::VectorXd way = world.hand(0).Difference(open, closed);
   const Eigen::VectorXd more = world.hand(0).Difference(closed, scene->squeeze());
-  const auto squeeze = [&](double) { return scene->squeeze(); };
+  const auto squeeze = [&](double) -> const Eigen::VectorXd& { return scene->squeeze(); };
   HANDHOLD_TRY(recorder.Phase(
       options.close_s,
       [&](double s) -> Eigen::VectorXd {

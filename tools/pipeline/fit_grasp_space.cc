@@ -101,6 +101,60 @@ Result<std::vector<LabelledSpan>> GraspLabels(const store::Library& library,
   return spans;
 }
 
+namespace {
+
+/// What the query finds, with the spans of each take that are fitted.
+Result<std::vector<Take>> TakesOf(const StepContext& context, const std::string& query,
+                                  const std::vector<std::string>& types,
+                                  const std::vector<std::string>& feix,
+                                  std::vector<std::string>* chosen) {
+  HANDHOLD_ASSIGN(const store::Query asked, store::Query::Parse(query, context.library));
+  HANDHOLD_ASSIGN(const store::QueryResult rows, asked.Run());
+  HANDHOLD_ASSIGN(const auto tracks, NewestPoseTracks(context.library));
+  std::vector<Take> takes;
+  std::string without;
+  for (const store::QueryRow& row : rows.rows) {
+    HANDHOLD_ASSIGN(const store::ClipRow clip, context.library.FindClip(row.clip_id));
+    auto take =
+        std::ranges::find_if(takes, [&](const Take& t) { return t.clip.hash == clip.sha256; });
+    if (take == takes.end()) {
+      const auto track = tracks.find(clip.sha256);
+      if (track == tracks.end()) {
+        if (without.find("'" + clip.name + "'") == std::string::npos)
+          without += (without.empty() ? "'" : ", '") + clip.name + "'";
+        continue;
+      }
+      HANDHOLD_ASSIGN(const artefact::ProvenanceInput of, RequireInput(track->second, "skeleton"));
+      takes.push_back({track->second, ClipInput(clip), of, {}});
+      take = std::prev(takes.end());
+      HANDHOLD_ASSIGN(const auto labels, GraspLabels(context.library, clip.id));
+      for (const LabelledSpan& label : labels) {
+        if (IsAsked(label, feix, types)) take->spans.emplace_back(label.span, label.feix);
+      }
+      take->labelled = !take->spans.empty();
+    }
+    if (!feix.empty() || take->labelled) continue;
+    if (row.event && row.event->length.ns() > 0) {
+      take->spans.emplace_back(
+          TimeRange{row.event->clip_time, row.event->clip_time + row.event->length}, "");
+    } else if (take->spans.empty()) {
+      take->spans.emplace_back(std::nullopt, "");
+    }
+  }
+  std::erase_if(takes, [](const Take& t) { return t.spans.empty(); });
+  std::ranges::for_each(takes, [](Take& t) { UniteSpans(&t); });
+  if (!without.empty()) chosen->push_back("without " + without + ": no poses ('fit pose')");
+  if (takes.empty()) {
+    return Error{ErrorCode::kUnidentifiable,
+                 "0 poses: the query finds " + std::to_string(rows.rows.size()) +
+                     " rows, none with a pose track" +
+                     (feix.empty() ? "" : " and a label of the types asked for ('clip label')")};
+  }
+  return takes;
+}
+
+}  // namespace
+
 Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
   if (scripted == !query.empty()) {
     return Error{
@@ -137,51 +191,10 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
     parameters.Set("preshape", artefact::ToJson(preshape));
     parameters.Set("preshape_version", synthesis::kPreshapeVersion);
   } else {
-    HANDHOLD_ASSIGN(const store::Query asked, store::Query::Parse(query, context.library));
-    HANDHOLD_ASSIGN(const store::QueryResult rows, asked.Run());
     parameters.Set("query", query);
     parameters.Set("spacing_rad", poses.spacing_rad);
     parameters.Set("most_per_span", poses.most_per_span);
-    HANDHOLD_ASSIGN(const auto tracks, NewestPoseTracks(context.library));
-    std::string without;
-    for (const store::QueryRow& row : rows.rows) {
-      HANDHOLD_ASSIGN(const store::ClipRow clip, context.library.FindClip(row.clip_id));
-      auto take =
-          std::ranges::find_if(takes, [&](const Take& t) { return t.clip.hash == clip.sha256; });
-      if (take == takes.end()) {
-        const auto track = tracks.find(clip.sha256);
-        if (track == tracks.end()) {
-          if (without.find("'" + clip.name + "'") == std::string::npos)
-            without += (without.empty() ? "'" : ", '") + clip.name + "'";
-          continue;
-        }
-        HANDHOLD_ASSIGN(const artefact::ProvenanceInput of,
-                        RequireInput(track->second, "skeleton"));
-        takes.push_back({track->second, ClipInput(clip), of, {}});
-        take = std::prev(takes.end());
-        HANDHOLD_ASSIGN(const auto labels, GraspLabels(context.library, clip.id));
-        for (const LabelledSpan& label : labels) {
-          if (IsAsked(label, feix, types)) take->spans.emplace_back(label.span, label.feix);
-        }
-        take->labelled = !take->spans.empty();
-      }
-      if (!feix.empty() || take->labelled) continue;
-      if (row.event && row.event->length.ns() > 0) {
-        take->spans.emplace_back(
-            TimeRange{row.event->clip_time, row.event->clip_time + row.event->length}, "");
-      } else if (take->spans.empty()) {
-        take->spans.emplace_back(std::nullopt, "");
-      }
-    }
-    std::erase_if(takes, [](const Take& t) { return t.spans.empty(); });
-    std::ranges::for_each(takes, [](Take& t) { UniteSpans(&t); });
-    if (!without.empty()) chosen.push_back("without " + without + ": no poses ('fit pose')");
-    if (takes.empty()) {
-      return Error{ErrorCode::kUnidentifiable,
-                   "0 poses: the query finds " + std::to_string(rows.rows.size()) +
-                       " rows, none with a pose track" +
-                       (feix.empty() ? "" : " and a label of the types asked for ('clip label')")};
-    }
+    HANDHOLD_ASSIGN(takes, TakesOf(context, query, types, feix, &chosen));
     text::Json spans = text::Json::Array();
     for (const Take& take : takes) {
       provenance.inputs.push_back(take.clip);

@@ -28,7 +28,7 @@ constexpr int kRegraspVersion = 2;
 
 /// What one part of the search hands on as it works.
 struct PartSink {
-  std::function<bool(Grasp)> grasp;
+  std::function<bool(const Grasp&)> grasp;
   std::function<bool(int tried)> tried;
 };
 
@@ -42,11 +42,11 @@ Result<ProposerReport> SearchPart(synthesis::Proposer* proposer,
   synthesis::ProposerSink sink;
   sink.propose = [&](Grasp grasp) {
     failed = synthesis::TryCandidate(&trial, &grasp);
-    return failed.has_value() && out.grasp(std::move(grasp));
+    return failed.has_value() && out.grasp(grasp);
   };
   sink.progress = [&](const synthesis::ProposerProgress& p) { return out.tried(p.tried); };
   HANDHOLD_ASSIGN(const ProposerReport report, proposer->Propose(request, sink));
-  HANDHOLD_TRY(failed);
+  if (!failed) return failed.error();
   return report;
 }
 
@@ -91,12 +91,11 @@ Result<FoundSkeleton> HandOf(const StepContext& context, const std::optional<Fou
   return found;
 }
 
-/// What the candidates that are not among the kept ones failed of.
-void CountNotKept(const std::vector<Grasp>& grasps, size_t kept,
-                  std::map<std::string, int>* refused) {
-  for (size_t i = kept; i < grasps.size(); ++i) {
+/// What candidates that are not kept failed of.
+void CountNotKept(const std::vector<Grasp>& grasps, std::map<std::string, int>* refused) {
+  for (const Grasp& grasp : grasps) {
     std::string why = "held, but not among the first";
-    for (const artefact::GraspTest& test : grasps[i].tests) {
+    for (const artefact::GraspTest& test : grasp.tests) {
       if (!test.passed && test.protocol != "lift")
         why = "tried: " + test.cause.substr(0, test.cause.find(':'));
     }
@@ -188,7 +187,7 @@ Status SearchInProcesses(
       ::signal(SIGPIPE, SIG_IGN);
       ::signal(SIGINT, SIG_IGN);  // the parent decides
       PartSink out;
-      out.grasp = [&](Grasp grasp) {
+      out.grasp = [&](const Grasp& grasp) {
         return SendLine(ends[1], Json::Object({{"grasp", artefact::ToJson(grasp)}}));
       };
       out.tried = [&](int tried) { return SendLine(ends[1], Json::Object({{"tried", tried}})); };
@@ -257,6 +256,251 @@ struct Shown {
   bool stands = false;  ///< it was lifted from a table
 };
 
+/// One run of the step, from what was found in the library.
+class Regrasping {
+ public:
+  using MakeProposer = std::function<Result<std::unique_ptr<synthesis::Proposer>>()>;
+
+  Regrasping(const RegraspStep& step, const StepContext& context, std::optional<FoundExample> from,
+             FoundSkeleton skeleton, FoundSpace searched, FoundProp found,
+             const synthesis::GraspWishes& wishes, RegraspResult* result)
+      : step_(step),
+        context_(context),
+        from_(std::move(from)),
+        skeleton_(std::move(skeleton)),
+        searched_(std::move(searched)),
+        found_(std::move(found)),
+        request_{skeleton_.skeleton, skeleton_.hash, found_.prop, found_.hash, wishes},
+        proposing_(step.proposer),
+        trying_(step.trial),
+        recording_(step.motion),
+        result_(*result) {
+    proposing_.mass_kg = step.mass_kg, proposing_.friction = step.friction;
+    trying_.scene.mass_kg = step.mass_kg, trying_.scene.friction = step.friction;
+    if (wishes.table) trying_.scene.table_up_P = wishes.table->normal_P;
+    recording_.scene.mass_kg = step.mass_kg, recording_.scene.friction = step.friction;
+    recording_.scene.table_up_P = trying_.scene.table_up_P;
+    all_.tried.assign(static_cast<size_t>(wishes.parts), 0);
+  }
+
+  Status Run() {
+    HANDHOLD_TRY(Search());
+    result_.stopped = all_.report.stopped;
+    result_.no_match = all_.report.no_match;
+    result_.refused = all_.report.refused;
+    if (!result_.no_match.empty()) return {};
+    // An interrupt ends the exact tests, too: what is there is ranked as it is.
+    result_.progress.doing = "testing exactly";
+    exact_.emplace(request_.hand, request_.prop, trying_);
+    HANDHOLD_TRY(synthesis::RankGrasps(step_.judge, &*exact_, &all_.grasps, [&] {
+      return !(result_.stopped && step_.seconds == 0.0) && GoOn();
+    }));
+    result_.progress.doing = "recording";
+    TakeFirst();
+    for (Grasp& grasp : first_) HANDHOLD_TRY(Look(&grasp));
+    synthesis::RankByLift(&first_);
+    for (Grasp& grasp : first_) HANDHOLD_TRY(Keep(&grasp));
+    if (!going_) result_.stopped = true;
+    return {};
+  }
+
+ private:
+  bool GoOn() { return going_ = going_ && (!step_.watch || step_.watch(result_.progress)); }
+
+  /// Progress of all parts of this proposer, after those before it.
+  bool Tell(const Gathered& all) {
+    RegraspProgress& p = result_.progress;
+    p.tried = before_, p.survived = 0;
+    for (const int n : all.tried) p.tried += n;
+    for (const Grasp& grasp : all.grasps) {
+      p.survived += grasp.scores.at("survived") > 0.0;
+      p.best_margin = std::max(p.best_margin, grasp.scores.at("margin"));
+    }
+    return !step_.watch || step_.watch(p);
+  }
+
+  Status Ask(const MakeProposer& make) {
+    const auto search = [&](int part, const PartSink& out) -> Result<ProposerReport> {
+      synthesis::GraspRequest own{request_.hand, request_.hand_hash, request_.prop,
+                                  request_.prop_hash, request_.wishes};
+      own.wishes.part = part;
+      HANDHOLD_ASSIGN(const std::unique_ptr<synthesis::Proposer> asked, make());
+      return SearchPart(asked.get(), own, trying_, out);
+    };
+    std::fill(all_.tried.begin(), all_.tried.end(), 0);
+    if (request_.wishes.parts == 1) {
+      PartSink out;
+      out.grasp = [&](const Grasp& grasp) {
+        all_.grasps.push_back(grasp);
+        return Tell(all_);
+      };
+      out.tried = [&](int tried) {
+        all_.tried[0] = tried;
+        return Tell(all_);
+      };
+      HANDHOLD_ASSIGN(const ProposerReport report, search(0, out));
+      all_.tried[0] = report.done.tried;
+      all_.report.stopped |= report.stopped;
+      all_.report.no_match = report.no_match;
+      for (const auto& [cause, count] : report.refused) all_.report.refused[cause] += count;
+    } else {
+      HANDHOLD_TRY(SearchInProcesses(
+          request_.wishes.parts, search, [&](const Gathered& now) { return Tell(now); }, &all_));
+    }
+    Tell(all_);
+    before_ = result_.progress.tried;
+    if (!all_.report.no_match.empty()) no_match_ = all_.report.no_match;
+    return {};
+  }
+
+  Status Search() {
+    if (from_) {
+      HANDHOLD_TRY(Ask([&]() -> Result<std::unique_ptr<synthesis::Proposer>> {
+        HANDHOLD_ASSIGN(auto made, synthesis::ExampleProposer::Create(
+                                       request_.hand, from_->grasp, from_->prop.prop, proposing_));
+        return std::unique_ptr<synthesis::Proposer>(std::move(made));
+      }));
+    }
+    if (searched_.searcher && !(all_.report.stopped && step_.seconds == 0.0)) {
+      HANDHOLD_TRY(Ask([&]() -> Result<std::unique_ptr<synthesis::Proposer>> {
+        return std::unique_ptr<synthesis::Proposer>(
+            std::make_unique<synthesis::SearchProposer>(*searched_.searcher));
+      }));
+    }
+    all_.report.no_match = result_.progress.tried == 0 ? no_match_ : "";
+    if (all_.lost_parts > 0) {
+      result_.chosen.push_back("what was found: " + std::to_string(all_.lost_parts) + " of " +
+                               std::to_string(request_.wishes.parts) +
+                               " processes were killed before they had tried all of theirs");
+    }
+    return {};
+  }
+
+  /// The first ranks of those that held; the others are counted.
+  void TakeFirst() {
+    std::vector<Grasp> others;
+    for (Grasp& grasp : all_.grasps) {
+      const bool wanted =
+          static_cast<int>(first_.size()) < step_.top && grasp.scores.at("survived") > 0.0;
+      (wanted ? first_ : others).push_back(std::move(grasp));
+    }
+    all_.grasps.clear();
+    CountNotKept(others, &result_.refused);
+  }
+
+  /// Static figures, the lift and the motion of a grasp.
+  Status Look(Grasp* grasp) {
+    HANDHOLD_ASSIGN(
+        const synthesis::GraspMetrics metrics,
+        synthesis::MeasureGrasp(request_.hand, grasp->q, grasp->X_PH, request_.prop,
+                                {.friction = step_.friction, .mass_kg = step_.mass_kg}));
+    for (const auto& [name, value] : synthesis::ScoresOf(metrics)) grasp->scores[name] = value;
+    const artefact::GraspTest* const test = synthesis::ExactTestOf(*grasp);
+    Shown& seen = shown_[grasp->name];
+    if (test != nullptr && test->passed && GoOn()) {
+      HANDHOLD_ASSIGN(const artefact::GraspTest lift, exact_->Lift(*grasp));
+      grasp->tests.push_back(lift);
+      seen.stands = lift.passed;
+    }
+    if (!step_.motions || !GoOn()) return {};
+    recording_.scene.table = seen.stands;
+    auto recorded = synthesis::RecordGrasp(request_.hand, request_.prop, *grasp, recording_);
+    if (!recorded && recorded.error().code != ErrorCode::kNotConverged) return recorded.error();
+    seen.verdict = "lost";
+    if (!recorded) return {};
+    seen.recorded = *std::move(recorded);
+    const artefact::Motion& m = seen.recorded->motion;
+    seen.verdict = artefact::VerdictName(m.verdict.kind);
+    const bool kept_still = m.summary.figures.at("moved_in_hand_m") <= trying_.protocol.shift_m &&
+                            m.summary.figures.at("turned_in_hand_rad") <= trying_.protocol.turn_rad;
+    if (m.verdict.kind == artefact::Verdict::Kind::kHeld && !kept_still) seen.verdict = "shifted";
+    grasp->scores["shown_held"] = seen.verdict == "held" ? 1.0 : 0.0;
+    return {};
+  }
+
+  Result<std::string> ParametersOf(const Grasp& grasp) const {
+    return Parameters(Json::Object(
+        {{"candidate", grasp.scores.at("candidate")},
+         {"proposer_of_it", grasp.proposer},
+         {"seed", step_.seed},
+         {"poses", step_.poses},
+         {"tried", result_.progress.tried},
+         {"region", step_.region},
+         {"type", step_.type},
+         {"avoid_table", step_.avoid_table},
+         {"exact_tested", synthesis::ExactTestOf(grasp) != nullptr},
+         {"versions",
+          Json::Array({synthesis::kExampleProposerVersion, synthesis::kHandSceneVersion,
+                       synthesis::kP1Version, synthesis::kJudgeVersion,
+                       synthesis::kGraspMetricsVersion, synthesis::kGraspSearchVersion})},
+         {"proposer", artefact::ToJson(proposing_)},
+         {"trial", artefact::ToJson(trying_)},
+         {"judge", artefact::ToJson(step_.judge)}}));
+  }
+
+  Status Keep(Grasp* grasp) {
+    artefact::Provenance provenance = ProvenanceOf("regrasp", kRegraspVersion);
+    provenance.tool = context_.tool;
+    provenance.inputs = {skeleton_.input(), found_.input("prop")};
+    if (from_) provenance.inputs.push_back(from_->input("example"));
+    if (searched_.searcher) provenance.inputs.push_back({"space", searched_.info.hash, ""});
+    HANDHOLD_ASSIGN(provenance.parameters_json, ParametersOf(*grasp));
+    provenance.made_utc = UtcNow();
+    grasp->provenance = provenance;
+    RegraspResult::Kept kept;
+    HANDHOLD_ASSIGN(kept.hash, context_.library.Save(*grasp));
+    Shown& seen = shown_.at(grasp->name);
+    kept.verdict = seen.verdict;
+    if (seen.recorded) {
+      HANDHOLD_ASSIGN(kept.motion, KeepMotion(*grasp, kept.hash, &seen));
+    }
+    kept.grasp = *grasp;
+    result_.kept.push_back(std::move(kept));
+    return {};
+  }
+
+  Result<std::string> KeepMotion(const Grasp& grasp, const std::string& hash, Shown* seen) {
+    HandChoice free_hand;
+    free_hand.key = skeleton_.hash;
+    free_hand.free_base = true;
+    std::vector<std::string> unsaid;
+    HANDHOLD_ASSIGN(const FoundSkeleton moving, FindSkeleton(context_, free_hand, &unsaid));
+    artefact::Motion& m = seen->recorded->motion;
+    m.hands.front().skeleton_hash = moving.hash;
+    m.objects.front().prop_hash = found_.hash;
+    recording_.scene.table = seen->stands;
+    if (seen->stands) {
+      HANDHOLD_ASSIGN(const FoundProp table, KeepProp(context_, synthesis::HandScene::Table()));
+      m.objects.back().prop_hash = table.hash;
+    }
+    m.provenance = ProvenanceOf("regrasp.motion", synthesis::kGraspMotionVersion);
+    m.provenance.tool = context_.tool;
+    m.provenance.made_utc = UtcNow();
+    m.provenance.inputs = {{"grasp", hash, grasp.name}, moving.input(), found_.input("prop")};
+    HANDHOLD_ASSIGN(m.provenance.parameters_json, Parameters(artefact::ToJson(recording_)));
+    return context_.library.Save(m);
+  }
+
+  const RegraspStep& step_;
+  const StepContext& context_;
+  const std::optional<FoundExample> from_;
+  const FoundSkeleton skeleton_;
+  const FoundSpace searched_;
+  const FoundProp found_;
+  const synthesis::GraspRequest request_;
+  synthesis::ExampleProposerOptions proposing_;
+  synthesis::HandTrialOptions trying_;
+  synthesis::GraspMotionOptions recording_;
+  RegraspResult& result_;
+  Gathered all_;
+  int before_ = 0;  ///< tried by the proposers before the one that is asked
+  std::string no_match_;
+  bool going_ = true;
+  std::optional<synthesis::HandTrial> exact_;
+  std::vector<Grasp> first_;
+  std::map<std::string, Shown> shown_;  ///< by the grasp's name
+};
+
 }  // namespace
 
 Result<RegraspResult> RegraspStep::Run(const StepContext& context) const {
@@ -269,16 +513,15 @@ Result<RegraspResult> RegraspStep::Run(const StepContext& context) const {
   if (!example.empty()) {
     HANDHOLD_ASSIGN(from, FindExample(context, example, &result.chosen));
   }
-  HANDHOLD_ASSIGN(const FoundSkeleton skeleton, HandOf(context, from, space, hand, &result.chosen));
+  HANDHOLD_ASSIGN(FoundSkeleton skeleton, HandOf(context, from, space, hand, &result.chosen));
   FoundSpace searched;
   if (!space.empty()) {
     HANDHOLD_ASSIGN(searched, FindSpace(context, space, skeleton.skeleton));
-    result.chosen.push_back("grasp space " + ShortHash(searched.info.hash) + " beside the example");
-    if (example.empty()) result.chosen.back() = "grasp space " + ShortHash(searched.info.hash);
+    result.chosen.push_back("grasp space " + ShortHash(searched.info.hash) +
+                            (example.empty() ? "" : " beside the example"));
   }
-  HANDHOLD_ASSIGN(const FoundProp found, FindProp(context, prop, metres_per_unit, &result.chosen));
-  synthesis::GraspRequest request{skeleton.skeleton, skeleton.hash, found.prop, found.hash, {}};
-  synthesis::GraspWishes& wishes = request.wishes;
+  HANDHOLD_ASSIGN(FoundProp found, FindProp(context, prop, metres_per_unit, &result.chosen));
+  synthesis::GraspWishes wishes;
   if (!region.empty()) {
     auto named = synthesis::RegionNamed(found.prop, region);
     if (!named && named.error().code == ErrorCode::kNotFound) {
@@ -295,205 +538,13 @@ Result<RegraspResult> RegraspStep::Run(const StepContext& context) const {
   wishes.seconds = seconds;
   wishes.parts = std::clamp(jobs, 1, std::max(1, poses));
   HANDHOLD_TRY(synthesis::CheckWishes(wishes));
-
-  synthesis::ExampleProposerOptions proposing = proposer;
-  proposing.mass_kg = mass_kg, proposing.friction = friction;
-  synthesis::HandTrialOptions trying = trial;
-  trying.scene.mass_kg = mass_kg, trying.scene.friction = friction;
-  if (avoid_table) trying.scene.table_up_P = wishes.table->normal_P;
-  synthesis::GraspMotionOptions recording = motion;
-  recording.scene.mass_kg = mass_kg, recording.scene.friction = friction;
-  recording.scene.table_up_P = trying.scene.table_up_P;
-  const int proposers = (from ? 1 : 0) + (space.empty() ? 0 : 1);
-  result.progress.planned = proposers * poses;
+  result.progress.planned = ((from ? 1 : 0) + (space.empty() ? 0 : 1)) * poses;
   result.progress.doing = "trying poses";
   if (context.dry_run) return result;
   HANDHOLD_TRY(context.library.MaySave());
-
-  // 1. Candidates.
-  const auto tell = [&](const Gathered& all) {
-    RegraspProgress& p = result.progress;
-    p.tried = 0, p.survived = 0;
-    for (const int n : all.tried) p.tried += n;
-    for (const Grasp& grasp : all.grasps) {
-      p.survived += grasp.scores.at("survived") > 0.0;
-      p.best_margin = std::max(p.best_margin, grasp.scores.at("margin"));
-    }
-    return !watch || watch(p);
-  };
-  Gathered all;
-  all.tried.assign(static_cast<size_t>(wishes.parts), 0);
-  int before = 0;  // tried by the proposers before this one
-  std::string no_match;
-  const auto ask =
-      [&](const std::function<Result<std::unique_ptr<synthesis::Proposer>>()>& make) -> Status {
-    const auto search = [&](int part, const PartSink& out) -> Result<ProposerReport> {
-      synthesis::GraspRequest own{request.hand, request.hand_hash, request.prop, request.prop_hash,
-                                  request.wishes};
-      own.wishes.part = part;
-      HANDHOLD_ASSIGN(const std::unique_ptr<synthesis::Proposer> asked, make());
-      return SearchPart(asked.get(), own, trying, out);
-    };
-    const auto tell_all = [&](const Gathered& now) {
-      const bool go = tell(now);
-      result.progress.tried += before;
-      return go;
-    };
-    std::fill(all.tried.begin(), all.tried.end(), 0);
-    if (wishes.parts == 1) {
-      PartSink out;
-      out.grasp = [&](Grasp grasp) {
-        all.grasps.push_back(std::move(grasp));
-        return tell_all(all);
-      };
-      out.tried = [&](int tried) {
-        all.tried[0] = tried;
-        return tell_all(all);
-      };
-      HANDHOLD_ASSIGN(const ProposerReport report, search(0, out));
-      all.tried[0] = report.done.tried;
-      all.report.stopped |= report.stopped;
-      all.report.no_match = report.no_match;
-      for (const auto& [cause, count] : report.refused) all.report.refused[cause] += count;
-    } else {
-      HANDHOLD_TRY(SearchInProcesses(wishes.parts, search, tell_all, &all));
-    }
-    tell_all(all);
-    before = result.progress.tried;
-    if (!all.report.no_match.empty()) no_match = all.report.no_match;
-    return {};
-  };
-  if (from) {
-    HANDHOLD_TRY(ask([&]() -> Result<std::unique_ptr<synthesis::Proposer>> {
-      HANDHOLD_ASSIGN(auto made, synthesis::ExampleProposer::Create(request.hand, from->grasp,
-                                                                    from->prop.prop, proposing));
-      return std::unique_ptr<synthesis::Proposer>(std::move(made));
-    }));
-  }
-  if (searched.searcher && !(all.report.stopped && seconds == 0.0)) {
-    HANDHOLD_TRY(ask([&]() -> Result<std::unique_ptr<synthesis::Proposer>> {
-      return std::unique_ptr<synthesis::Proposer>(
-          std::make_unique<synthesis::SearchProposer>(*searched.searcher));
-    }));
-  }
-  all.report.no_match = result.progress.tried == 0 ? no_match : "";
-  if (all.lost_parts > 0) {
-    result.chosen.push_back("what was found: " + std::to_string(all.lost_parts) + " of " +
-                            std::to_string(wishes.parts) +
-                            " processes were killed before they had "
-                            "tried all of theirs");
-  }
-  result.stopped = all.report.stopped;
-  result.no_match = all.report.no_match;
-  result.refused = all.report.refused;
-  if (!result.no_match.empty()) return result;
-
-  // 2. Exact tests and ranks. An interrupt ends them too: what is there is ranked as it is.
-  result.progress.doing = "testing exactly";
-  bool going = true;
-  const auto go_on = [&] { return going = going && (!watch || watch(result.progress)); };
-  synthesis::HandTrial exact(request.hand, request.prop, trying);
-  HANDHOLD_TRY(synthesis::RankGrasps(
-      judge, &exact, &all.grasps, [&] { return !(result.stopped && seconds == 0.0) && go_on(); }));
-
-  // 3. The first ones: static figures, the lift, the motion; ranked anew by what they did.
-  result.progress.doing = "recording";
-  const auto holds = [](const Grasp& g) { return g.scores.at("survived") > 0.0; };
-  std::vector<Grasp> first;
-  for (const Grasp& grasp : all.grasps) {
-    if (static_cast<int>(first.size()) < top && holds(grasp)) first.push_back(grasp);
-  }
-  std::erase_if(all.grasps, [&](const Grasp& g) {
-    return std::ranges::any_of(
-        first, [&](const Grasp& f) { return f.proposer == g.proposer && f.name == g.name; });
-  });
-  CountNotKept(all.grasps, 0, &result.refused);
-  HandChoice free_hand;
-  free_hand.key = skeleton.hash;
-  free_hand.free_base = true;
-  std::vector<std::string> unsaid;
-  std::map<std::string, Shown> shown;  // by the grasp's name
-  for (Grasp& grasp : first) {
-    HANDHOLD_ASSIGN(const synthesis::GraspMetrics metrics,
-                    synthesis::MeasureGrasp(request.hand, grasp.q, grasp.X_PH, request.prop,
-                                            {.friction = friction, .mass_kg = mass_kg}));
-    for (const auto& [name, value] : synthesis::ScoresOf(metrics)) grasp.scores[name] = value;
-    const artefact::GraspTest* const test = synthesis::ExactTestOf(grasp);
-    Shown& seen = shown[grasp.name];
-    if (test != nullptr && test->passed && go_on()) {
-      HANDHOLD_ASSIGN(const artefact::GraspTest lift, exact.Lift(grasp));
-      grasp.tests.push_back(lift);
-      seen.stands = lift.passed;
-    }
-    if (!motions || !go_on()) continue;
-    recording.scene.table = seen.stands;
-    auto recorded = synthesis::RecordGrasp(request.hand, request.prop, grasp, recording);
-    if (!recorded && recorded.error().code != ErrorCode::kNotConverged) return recorded.error();
-    seen.verdict = "lost";
-    if (!recorded) continue;
-    seen.recorded = *std::move(recorded);
-    const artefact::Motion& m = seen.recorded->motion;
-    seen.verdict = artefact::VerdictName(m.verdict.kind);
-    const bool kept_still = m.summary.figures.at("moved_in_hand_m") <= trying.protocol.shift_m &&
-                            m.summary.figures.at("turned_in_hand_rad") <= trying.protocol.turn_rad;
-    if (m.verdict.kind == artefact::Verdict::Kind::kHeld && !kept_still) seen.verdict = "shifted";
-    grasp.scores["shown_held"] = seen.verdict == "held" ? 1.0 : 0.0;
-  }
-  synthesis::RankByLift(&first);
-
-  // 4. Kept, in that order.
-  for (Grasp& grasp : first) {
-    artefact::Provenance provenance = ProvenanceOf("regrasp", kRegraspVersion);
-    provenance.tool = context.tool;
-    provenance.inputs = {skeleton.input(), found.input("prop")};
-    if (from) provenance.inputs.push_back(from->input("example"));
-    if (searched.searcher) provenance.inputs.push_back({"space", searched.info.hash, ""});
-    HANDHOLD_ASSIGN(
-        provenance.parameters_json,
-        Parameters(Json::Object(
-            {{"candidate", grasp.scores.at("candidate")},
-             {"proposer_of_it", grasp.proposer},
-             {"seed", seed},
-             {"poses", poses},
-             {"tried", result.progress.tried},
-             {"region", region},
-             {"type", type},
-             {"avoid_table", avoid_table},
-             {"exact_tested", synthesis::ExactTestOf(grasp) != nullptr},
-             {"versions",
-              Json::Array({synthesis::kExampleProposerVersion, synthesis::kHandSceneVersion,
-                           synthesis::kP1Version, synthesis::kJudgeVersion,
-                           synthesis::kGraspMetricsVersion, synthesis::kGraspSearchVersion})},
-             {"proposer", artefact::ToJson(proposing)},
-             {"trial", artefact::ToJson(trying)},
-             {"judge", artefact::ToJson(judge)}})));
-    RegraspResult::Kept kept;
-    provenance.made_utc = UtcNow();
-    grasp.provenance = provenance;
-    HANDHOLD_ASSIGN(kept.hash, context.library.Save(grasp));
-    Shown& seen = shown.at(grasp.name);
-    kept.verdict = seen.verdict;
-    if (seen.recorded) {
-      HANDHOLD_ASSIGN(const FoundSkeleton moving, FindSkeleton(context, free_hand, &unsaid));
-      artefact::Motion& m = seen.recorded->motion;
-      m.hands.front().skeleton_hash = moving.hash;
-      m.objects.front().prop_hash = found.hash;
-      recording.scene.table = seen.stands;
-      if (seen.stands) {
-        HANDHOLD_ASSIGN(const FoundProp table, KeepProp(context, synthesis::HandScene::Table()));
-        m.objects.back().prop_hash = table.hash;
-      }
-      m.provenance = ProvenanceOf("regrasp.motion", synthesis::kGraspMotionVersion);
-      m.provenance.tool = context.tool;
-      m.provenance.made_utc = UtcNow();
-      m.provenance.inputs = {{"grasp", kept.hash, grasp.name}, moving.input(), found.input("prop")};
-      HANDHOLD_ASSIGN(m.provenance.parameters_json, Parameters(artefact::ToJson(recording)));
-      HANDHOLD_ASSIGN(kept.motion, context.library.Save(m));
-    }
-    kept.grasp = grasp;
-    result.kept.push_back(std::move(kept));
-  }
-  if (!going) result.stopped = true;
+  Regrasping work(*this, context, std::move(from), std::move(skeleton), std::move(searched),
+                  std::move(found), wishes, &result);
+  HANDHOLD_TRY(work.Run());
   return result;
 }
 
