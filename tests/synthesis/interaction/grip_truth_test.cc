@@ -56,7 +56,7 @@ struct Pinched {
 double Degrees(double rad) { return rad * 180 / M_PI; }
 
 void ExpectAlike(const Motion& ours, const Motion& truth, const Pinched& p, const char* what,
-                 double median_m, double median_deg) {
+                 double median_m, double median_deg, double largest_m) {
   ASSERT_TRUE(Lifted(truth, p.end)) << what;
   ASSERT_TRUE(Lifted(ours, p.end)) << what;
   EXPECT_EQ(synthesis::UnsolvedSteps(ours), 0) << what;
@@ -72,15 +72,16 @@ void ExpectAlike(const Motion& ours, const Motion& truth, const Pinched& p, cons
   EXPECT_LE(c.worst_first_rms, 0.08) << what;
   EXPECT_LE(c.median_m, median_m) << what;
   EXPECT_LE(Degrees(c.median_rad), median_deg) << what;
-  EXPECT_LE(c.largest_m, 2.5e-3) << what;
+  EXPECT_LE(c.largest_m, largest_m) << what;
 }
 
 TEST(GripTruth, ForcesAndPosesOfTheLiftedBoxAreTheEngines) {
   const Pinched light(PinchProgram(0.012, 1.0));
-  ExpectAlike(light.Ours(PinchBox(0.012)), light.Truth(PinchBox(0.012)), light, "12 g", 0.4e-3,
-              0.8);
+  ExpectAlike(light.Ours(PinchBox(0.012)), light.Truth(PinchBox(0.012)), light, "12 g", 0.4e-3, 0.8,
+              2.5e-3);
   const Pinched heavy(PinchProgram(0.014, 1.0));
-  ExpectAlike(heavy.Ours(PinchBox(0.12)), heavy.Truth(PinchBox(0.12)), heavy, "120 g", 0.5e-3, 0.8);
+  ExpectAlike(heavy.Ours(PinchBox(0.12)), heavy.Truth(PinchBox(0.12)), heavy, "120 g", 0.5e-3, 0.8,
+              5e-3);
 }
 
 // The engine lifts 156 g at 10 mm and no more (grip_study threshold).
