@@ -274,9 +274,9 @@ TEST(WholeHand, NarrowRangesLeaveTheAxesAlone) {
   double squares = 0, worst = 0;
   int axes = 0;
   std::string worst_name;
-  for (unsigned seed = 81; seed < 82 + Subjects(); ++seed) {
+  for (unsigned seed = 81; seed < 81 + Subjects(); ++seed) {
     // The thumb's MCP moves aside as it bends: a tilted axis would explain that, too.
-    test_support::HandMotion motion = test_support::RangeOfMotion(planted, 1200, seed);
+    test_support::HandMotion motion = test_support::RangeOfMotion(planted, 800, seed);
     const int thumb = planted.FindBody("thumb.prx"), iq = planted.q_index(thumb);
     const model::Joint& mcp = planted.body(thumb).joint;
     for (Eigen::VectorXd& q : motion.q) {
