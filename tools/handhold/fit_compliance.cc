@@ -11,6 +11,12 @@
 namespace handhold::cli {
 namespace {
 
+/// What the take lacks was said before the fit.
+Issues NotToldYet(Issues issues) {
+  std::erase_if(issues, [](const Issue& issue) { return issue.where == pipeline::kOfTheTake; });
+  return issues;
+}
+
 Result<Issues> Print(Printer& out, const std::string& path) {
   HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
                   store::Load<artefact::InteractionTrajectory>(path));
@@ -61,7 +67,7 @@ Result<Issues> Print(Printer& out, const std::string& path) {
                  fit.time_constant_s, fit.inertia_scale, fit.palm_inertia_scale, fit.time_shift_s});
     }
   }
-  if (IsBrief(out) && dynamic) return trajectory.summary.issues;
+  if (IsBrief(out) && dynamic) return NotToldYet(trajectory.summary.issues);
   Table table = out.BeginTable("discarded", {{.name = "estimator"},
                                              {.name = "task"},
                                              {.name = "touch"},
@@ -71,7 +77,7 @@ Result<Issues> Print(Printer& out, const std::string& path) {
     for (const auto& d : fit.discarded)
       table.Row({fit.estimator, fit.task, d.touch, d.dof, d.reason});
   }
-  return trajectory.summary.issues;
+  return NotToldYet(trajectory.summary.issues);
 }
 
 }  // namespace

@@ -125,6 +125,11 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
       fitting::ReferenceTrajectoryFit reference,
       fitting::MakeInteractionTrajectory(hand, tracks.pose, tracks.contact, fits, step.reference));
   summary.reference = reference.summary;
+  for (Issue lacking :
+       fitting::AdviseOnTake(clip, hand, tracks.pose, tracks.contact, step.dynamic)) {
+    lacking.where = kOfTheTake;
+    summary.issues.push_back(std::move(lacking));
+  }
   for (const Issues& earlier :
        {findings.issues, Carried("fit contact", tracks.contact.summary.issues)})
     summary.issues.insert(summary.issues.end(), earlier.begin(), earlier.end());

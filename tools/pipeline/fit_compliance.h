@@ -13,6 +13,9 @@
 
 namespace handhold::pipeline {
 
+/// Where issues of a result are that say what its take lacks.
+inline constexpr const char* kOfTheTake = "the take";
+
 /// The result is an artefact::InteractionTrajectory: the fits of both estimators with discards and
 /// refusals, C per frame (NaN where refused: nothing is assumed here), theta_r by eq. 1 and, when
 /// the dynamic estimator answered, by the dynamics.
@@ -28,8 +31,9 @@ struct FitComplianceStep {
                                                        ///< does
 
   Result<StepResult> Run(const StepContext& context) const;
-  /// What the take lacks (fitting/compliance/take_advice.h), to be told before Run; not kept in
-  /// the result. Reads poses and touches, computes nothing. Fails as Run would.
+  /// What the take lacks (fitting/compliance/take_advice.h), to be told before Run; the result
+  /// keeps it, too, as issues of kOfTheTake. Reads poses and touches, computes nothing. Fails as
+  /// Run would.
   Result<Issues> Advise(const StepContext& context) const;
 };
 

@@ -199,6 +199,22 @@ TEST_F(Steps, ADryRunSavesNothingAndNamesWhatWouldBeMade) {
 }
 
 // An exchange format that holds instants only leaves a take without its length.
+// What a take lacks is told before the fit, and stays with its result.
+TEST_F(Steps, TheAdviceOnATakeIsKeptInItsResult) {
+  const auto told = FitComplianceStep{.clip = "stroke_001"}.Advise(Context());
+  ASSERT_TRUE(told) << told.error().message;
+  ASSERT_FALSE(told->empty()) << "a short feed lacks something";
+  const auto kept =
+      store::Load<artefact::InteractionTrajectory>(library_->ArtefactPath(made_->compliance.hash));
+  ASSERT_TRUE(kept) << kept.error().message;
+  std::vector<std::string> said, stays;
+  for (const Issue& issue : *told) said.push_back(issue.what);
+  for (const Issue& issue : kept->summary.issues) {
+    if (issue.where == kOfTheTake) stays.push_back(issue.what);
+  }
+  EXPECT_EQ(stays, said);
+}
+
 TEST_F(Steps, ARangeOfMotionWithoutALengthIsNone) {
   for (const bool long_enough : {true, false}) {
     const auto finger = model::LoadHand("finger4");
