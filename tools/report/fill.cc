@@ -128,6 +128,15 @@ void FillMissing(Filling* f) {
   }
 }
 
+/// What the fit of the compliances warned of stands on the page of their numbers.
+void FillWarnings(Filling* f) {
+  if (!f->from.trajectory) return;
+  for (const Issue& issue : f->from.trajectory->summary.issues) {
+    if (issue.severity >= Severity::kWarning)
+      f->data->issues.push_back("Joint compliances, " + issue.where + ": " + issue.what);
+  }
+}
+
 bool Tell(const Filling& f, double share, std::string_view what) {
   return !f.options.progress || f.options.progress(share, what);
 }
@@ -198,6 +207,7 @@ Result<ReportData> FillReport(const ReportSources& given, const ReportOptions& o
   if (!Tell(f, 0.35, "replaying on surfaces that were never recorded")) return cancelled;
   HANDHOLD_TRY(FillReplays(&f));
   FillProvenance(&f);
+  FillWarnings(&f);
   FillMissing(&f);
   if (!Tell(f, 1.0, "done")) return cancelled;
   return data;

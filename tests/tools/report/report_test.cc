@@ -87,6 +87,9 @@ class ReportTest : public ::testing::Test {
         {Fit(subject_->truth, "dynamic", 1.02), Fit(subject_->truth, "paper", 1.5)}, assume);
     ASSERT_TRUE(trajectory) << trajectory.error().message;
     trajectory_ = new artefact::InteractionTrajectory(std::move(trajectory->trajectory));
+    trajectory_->summary.issues = {
+        {"palm", Severity::kWarning, "the palm ended 1.8 times as heavy"},
+        {"event", Severity::kNote, "of no concern to a reader"}};
     auto data = FillReport(Sources(), Options());
     ASSERT_TRUE(data) << data.error().message;
     data_ = new ReportData(*std::move(data));
@@ -252,6 +255,13 @@ TEST_F(ReportTest, TableOneShowsRefusedAndAssumed) {
   EXPECT_THAT(text, HasSubstr("assumed 2.0052"));
   EXPECT_THAT(text, HasSubstr("+2.0"));
   EXPECT_THAT(text, HasSubstr("+50.0"));
+}
+
+TEST_F(ReportTest, WarningsOfTheFitStandOnItsPage) {
+  EXPECT_THAT(data_->issues, Contains(HasSubstr("the palm ended 1.8 times as heavy")));
+  const std::string text = testing::Read(*page_).text;
+  EXPECT_THAT(text, HasSubstr("the palm ended 1.8 times as heavy"));
+  EXPECT_THAT(text, Not(HasSubstr("of no concern")));
 }
 
 const ReplayRow* FindReplay(const ReportData& data, const std::string& surface,
