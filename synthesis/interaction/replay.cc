@@ -182,8 +182,35 @@ std::string FreeHandName(const artefact::Motion& motion, const std::string& hand
   return name;
 }
 
+double DistanceTo(const model::Prop& prop, const geometry::Vec3& p_P) {
+  std::vector<geometry::PosedShape> shapes;
+  for (const model::PropShape& s : prop.shapes) shapes.push_back({s.shape, s.X_PS});
+  return geometry::SignedDistanceToUnion(shapes, p_P).point.distance_m;
+}
+
+/// Whether the middle of one of `a`'s shapes is solid and lies inside `b`: of equal things in one
+/// place no corner is inside the other. (The middle of a bowl is none of it.)
+bool MiddleInside(const ReplayObject& a, const ReplayObject& b) {
+  if (b.prop.shapes.empty()) return false;
+  const geometry::RigidTransform X_BA = b.X_WP.Inverse() * a.X_WP;
+  for (const model::PropShape& s : a.prop.shapes) {
+    const geometry::Vec3 middle_A = s.X_PS * geometry::BoundsOf(s.shape).centre();
+    if (DistanceTo(a.prop, middle_A) < -kDeepestBegin_m &&
+        DistanceTo(b.prop, X_BA * middle_A) < -kDeepestBegin_m)
+      return true;
+  }
+  return false;
+}
+
 /// Free things that begin inside one another would be thrown apart.
 Status CheckApart(const ContactSet& contacts, const ReplayScene& scene) {
+  for (const ReplayObject& a : scene.objects) {
+    for (const ReplayObject& b : scene.objects) {
+      if (&a == &b || a.pivot || b.pivot || !MiddleInside(a, b)) continue;
+      return Error{ErrorCode::kInvalid,
+                   "'" + a.prop.name + "' begins inside '" + b.prop.name + "': place them apart"};
+    }
+  }
   for (const Contact& c : contacts) {
     if (c.a.kind == ContactSide::Kind::kLink || c.b.kind == ContactSide::Kind::kLink) continue;
     const auto name = [&](const ContactSide& side) {

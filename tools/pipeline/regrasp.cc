@@ -388,8 +388,11 @@ class Regrasping {
     CountNotKept(others, &result_.refused);
   }
 
-  /// Static figures, the lift and the motion of a grasp.
+  /// Static figures, the lift and the motion of a grasp, as it settles; those tested exactly have.
   Status Look(Grasp* grasp) {
+    if (synthesis::ExactTestOf(*grasp) == nullptr) {
+      HANDHOLD_ASSIGN(*grasp, exact_->Settled(*grasp));
+    }
     HANDHOLD_ASSIGN(
         const synthesis::GraspMetrics metrics,
         synthesis::MeasureGrasp(request_.hand, grasp->q, grasp->X_PH, request_.prop,

@@ -1,5 +1,7 @@
 #include "database/model/prop.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -7,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "database/geometry/mesh_io.h"
+#include "database/geometry/rotation.h"
 #include "database/text/json.h"
 
 namespace handhold::model {
@@ -39,6 +42,31 @@ TEST(Plates, TheBumpIs4MillimetresHighAnd40Wide) {
   EXPECT_LT(HeightAbove(bumped, 0.0199, 0, 0.00002), -1e-5);
   EXPECT_NEAR(HeightAbove(bumped, 0.0201, 0, 0.00001), 0.00001, 1e-6);
   EXPECT_NEAR(HeightAbove(bumped, 0.1, 0, 0.003), 0.003, 1e-15);
+}
+
+// Against what is written out for each shape, turned; a bounding box's corners would lie lower.
+TEST(Prop, TheLowestPointIsThatOfTheShapeAndNotOfItsBox) {
+  const Vec3 up = Vec3(1, 0, 2).normalized();
+  const geometry::RigidTransform X{geometry::Exp<double>(Vec3(0.4, -0.7, 0.3)), Vec3(0.1, 0, 0.2)};
+  const Vec3 d = X.R.transpose() * up;  // up, seen by the shape
+  const double at = X.p.dot(up);
+  const auto lowest = [&](geometry::Shape shape) {
+    Prop prop;
+    prop.shapes.push_back({"it", X, std::move(shape), ""});
+    return LowestAlong(prop, {}, up);
+  };
+  EXPECT_NEAR(lowest(geometry::Sphere{0.03}), at - 0.03, 1e-15);
+  EXPECT_NEAR(lowest(geometry::Capsule{0.01, 0.06}), at - 0.01 - 0.03 * std::abs(d.z()), 1e-15);
+  EXPECT_NEAR(lowest(geometry::Cylinder{0.02, 0.1}),
+              at - 0.05 * std::abs(d.z()) - 0.02 * std::hypot(d.x(), d.y()), 1e-15);
+  EXPECT_NEAR(lowest(geometry::Box{Vec3(0.03, 0.05, 0.07)}),
+              at - 0.015 * std::abs(d.x()) - 0.025 * std::abs(d.y()) - 0.035 * std::abs(d.z()),
+              1e-15);
+  const std::vector<Vec3> corners = {Vec3(0, 0, 0), Vec3(0.1, 0, 0), Vec3(0, 0.1, 0),
+                                     Vec3(0, 0, 0.1)};
+  double least = 1e9;
+  for (const Vec3& p : corners) least = std::min(least, (X * p).dot(up));
+  EXPECT_NEAR(lowest(*geometry::MakeConvexHull(corners)), least, 1e-12);
 }
 
 TEST(PropLibrary, EveryPropLoadsSavesAndComesBackTheSame) {

@@ -151,6 +151,35 @@ TEST(SceneReplay, AnAxisThatIsNoneIsRefused) {
   EXPECT_EQ(motion.error().code, ErrorCode::kInvalid);
 }
 
+// Things that begin in one another would be thrown apart; those that touch may begin so.
+TEST(SceneReplay, ThingsThatBeginInsideOneAnotherAreRefused) {
+  const model::Skeleton finger = testing::ChainHand({0.08, 0.06}, 0.006);
+  const auto still = Still(finger, 0.1);
+  const model::Prop box = BoxProp("box", Vec3(0.05, 0.05, 0.05), 0.1),
+                    small = BoxProp("small", Vec3(0.03, 0.03, 0.03), 0.05);
+  const auto with = [&](double height_m, double aside_m) {  // 3 m from the finger
+    ReplayScene scene;
+    scene.fixed.push_back({Table(), RigidTransform::Translation(Vec3(0, 3, -0.02))});
+    scene.objects.push_back({box, RigidTransform::Translation(Vec3(0, 3, 0.025))});
+    scene.objects.push_back({small, RigidTransform::Translation(Vec3(0, 3 + aside_m, height_m))});
+    return ReplayInteraction(finger, still, scene, Damped());
+  };
+  const auto beside = with(0.015, 0.05), on_top = with(0.065, 0.0);
+  EXPECT_TRUE(beside) << beside.error().message;
+  EXPECT_TRUE(on_top) << on_top.error().message;
+  const auto too_near = with(0.015, 0.03), in_table = with(0.005, 0.05);  // by 10 mm
+  ASSERT_FALSE(too_near);
+  EXPECT_EQ(too_near.error().code, ErrorCode::kInvalid);
+  ASSERT_FALSE(in_table);
+  ReplayScene twice;
+  for (int i = 0; i < 2; ++i)
+    twice.objects.push_back({box, RigidTransform::Translation(Vec3(0, 3, 0.025))});
+  const auto in_one_place = ReplayInteraction(finger, still, twice, Damped());
+  ASSERT_FALSE(in_one_place);
+  EXPECT_EQ(in_one_place.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(in_table.error().code, ErrorCode::kInvalid);
+}
+
 TEST(SceneReplay, TimeConstantsPerJointAreTheTrajectorysWhereTheyAreEqual) {
   const PinchPlace place{.p_W = Vec3(0.3, 0, 0.06), .width_m = 0.03};
   const PinchOptions program{.hold_s = 0.05};

@@ -14,7 +14,9 @@
 namespace handhold::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class GraspVerbs : public ::testing::Test {
  protected:
@@ -101,6 +103,42 @@ TEST_F(GraspVerbs, RegraspKeepsWhatHoldsAndFailsWhereNothingDoes) {
   EXPECT_EQ(none.exit_code, 1) << none.out;
   EXPECT_THAT(none.out, Not(HasSubstr("made")));
   EXPECT_EQ(Run({"regrasp", "--prop", "cylinder_50"}).exit_code, 2);  // from nothing
+}
+
+// Labels of two people on one stretch stand side by side; each takes back only their own.
+TEST_F(GraspVerbs, LabelsAreSaidListedAndTakenBackByWhoSaidThem) {
+  std::ofstream csv(folder_.path() + "/take.csv");
+  csv << "#handhold-csv 1\n#clip {\"name\": \"take\"}\n"
+         "#stream {\"id\": 1, \"name\": \"lab/markers\", \"kind\": \"markers\", \"rate\": [10, 1], "
+         "\"frame\": \"W\", \"channels\": [[\"A.x\", \"m\"], [\"A.y\", \"m\"], [\"A.z\", \"m\"]]}\n"
+         "#data 1\ntime_ns,counter,A.x,A.y,A.z\nns,1,m,m,m\n";
+  for (int i = 0; i < 40; ++i) csv << 100'000'000ll * i << "," << i << ",0.1,0.2,0.3\n";
+  csv.close();
+  const RunResult imported = Run({"clip", "import", folder_.path() + "/take.csv"});
+  ASSERT_TRUE(imported.exit_code == 0 || imported.exit_code == 3) << imported.err;
+  const auto label = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"clip", "label", "take"});
+    return Run(more);
+  };
+  const auto list = [&] { return label({"--format", "csv"}).out; };
+  ASSERT_EQ(
+      label({"tripod", "--from", "1s", "--to", "2s", "--confidence", "0.4", "--author", "ana"})
+          .exit_code,
+      0);
+  ASSERT_EQ(label({"ring", "--from", "1s", "--to", "2s", "--author", "bob"}).exit_code, 0);
+  EXPECT_THAT(list(), AllOf(HasSubstr("tripod"), HasSubstr("0.4"), HasSubstr("ring")));
+  EXPECT_EQ(label({"ring", "--from", "1s", "--to", "2s", "--author", "ana", "--remove"}).exit_code,
+            1);
+  EXPECT_THAT(list(), HasSubstr("ring"));
+  // Said anew without a confidence there is none; taken back, the other's stays.
+  ASSERT_EQ(label({"lateral", "--from", "1s", "--to", "2s", "--author", "ana"}).exit_code, 0);
+  EXPECT_THAT(list(), AllOf(HasSubstr("lateral"), Not(HasSubstr("tripod")), Not(HasSubstr("0.4"))));
+  ASSERT_EQ(
+      label({"lateral", "--from", "1s", "--to", "2s", "--author", "ana", "--remove"}).exit_code, 0);
+  EXPECT_THAT(list(), AllOf(HasSubstr("ring"), Not(HasSubstr("lateral"))));
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"--remove"}, {"tripod", "--suggest"}, {"tripod", "--to", "9s", "--author", "ana"}})
+    EXPECT_EQ(label(wrong).exit_code, 2);
 }
 
 TEST_F(GraspVerbs, RegraspRanksWhatASearchProposes) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 
@@ -64,6 +65,24 @@ TEST_F(Regrasp, GraspsAndMotionsAreKeptWithWhatTheyWereMadeFrom) {
   ASSERT_TRUE(example) << example.error().message;
   EXPECT_EQ(example->prop.prop.name, "cylinder_50");
   EXPECT_GE(example->grasp.contacts.size(), 3u);
+}
+
+// Tested exactly or not: what is kept is where hand and prop have come to rest.
+TEST_F(Regrasp, WhatIsKeptHasSettled) {
+  const RegraspStep step = Small();  // none is tested exactly
+  const RegraspResult result = Run(step);
+  ASSERT_FALSE(result.kept.empty());
+  const model::Prop prop = *model::LoadLibraryProp("cylinder_50");
+  for (const RegraspResult::Kept& kept : result.kept) {
+    ASSERT_EQ(synthesis::ExactTestOf(kept.grasp), nullptr);
+    synthesis::HandTrialOptions options;
+    options.scene.mass_kg = step.mass_kg, options.scene.friction = step.friction;
+    synthesis::HandTrial trial(*model::LoadHand("hand57"), prop, options);
+    const auto again = trial.Settled(kept.grasp);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_LT((again->X_PH.p - kept.grasp.X_PH.p).norm(), 1e-3);
+    EXPECT_EQ(again->contacts.size(), kept.grasp.contacts.size());
+  }
 }
 
 TEST_F(Regrasp, TwoProcessesFindWhatOneFinds) {

@@ -1,8 +1,11 @@
 #include "tools/pipeline/synth_grip.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 
@@ -166,6 +169,61 @@ TEST_F(SynthGrip, AScriptedHandBorrowsWhatATakeKnows) {
             Motion(own->hash).summary.figures.at("peak_force_N") + 0.05);
   step.borrow = "nobody";
   EXPECT_FALSE(step.Run(context()));
+}
+
+// Too heavy by far it stays on the table, which is thick; without one nothing carries it; a dry run
+// of what ships needs nothing in the library.
+TEST_F(SynthGrip, ATableCarriesWhatIsTooHeavyAndNothingElseDoes) {
+  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  const StepContext dry{.library = *library_, .dry_run = true};
+  EXPECT_TRUE(step.Run(dry).has_value());
+  SynthGripStep scaled = step;
+  scaled.hand.scale = 1.1;
+  EXPECT_TRUE(scaled.Run(dry).has_value());
+  step.mass_kg = 20.0;
+  const auto heavy = step.Run(context());
+  ASSERT_TRUE(heavy) << heavy.error().message;
+  const artefact::Motion motion = Motion(heavy->hash);
+  EXPECT_EQ(motion.verdict.kind, Verdict::Kind::kDropped);
+  EXPECT_GT(motion.objects.front().X_WP.back().p.z(),
+            motion.objects.front().X_WP.front().p.z() - 0.1);
+  step.on_table = false;
+  EXPECT_EQ(step.Run(context()).error().code, ErrorCode::kInvalid);
+}
+
+// The joints of a weak grip on a heavy box are pushed to their limits and no further.
+TEST_F(SynthGrip, JointsStayWithinTheirLimits) {
+  SynthGripStep step{.trajectory = "pinch_weak_box_3x5x7"};
+  step.mass_kg = 0.12;
+  const auto made = step.Run(context());
+  ASSERT_TRUE(made) << made.error().message;
+  const artefact::Motion motion = Motion(made->hash);
+  const model::Skeleton hand = *model::LoadHand("hand27");
+  double beyond_rad = 0.0, nearest_rad = 1.0;
+  for (int b = 1; b < hand.body_count(); ++b) {
+    const model::Joint& joint = hand.body(b).joint;
+    if (joint.nq() != joint.nv()) continue;
+    for (int k = 0; k < joint.nv(); ++k) {
+      const Eigen::RowVectorXd q = motion.hands.front().q.row(hand.q_index(b) + k);
+      const double room =
+          std::min(joint.upper_rad[k] - q.maxCoeff(), q.minCoeff() - joint.lower_rad[k]);
+      beyond_rad = std::max(beyond_rad, -room), nearest_rad = std::min(nearest_rad, room);
+    }
+  }
+  EXPECT_LT(beyond_rad, 1.8e-5);  // 0.001 degrees
+  EXPECT_LT(nearest_rad, 1e-3) << "no joint comes near its limit: this shows nothing";
+}
+
+// What is no box is gripped between two of its faces, and lifted.
+TEST_F(SynthGrip, ABallIsGrippedBetweenItsFaces) {
+  SynthReferenceStep reference{.hand = {{}, "hand27"}, .prop = "ball"};
+  reference.options.hold_s = 0.4;
+  const auto made = reference.Run(context());
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(made->chosen, ::testing::Contains(::testing::HasSubstr("faces")));
+  SynthGripStep step{.trajectory = made->hash};
+  step.mass_kg = 0.05;
+  EXPECT_EQ(Motion(step.Run(context())->hash).verdict.kind, Verdict::Kind::kHeld);
 }
 
 TEST_F(SynthGrip, RefusesWhatIsNoScript) {
