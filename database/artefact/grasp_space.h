@@ -26,6 +26,16 @@ struct BicEntry {
   double bic = 0.0;
 };
 
+/// The poses of one type, as a mixture in the space's coordinates: of a Feix type one Gaussian, of
+/// a coarser one a Gaussian per Feix type under it, weighted by poses.
+struct TypeModel {
+  std::string taxonomy;                   ///< "feix", "cutkosky", "schlesinger"
+  std::string type;                       ///< in that taxonomy
+  int poses = 0;                          ///< there are of it
+  std::vector<MixtureComponent> mixture;  ///< empty: refused
+  std::string refusal;                    ///< why there is none: too few poses
+};
+
 /// A training pose with the primitive that the hand held.
 struct GraspTemplate {
   std::string type;        ///< label in the space's taxonomy
@@ -52,6 +62,7 @@ struct GraspSpace {
   double log_threshold = 0.0;        ///< log likelihood below which a shape counts as unnatural
   double threshold_quantile = 0.02;  ///< of the training poses, that lies below it
   std::vector<BicEntry> bic;
+  std::vector<TypeModel> type_models;  ///< by taxonomy, finest first, then type
   std::vector<GraspTemplate> templates;
 
   int dimensions() const { return static_cast<int>(basis.cols()); }
@@ -67,6 +78,14 @@ template <typename A>
 void Visit(A& a, BicEntry& e) {
   a.Field("components", e.components);
   a.Field("bic", e.bic);
+}
+template <typename A>
+void Visit(A& a, TypeModel& m) {
+  a.Field("taxonomy", m.taxonomy);
+  a.Field("type", m.type);
+  a.Field("poses", m.poses);
+  a.Field("mixture", m.mixture);
+  a.Field("refusal", m.refusal);
 }
 template <typename A>
 void Visit(A& a, GraspTemplate& t) {
@@ -94,6 +113,7 @@ void Visit(A& a, GraspSpace& s) {
   a.Field("log_threshold", s.log_threshold);
   a.Field("threshold_quantile", s.threshold_quantile);
   a.Field("bic", s.bic);
+  a.Field("type_models", s.type_models);
   a.Field("templates", s.templates);
 }
 

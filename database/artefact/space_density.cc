@@ -12,6 +12,11 @@ double LogSumExp(const Eigen::VectorXd& x) {
 }
 
 Result<SpaceDensity> SpaceDensity::Build(const GraspSpace& space) {
+  return Build(space, space.mixture);
+}
+
+Result<SpaceDensity> SpaceDensity::Build(const GraspSpace& space,
+                                         const std::vector<MixtureComponent>& mixture) {
   const auto corrupt = [](const std::string& what) {
     return Error{ErrorCode::kCorrupt, "grasp space: " + what};
   };
@@ -22,9 +27,9 @@ Result<SpaceDensity> SpaceDensity::Build(const GraspSpace& space) {
   const Eigen::Index d = space.basis.cols();
   if (space.basis.rows() != space.mean.size() || d == 0)
     return corrupt("the basis does not have a row per coordinate of the mean");
-  if (space.mixture.empty()) return corrupt("no mixture");
+  if (mixture.empty()) return corrupt("no mixture");
   double weights = 0.0;
-  for (const MixtureComponent& c : space.mixture) {
+  for (const MixtureComponent& c : mixture) {
     if (c.mean.size() != d || c.covariance.rows() != d || c.covariance.cols() != d)
       return corrupt("a component of another dimension than the basis");
     const Eigen::LLT<Eigen::MatrixXd> llt(c.covariance);

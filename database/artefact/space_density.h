@@ -19,6 +19,9 @@ class SpaceDensity {
   /// kCorrupt: sizes that do not agree, weights that do not sum to 1 within 1e-6, a covariance that
   /// is not positive definite.
   static Result<SpaceDensity> Build(const GraspSpace& space);
+  /// With another mixture in the space's coordinates: one type's (GraspSpace::type_models).
+  static Result<SpaceDensity> Build(const GraspSpace& space,
+                                    const std::vector<MixtureComponent>& mixture);
 
   int dimensions() const { return static_cast<int>(basis_.cols()); }
   int components() const { return static_cast<int>(parts_.size()); }

@@ -7,6 +7,7 @@
 
 #include "database/artefact/space_density.h"
 #include "database/model/grasp_taxonomy.h"
+#include "fitting/grasp_space/type_models.h"
 
 namespace handhold::fitting {
 namespace {
@@ -131,11 +132,21 @@ Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions
       !(options.tau_quantile < 1))
     return Error{ErrorCode::kInvalid, "a space of " + std::to_string(options.dims) +
                                           " dimensions of " + std::to_string(n)};
-  if (count < 2) return Missing(count, 2, "a space");
+  const auto needed = [&](Index dimensions) {
+    return std::max<Index>(2, static_cast<Index>(std::ceil(options.poses_per_dimension *
+                                                           static_cast<double>(dimensions))));
+  };
+  const auto space_of = [](Index dimensions) {
+    return "a space of " + std::to_string(dimensions) +
+           (dimensions == 1 ? " dimension" : " dimensions");
+  };
+  Index d = options.dims;
+  // What is asked for, else at least one dimension.
+  if (const Index least = std::max<Index>(1, d); count < needed(least))
+    return Missing(count, needed(least), space_of(least));
   if (!poses.shapes_v.allFinite()) return Error{ErrorCode::kInvalid, "poses that are not finite"};
   const PrincipalComponents found = FindPrincipalComponents(poses.shapes_v);
   const double total = found.variance.sum();
-  Index d = options.dims;
   if (!(total > kLeastSpread_rad * kLeastSpread_rad)) {
     return Error{ErrorCode::kUnidentifiable,
                  "the " + std::to_string(count) + " poses are one hand shape"};
@@ -144,10 +155,7 @@ Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions
     double sum = 0.0;
     while (d < n && sum < options.variance * total) sum += found.variance[d++];
   }
-  const auto needed =
-      static_cast<Index>(std::ceil(options.poses_per_dimension * static_cast<double>(d)));
-  if (count < needed)
-    return Missing(count, needed, "a space of " + std::to_string(d) + " dimensions");
+  if (count < needed(d)) return Missing(count, needed(d), space_of(d));
   if (!(found.variance[d - 1] > 1e-12 * total)) {
     Index rank = 0;
     while (rank < n && found.variance[rank] > 1e-12 * total) ++rank;
@@ -175,6 +183,9 @@ Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions
   space.log_threshold =
       logs[static_cast<size_t>(std::floor(options.tau_quantile * static_cast<double>(count)))];
   space.threshold_quantile = options.tau_quantile;
+  space.type_models =
+      FitTypeModels(points, poses.types,
+                    options.poses_per_type > 0 ? options.poses_per_type : static_cast<int>(d));
   space.templates = poses.templates;
   if (space.templates.empty()) {
     // Captured without a known thing in the hand: the shapes alone.

@@ -1,4 +1,5 @@
-/// From hand shapes to a grasp space (Ben Amor 2008): principal components, mixture, threshold.
+/// From hand shapes to a grasp space (Ben Amor 2008): principal components, mixture, threshold, and
+/// a model per type.
 ///
 /// Shapes come as rotation vectors (the exponential map of each joint about the zero configuration;
 /// of hinges and universals the angles themselves): HandPoses takes them from stored pose tracks,
@@ -22,7 +23,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kGraspSpaceFitVersion = 2;
+inline constexpr int kGraspSpaceFitVersion = 3;
 
 /// Shapes of one hand, each with its type.
 struct HandPoses {
@@ -61,6 +62,8 @@ struct GraspSpaceOptions {
   double variance = 0.9;  ///< share, where dims is 0
   double tau_quantile = 0.02;
   double poses_per_dimension = 5.0;  ///< fewer are refused
+  /// A type of fewer has no model of its own (type_models.h); 0: as many as dimensions.
+  int poses_per_type = 0;
   MixtureOptions mixture = {};
 };
 template <typename A>
@@ -81,6 +84,7 @@ void Visit(A& a, GraspSpaceOptions& o) {
   a.Field("variance", o.variance);
   a.Field("tau_quantile", o.tau_quantile);
   a.Field("poses_per_dimension", o.poses_per_dimension);
+  a.Field("poses_per_type", o.poses_per_type);
   a.Field("mixture", o.mixture);
 }
 

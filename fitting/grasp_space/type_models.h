@@ -1,7 +1,8 @@
-/// Which type a hand shape most likely is: a Gaussian per type of a grasp space's training shapes.
+/// What each grasp type's shapes look like in a grasp space, and which type a shape most likely is.
 ///
-/// What `clip label` suggests by. It suggests: people label. Pinned by
-/// tests/fitting/grasp_space/type_models_test.cc.
+/// A model per type of each taxonomy (Ben Amor 2008, "Taxonomy-Based Grasp Synthesis"), stored with
+/// the space: `clip label` suggests by them (people label), searches for a type hold to its model.
+/// Pinned by tests/fitting/grasp_space/type_models_test.cc.
 #pragma once
 
 #include <string>
@@ -10,20 +11,29 @@
 #include <Eigen/Core>
 
 #include "database/artefact/grasp_space.h"
+#include "database/artefact/space_density.h"
 #include "database/base/result.h"
 
 namespace handhold::fitting {
+
+/// Models of every type that a pose is of: `points` (d x N) in the space's coordinates, `types` per
+/// column in Feix's names (empty: not labelled). Covariances are shrunk towards the mean one of all
+/// types, as if 2 d shapes of it had been seen. A type of fewer than `least` poses has no model and
+/// says how many are missing; those of its Feix types that have too few alone count together under
+/// a coarser name, if they are enough together.
+std::vector<artefact::TypeModel> FitTypeModels(const Eigen::MatrixXd& points,
+                                               const std::vector<std::string>& types, int least);
 
 struct TypeGuess {
   std::string type;
   double probability = 0.0;  ///< among the types of the models, each as likely beforehand
 };
 
+/// The stored models of one taxonomy at work.
 class TypeModels {
  public:
-  /// In the space's coordinates; `taxonomy`: types are put together under its names
-  /// ("schlesinger"). kUnidentifiable: no type has two shapes. Covariances are shrunk towards the
-  /// mean one of all types, the more the fewer shapes a type has.
+  /// kInvalid: no such taxonomy. kUnidentifiable: no type of it has a model, saying why. kCorrupt:
+  /// SpaceDensity's.
   static Result<TypeModels> Build(const artefact::GraspSpace& space,
                                   std::string_view taxonomy = "feix");
   /// Most likely first; sums to 1.
@@ -31,15 +41,7 @@ class TypeModels {
   const std::vector<std::string>& types() const { return types_; }
 
  private:
-  struct Model {
-    Eigen::VectorXd mean;
-    Eigen::MatrixXd whitening;
-    double log_factor = 0.0;
-    int of = 0;  ///< number of the type
-  };
-  Eigen::VectorXd mean_;
-  Eigen::MatrixXd basis_;
-  std::vector<Model> models_;  ///< one per Feix type
+  std::vector<artefact::SpaceDensity> densities_;  ///< per type
   std::vector<std::string> types_;
 };
 

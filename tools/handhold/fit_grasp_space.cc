@@ -1,5 +1,6 @@
 #include "tools/pipeline/fit_grasp_space.h"
 
+#include "database/model/grasp_taxonomy.h"
 #include "database/store/artefact_file.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
@@ -23,9 +24,18 @@ Result<Issues> Print(Printer& out, const std::string& path) {
                    {{.name = "log_threshold", .decimals = 3}, space.log_threshold},
                    {{.name = "quantile", .decimals = 3}, space.threshold_quantile}});
   {
-    Table table = out.BeginTable("types", {{.name = "type"}, {.name = "poses"}});
-    for (const auto& [type, count] : space.poses_by_type)
-      table.Row({type.empty() ? "(not labelled)" : type, static_cast<int64_t>(count)});
+    Table table = out.BeginTable(
+        "types", {{.name = "taxonomy"}, {.name = "type"}, {.name = "poses"}, {.name = "model"}});
+    for (const artefact::TypeModel& m : space.type_models) {
+      // Cutkosky's names say little beside Feix's: to be read in the other formats.
+      if (IsBrief(out) && m.taxonomy == model::kCutkosky) continue;
+      table.Row({m.taxonomy, m.type, static_cast<int64_t>(m.poses),
+                 m.mixture.empty() ? "none: " + m.refusal
+                                   : std::to_string(m.mixture.size()) +
+                                         (m.mixture.size() == 1 ? " Gaussian" : " Gaussians")});
+    }
+    if (const auto none = space.poses_by_type.find(""); none != space.poses_by_type.end())
+      table.Row({"", "(not labelled)", static_cast<int64_t>(none->second), Cell(std::nullopt)});
   }
   {
     Table table = out.BeginTable("components", {{.name = "dimension"},

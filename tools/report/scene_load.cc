@@ -11,6 +11,7 @@
 
 #include "database/artefact/kind.h"
 #include "database/artefact/space_density.h"
+#include "database/model/grasp_taxonomy.h"
 #include "database/model/prop.h"
 #include "synthesis/interaction/replay.h"
 #include "tools/pipeline/inputs.h"
@@ -642,7 +643,8 @@ class Loader {
   }
 
   /// The space as a picture (Ben Amor 2008, Fig. 2): hands over the plane of its first two
-  /// components, from -2 to 2 standard deviations of each; one that is not natural says so.
+  /// components, from -2 to 2 standard deviations of each; one that is not natural says so. Then
+  /// the mean of each type's model.
   Status AddSpace(const ArtefactInfo& info) {
     HANDHOLD_ASSIGN(const auto space, store::Load<artefact::GraspSpace>(Path(info.hash)));
     HANDHOLD_ASSIGN(const artefact::SpaceDensity density, artefact::SpaceDensity::Build(space));
@@ -652,6 +654,20 @@ class Loader {
       return Error{ErrorCode::kCorrupt, "grasp space " + info.hash + " is not of its hand"};
     constexpr double kApart_m = 0.22;
     const int time = scene_.AddTimes({0.0});
+    const auto add = [&](SceneMotion* to, const std::string& name, const Eigen::VectorXd& a,
+                         int row, int column) {
+      Eigen::VectorXd v = Eigen::VectorXd::Zero(skeleton.nv());
+      v.tail(n) = density.Expand(a);
+      const Eigen::VectorXd q = skeleton.Integrate(skeleton.ZeroConfiguration(), v);
+      const auto first = to->nodes.size();
+      const std::vector<int> frames = {0};
+      AddHand(name, skeleton, q, frames, time, &scene_, to);
+      const RigidTransform place =
+          RigidTransform::Translation(Vec3(kApart_m * row, kApart_m * column, 0));
+      for (size_t i = first; i < to->nodes.size(); ++i) {
+        if (to->nodes[i].parent < 0) to->nodes[i].X_PN = place * to->nodes[i].X_PN;
+      }
+    };
     SceneMotion motion{.name = skeleton.name() + ", components 1 and 2",
                        .source = space.scripted ? "reference" : "fitted",
                        .hash = info.hash};
@@ -661,24 +677,42 @@ class Loader {
         Eigen::VectorXd a = Eigen::VectorXd::Zero(space.dimensions());
         a[0] = column * std::sqrt(space.variance[0]);
         if (rows > 0) a[1] = row * std::sqrt(space.variance[1]);
-        Eigen::VectorXd v = Eigen::VectorXd::Zero(skeleton.nv());
-        v.tail(n) = density.Expand(a);
-        const Eigen::VectorXd q = skeleton.Integrate(skeleton.ZeroConfiguration(), v);
         char name[80];
         std::snprintf(name, sizeof name, "%+d, %+d sd%s", column, row,
                       density.LogLikelihood(a) > density.log_threshold() ? "" : ", not natural");
-        const auto first = motion.nodes.size();
-        const std::vector<int> frames = {0};
-        AddHand(name, skeleton, q, frames, time, &scene_, &motion);
-        const RigidTransform place =
-            RigidTransform::Translation(Vec3(kApart_m * row, kApart_m * column, 0));
-        for (size_t i = first; i < motion.nodes.size(); ++i) {
-          if (motion.nodes[i].parent < 0) motion.nodes[i].X_PN = place * motion.nodes[i].X_PN;
-        }
+        add(&motion, name, a, row, column);
       }
     }
     scene_.motions.push_back(std::move(motion));
     Fact("grasp space", info.provenance, info.hash);
+    // A hand per type, at its model's mean: five in a row.
+    for (const std::string_view taxonomy : {model::kFeix, model::kSchlesinger}) {
+      SceneMotion types{.name = "types of " + std::string(taxonomy),
+                        .source = space.scripted ? "reference" : "fitted",
+                        .hash = info.hash};
+      std::string refused;
+      int count = 0;
+      for (const artefact::TypeModel& one : space.type_models) {
+        if (one.taxonomy != taxonomy) continue;
+        if (one.mixture.empty()) {
+          refused += (refused.empty() ? "" : ", ") + one.type + " (" + one.refusal + ")";
+          continue;
+        }
+        Eigen::VectorXd a = Eigen::VectorXd::Zero(space.dimensions());
+        for (const artefact::MixtureComponent& c : one.mixture) {
+          if (c.mean.size() != a.size())
+            return Error{ErrorCode::kCorrupt, "grasp space " + info.hash + ": model of type '" +
+                                                  one.type + "' has other dimensions"};
+          a += c.weight * c.mean;
+        }
+        add(&types, one.type + ", " + std::to_string(one.poses) + " poses", a, 2 - count / 5,
+            count % 5 - 2);
+        ++count;
+      }
+      if (count > 0) scene_.motions.push_back(std::move(types));
+      if (!refused.empty())
+        scene_.facts.push_back({"no model of " + std::string(taxonomy) + "'s", refused});
+    }
     std::string shares;
     double sum = 0.0;
     for (Eigen::Index k = 0; k < space.dimensions(); ++k) {

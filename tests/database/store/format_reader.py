@@ -348,7 +348,8 @@ KINDS = {
                                ["times", "assumed"]),
     "motion": (["hands/*/q", "objects/*/X_WP", "rows", "series/*/values"], ["times"]),
     "setpoint_set": (["q_neutral", "setpoints/*/q", "setpoints/*/rate_rad_per_s"], []),
-    "grasp_space": (["mean", "basis", "variance", "mixture/*/mean", "mixture/*/covariance", "templates/*/pose_v"], []),
+    "grasp_space": (["mean", "basis", "variance", "mixture/*/mean", "mixture/*/covariance",
+                     "type_models/*/mixture/*/mean", "type_models/*/mixture/*/covariance", "templates/*/pose_v"], []),
     "grasp": (["q", "q_open", "q_squeeze", "tau_squeeze_Nm"], []),
     "motion_set": (["branches/*/state", "distance"], []),
 }

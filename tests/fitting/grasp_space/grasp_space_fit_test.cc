@@ -120,6 +120,17 @@ TEST(GraspSpaceFit, RefusesTooFewPosesAndTooFlatOnes) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnidentifiable);
   EXPECT_NE(refused.error().message.find("1 are missing"), std::string::npos);
+  // Of none, one and few alike: what is missing is counted to what is needed.
+  for (const int have : {0, 1, 4}) {
+    const auto none = FitGraspSpace(PosesOf(planted, Draw(planted, have, 4)), {.dims = 8});
+    ASSERT_FALSE(none);
+    EXPECT_NE(none.error().message.find(std::to_string(40 - have) + " are missing"),
+              std::string::npos)
+        << none.error().message;
+  }
+  const auto any = FitGraspSpace(PosesOf(planted, Draw(planted, 1, 4)), {.dims = 0});
+  ASSERT_FALSE(any);
+  EXPECT_NE(any.error().message.find("4 are missing"), std::string::npos);
   // Enough poses, but they vary along two dimensions only.
   const auto flat = FitGraspSpace(PosesOf(planted, Draw(planted, 400, 4)), {.dims = 3});
   ASSERT_FALSE(flat);

@@ -107,6 +107,12 @@ TEST_F(GraspSteps, AScriptedSpaceIsMadeOnceAndSearchedFor) {
   EXPECT_EQ(space.poses_by_type.at("tripod"), 12);
   EXPECT_EQ(space.poses_by_type.count("lateral"), 0u);
   EXPECT_FALSE(space.skeleton_hash.empty());
+  std::map<std::string, int> models;
+  for (const artefact::TypeModel& m : space.type_models)
+    models[m.taxonomy + " " + m.type] = m.poses;
+  EXPECT_EQ(models.at("feix tripod"), 12);
+  EXPECT_EQ(models.at("schlesinger palmar"), 12);
+  EXPECT_GT(models.at("schlesinger cylindrical"), 12);
   EXPECT_TRUE(step.Run(Context())->reused);
 
   const SynthGraspStep grasp{.prop = "mug", .types = {"tripod"}, .candidates = 3};
