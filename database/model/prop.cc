@@ -150,6 +150,16 @@ double LowestAlong(const Prop& prop, const geometry::RigidTransform& X, const ge
   return lowest;
 }
 
+geometry::Bounds BoundsOf(const Prop& prop, const geometry::RigidTransform& X) {
+  geometry::Bounds bounds;
+  if (prop.shapes.empty()) return bounds;
+  for (int axis = 0; axis < 3; ++axis) {
+    bounds.min[axis] = LowestAlong(prop, X, Vec3::Unit(axis));
+    bounds.max[axis] = -LowestAlong(prop, X, -Vec3::Unit(axis));
+  }
+  return bounds;
+}
+
 Status CheckProp(const Prop& prop) {
   if (prop.name.empty()) return Error{ErrorCode::kInvalid, "a prop has no name"};
   if (prop.shapes.empty()) return Invalid(prop, "has no shapes");

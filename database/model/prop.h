@@ -68,6 +68,8 @@ Status CheckProp(const Prop& prop);
 
 /// Least of p . up over the prop's shapes at X, exact; +infinity without shapes.
 double LowestAlong(const Prop& prop, const geometry::RigidTransform& X, const geometry::Vec3& up);
+/// The least box along the axes of the frame that X takes P to, exact; empty without shapes.
+geometry::Bounds BoundsOf(const Prop& prop, const geometry::RigidTransform& X = {});
 
 /// From JSON checked against schemas/exchange/prop.schema.json and by CheckProp; mesh paths are
 /// relative to the file's folder. Errors name file, line, path and the nearest valid name.

@@ -71,20 +71,6 @@ Status CheckPinch(const PinchPlace& place, const PinchOptions& o) {
   return {};
 }
 
-/// Of the prop's shapes' bounding boxes, in the frame that X takes P to.
-geometry::Bounds BoundsIn(const model::Prop& prop, const RigidTransform& X) {
-  geometry::Bounds bounds;
-  for (const model::PropShape& shape : prop.shapes) {
-    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
-    for (int corner = 0; corner < 8; ++corner) {
-      const Vec3 p(corner & 1 ? own.max.x() : own.min.x(), corner & 2 ? own.max.y() : own.min.y(),
-                   corner & 4 ? own.max.z() : own.min.z());
-      bounds.Include(X * (shape.X_PS * p));
-    }
-  }
-  return bounds;
-}
-
 /// The outermost faces on the line through p_W along `axis`, met from outside by steps of the
 /// distance; nothing where one of them is missed or looks elsewhere.
 std::optional<PinchPlace> FacesAlong(std::span<const geometry::PosedShape> shapes, const Vec3& p_W,
@@ -155,7 +141,7 @@ Result<PinchPlace> PinchAcross(const model::Prop& prop, const RigidTransform& X_
                                double above_middle_m) {
   if (prop.shapes.empty())
     return Error{ErrorCode::kInvalid, "prop '" + prop.name + "' has no shape to pinch"};
-  const geometry::Bounds bounds = BoundsIn(prop, {});
+  const geometry::Bounds bounds = model::BoundsOf(prop);
   int upright = 0;
   for (int i = 1; i < 3; ++i)
     if (std::abs(X_WP.R(2, i)) > std::abs(X_WP.R(2, upright))) upright = i;
@@ -182,7 +168,7 @@ Result<PinchPlace> PinchBetweenFaces(const model::Prop& prop, const RigidTransfo
   std::vector<geometry::PosedShape> shapes;
   for (const model::PropShape& shape : prop.shapes)
     shapes.push_back({shape.shape, X_WP * shape.X_PS});
-  const geometry::Bounds bounds = BoundsIn(prop, X_WP);
+  const geometry::Bounds bounds = model::BoundsOf(prop, X_WP);
   // Through the centre of mass, where one is said: what is gripped beside it tips.
   Vec3 middle = bounds.centre();
   if (prop.mass.mass_kg > 0.0) middle.head<2>() = (X_WP * prop.mass.p_BCom).head<2>();

@@ -43,17 +43,7 @@ struct PropLift {
 inline Result<PropLift> ScriptLift(const model::Skeleton& hand, const model::Prop& prop,
                                    synthesis::ScriptedGrip grip) {
   PropLift lift;
-  double lowest_m = 0.0;
-  for (const model::PropShape& shape : prop.shapes) {
-    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
-    for (int corner = 0; corner < 8; ++corner) {
-      const geometry::Vec3 p(corner & 1 ? own.max.x() : own.min.x(),
-                             corner & 2 ? own.max.y() : own.min.y(),
-                             corner & 4 ? own.max.z() : own.min.z());
-      const double z = (shape.X_PS * p).z();
-      lowest_m = &shape == &prop.shapes.front() && corner == 0 ? z : std::min(lowest_m, z);
-    }
-  }
+  const double lowest_m = model::LowestAlong(prop, {}, geometry::Vec3::UnitZ());
   const auto X_WP = geometry::RigidTransform::Translation(geometry::Vec3(0.3, 0, -lowest_m));
   HANDHOLD_ASSIGN(const synthesis::PinchPlace place, synthesis::PinchBetweenFaces(prop, X_WP));
   lift.program.grip = grip;

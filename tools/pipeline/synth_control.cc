@@ -28,19 +28,6 @@ using text::Json;
 constexpr double kClearWay_m = 1e-3;
 constexpr double kAway_m = 0.32, kClearance_m = 2e-3;
 
-geometry::Bounds BoundsOf(const model::Prop& prop) {
-  geometry::Bounds bounds;
-  for (const model::PropShape& shape : prop.shapes) {
-    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
-    for (int corner = 0; corner < 8; ++corner) {
-      bounds.Include(shape.X_PS * Vec3(corner & 1 ? own.max.x() : own.min.x(),
-                                       corner & 2 ? own.max.y() : own.min.y(),
-                                       corner & 4 ? own.max.z() : own.min.z()));
-    }
-  }
-  return bounds;
-}
-
 /// The mirrored hand's: everything reflected in the plane y = 0 of P.
 Grasp Mirrored(const model::Skeleton& hand, Grasp grasp) {
   const geometry::Mat3 S = Vec3(1, -1, 1).asDiagonal();
@@ -266,7 +253,7 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
         HANDHOLD_ASSIGN(const FoundProp own,
                         FindProp(context, grasp->prop_hash.empty() ? grasp->prop : grasp->prop_hash,
                                  metres_per_unit, &quiet));
-        X_PGrip.p += BoundsOf(p.prop.prop).centre() - BoundsOf(own.prop).centre();
+        X_PGrip.p += model::BoundsOf(p.prop.prop).centre() - model::BoundsOf(own.prop).centre();
       }
       HANDHOLD_ASSIGN(X_PGrip, ClosedIn(skeleton, grasp->q_open, p.prop.prop, X_PGrip));
       p.chosen.push_back("palm 2 mm from the prop along the example's direction");

@@ -36,20 +36,6 @@ constexpr double kFacesClearance_m = 0.008;
 /// Raised when reading a shipped reference gives something else.
 constexpr int kImportReferenceVersion = 1;
 
-/// Of the prop's shapes' bounding boxes, in the frame that X takes P to.
-geometry::Bounds BoundsOf(const model::Prop& prop, const RigidTransform& X) {
-  geometry::Bounds bounds;
-  for (const model::PropShape& shape : prop.shapes) {
-    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
-    for (int corner = 0; corner < 8; ++corner) {
-      const Vec3 p(corner & 1 ? own.max.x() : own.min.x(), corner & 2 ? own.max.y() : own.min.y(),
-                   corner & 4 ? own.max.z() : own.min.z());
-      bounds.Include(X * (shape.X_PS * p));
-    }
-  }
-  return bounds;
-}
-
 /// 1 x 1 m, its top in the middle below the object; so thick that nothing falls through it.
 model::Prop Table() {
   model::Prop table;
@@ -558,10 +544,10 @@ Result<StepResult> SynthReferenceStep::Run(const StepContext& context) const {
   if (X_WProp) {
     made.X_WProp = *X_WProp;
   } else {
-    made.X_WProp.p = Vec3(0.3, 0, -BoundsOf(found.prop, {}).min.z());
+    made.X_WProp.p = Vec3(0.3, 0, -model::LowestAlong(found.prop, {}, Vec3::UnitZ()));
     chosen.push_back("pose \"" + recording::FormatPose(made.X_WProp) + "\": standing at z = 0");
   }
-  const geometry::Bounds bounds = BoundsOf(found.prop, made.X_WProp);
+  const geometry::Bounds bounds = model::BoundsOf(found.prop, made.X_WProp);
   made.above_middle_m = above_middle_m.value_or(gaits ? 0.0 : 0.35 * (bounds.max - bounds.min).z());
   HANDHOLD_ASSIGN(synthesis::PinchPlace place,
                   synthesis::PinchAcross(found.prop, made.X_WProp, made.above_middle_m));

@@ -62,15 +62,7 @@ Result<RigidTransform> UnderTheHand(const StepContext& context, const std::strin
     return Error{ErrorCode::kUnidentifiable,
                  "the captured contacts do not say where the hand is: give --prop-pose"};
   }
-  geometry::Bounds bounds;
-  for (const model::PropShape& shape : prop.shapes) {
-    const geometry::Bounds own = geometry::BoundsOf(shape.shape);
-    for (int corner = 0; corner < 8; ++corner) {
-      const Vec3 p(corner & 1 ? own.max.x() : own.min.x(), corner & 2 ? own.max.y() : own.min.y(),
-                   corner & 4 ? own.max.z() : own.min.z());
-      bounds.Include(shape.X_PS * p);
-    }
-  }
+  const geometry::Bounds bounds = model::BoundsOf(prop);
   RigidTransform X;
   X.R = Eigen::Quaterniond::FromTwoVectors(Vec3::UnitZ(), normal.normalized()).toRotationMatrix();
   const Vec3 top(bounds.centre().x(), bounds.centre().y(), bounds.max.z());

@@ -69,6 +69,25 @@ TEST(Prop, TheLowestPointIsThatOfTheShapeAndNotOfItsBox) {
   EXPECT_NEAR(lowest(*geometry::MakeConvexHull(corners)), least, 1e-12);
 }
 
+// The box along the world's axes of a turned thing is its own, not its turned box's.
+TEST(Prop, BoundsAreTheTurnedThings) {
+  Prop prop;
+  EXPECT_TRUE(BoundsOf(prop).empty());
+  prop.shapes.push_back(
+      {"ball", geometry::RigidTransform::Translation(Vec3(0.1, 0, 0)), geometry::Sphere{0.03}, ""});
+  prop.shapes.push_back({"plate", {}, geometry::Box{Vec3(0.04, 0.02, 0.01)}, ""});
+  const geometry::Bounds own = BoundsOf(prop);
+  EXPECT_LT((own.min - Vec3(-0.02, -0.03, -0.03)).norm(), 1e-15);
+  EXPECT_LT((own.max - Vec3(0.13, 0.03, 0.03)).norm(), 1e-15);
+  // A quarter and then half a quarter about z: the ball keeps its size.
+  const geometry::RigidTransform X{geometry::AxisAngle<double>(Vec3::UnitZ(), 0.75 * M_PI),
+                                   Vec3(0, 0, 1)};
+  const geometry::Bounds turned = BoundsOf(prop, X);
+  const double at = 0.1 * std::sqrt(0.5), corner = 0.03 * std::sqrt(0.5);
+  EXPECT_LT((turned.min - Vec3(-at - 0.03, -corner, 0.97)).norm(), 1e-12);
+  EXPECT_LT((turned.max - Vec3(corner, at + 0.03, 1.03)).norm(), 1e-12);
+}
+
 TEST(PropLibrary, EveryPropLoadsSavesAndComesBackTheSame) {
   const auto names = PropNames();
   ASSERT_TRUE(names);
