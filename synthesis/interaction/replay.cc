@@ -50,12 +50,13 @@ class Sampler {
     return trajectory_.compliance_rad_per_Nm.col(static_cast<Eigen::Index>(frame_));
   }
   Eigen::VectorXd TimeConstants(Timestamp t) {
-    if (time_constant_s_.size() > 0) return time_constant_s_;
     Advance(t);
     const double T_s = trajectory_.time_constant_s.size() == 0
                            ? 0.0
                            : trajectory_.time_constant_s[static_cast<Eigen::Index>(frame_)];
-    return Eigen::VectorXd::Constant(skeleton_.nv(), T_s);
+    if (time_constant_s_.size() == 0) return Eigen::VectorXd::Constant(skeleton_.nv(), T_s);
+    return time_constant_s_.unaryExpr(
+        [&](double own_s) { return std::isnan(own_s) ? T_s : own_s; });
   }
 
  private:
@@ -102,13 +103,13 @@ Status CheckHand(const ReplayHand& hand, const ReplayOptions& options) {
   if (!unknown.empty()) {
     return Error{ErrorCode::kUnidentifiable,
                  "the fit refused a compliance for " + unknown +
-                     ": assume one by name with --assume-compliance, and the result will say so"};
+                     ": assume one by name, and the result will say so"};
   }
   if (hand.time_constant_s.size() > 0 &&
-      (hand.time_constant_s.size() != skeleton.nv() || !hand.time_constant_s.allFinite() ||
-       hand.time_constant_s.minCoeff() < 0.0)) {
+      (hand.time_constant_s.size() != skeleton.nv() ||
+       (hand.time_constant_s.array() < 0.0 || hand.time_constant_s.array().isInf()).any())) {
     return Error{ErrorCode::kInvalid, "the joints' time constants do not fit '" + skeleton.name() +
-                                          "', or are not finite and >= 0"};
+                                          "', or are below 0 or infinite"};
   }
   return {};
 }
@@ -243,10 +244,9 @@ Status CheckBegin(const ContactSet& contacts, const ReplayScene& scene, Timestam
       deepest->b.fixed() ? scene.fixed[index].prop : scene.objects[index].prop;
   char depth[32];
   std::snprintf(depth, sizeof depth, "%.1f mm", -1e3 * deepest->separation_m);
-  return Error{ErrorCode::kInvalid,
-               "at " + FormatSeconds(begin - Timestamp()) + " the hand begins " + depth +
-                   " inside '" + prop.name +
-                   "': begin while it is free of it (--from), or place it elsewhere (--prop-pose)"};
+  return Error{ErrorCode::kInvalid, "at " + FormatSeconds(begin - Timestamp()) +
+                                        " the hand begins " + depth + " inside '" + prop.name +
+                                        "': begin while it is free of it, or place it elsewhere"};
 }
 
 /// Everything that can touch: hands as trees by their numbers, fixed props and objects by theirs.
@@ -359,8 +359,7 @@ Status CheckRange(const artefact::InteractionTrajectory& trajectory, const Repla
   return Error{ErrorCode::kInvalid, "only " + FormatSeconds(length) +
                                         " of the reference trajectory lie in what was asked for, "
                                         "less than a step of the replay, " +
-                                        FormatSeconds(Duration::FromSeconds(options.step.step_s)) +
-                                        " (--from, --to)"};
+                                        FormatSeconds(Duration::FromSeconds(options.step.step_s))};
 }
 
 Pivot PivotInWorld(const ReplayObject& object) {

@@ -84,8 +84,8 @@ struct ReplayScene {
 struct ReplayHand {
   const model::Skeleton* skeleton = nullptr;                    ///< never null
   const artefact::InteractionTrajectory* trajectory = nullptr;  ///< never null
-  /// Time constants per velocity, nv, instead of the trajectory's one for all joints; empty: that.
-  /// Only in the damped form.
+  /// Time constants per velocity, nv, instead of the trajectory's one for all joints; NaN: that
+  /// one; empty: that one for all. Only in the damped form.
   Eigen::VectorXd time_constant_s = {};
   /// Spring under the skeleton's base; empty: as StepOptions says. 0 for a free root, which yields
   /// by a compliance of its own.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "database/artefact/reference_file.h"
 #include "database/base/units.h"
@@ -10,6 +11,7 @@
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
+#include "tools/pipeline/grip_script.h"
 #include "tools/pipeline/synth_grip.h"
 
 namespace handhold::cli {
@@ -17,27 +19,33 @@ namespace {
 
 using Step = pipeline::SynthInteractionStep;
 
+/// "JOINT=NUMBER", the number at least 0.
+Result<std::pair<std::string, double>> JointValue(const std::string& word, const char* option,
+                                                  const char* example) {
+  const size_t equals = word.find('=');
+  double value = 0;
+  const char* const end = word.data() + word.size();
+  const char* const begin = word.data() + std::min(word.size(), equals + 1);
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  if (equals == std::string::npos || equals == 0 || error != std::errc() || stop != end ||
+      !(value >= 0) || !std::isfinite(value)) {
+    return Error{ErrorCode::kInvalid, std::string(option) + ": expected JOINT=NUMBER as " +
+                                          example + ", found '" + word + "'"};
+  }
+  return std::pair(word.substr(0, equals), value);
+}
+
 /// "table1", "none", "JOINT=RAD_PER_NM".
 Status ReadAssumptions(const std::vector<std::string>& words, Step* step) {
   for (const std::string& word : words) {
-    const size_t equals = word.find('=');
     if (word == "table1") {
       step->assume_table1 = true;
     } else if (word == "none") {
       step->assume_table1 = false;
     } else {
-      double value = 0;
-      const char* const end = word.data() + word.size();
-      const char* const begin = word.data() + std::min(word.size(), equals + 1);
-      const auto [stop, error] = std::from_chars(begin, end, value);
-      if (equals == std::string::npos || equals == 0 || error != std::errc() || stop != end ||
-          !(value >= 0) || !std::isfinite(value)) {
-        return Error{ErrorCode::kInvalid,
-                     "--assume-compliance: expected table1, none, or JOINT=RAD_PER_NM as "
-                     "R.index.dip.flex=0.6, found '" +
-                         word + "'"};
-      }
-      step->assume_compliance[word.substr(0, equals)] = value;
+      HANDHOLD_ASSIGN(const auto value, JointValue(word, "--assume-compliance",
+                                                   "R.index.dip.flex=0.6, or table1, or none"));
+      step->assume_compliance[value.first] = value.second;
     }
   }
   return {};
@@ -53,6 +61,9 @@ Result<Step> StepOf(const Arguments& given) {
   if (given.Has("--friction")) step.friction = given.Number("--friction");
   if (given.Has("--surface-compliance"))
     step.surface_compliance_m_per_N = given.Number("--surface-compliance");
+  step.borrow = given.Text("--borrow-compliance");
+  step.hand.key = given.Text("--hand");
+  if (given.Has("--hand-scale")) step.hand.scale = given.Number("--hand-scale");
   const std::string form = given.Text("--form");
   step.form = form == "damped"         ? Step::Form::kDamped
               : form == "quasi-static" ? Step::Form::kQuasiStatic
@@ -154,43 +165,55 @@ Result<Issues> PrintGrip(Printer& out, const std::string& path) {
   std::vector<Field> grip = {
       {{.name = "hands"}, static_cast<int64_t>(motion.hands.size())},
       {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
-      {{.name = "peak_force_N", .decimals = 2}, figure("peak_force_N")},
+      {{.name = "peak_force_N",
+        .heading = "peak of all touches' forces added up, N",
+        .decimals = 2},
+       figure("peak_force_N")},
       {{.name = "lifted_m", .decimals = 4}, figure("lifted_m")},
       {{.name = "creep_m_per_s", .decimals = 9}, figure("creep_m_per_s")},
       {{.name = "lcp_failures"}, static_cast<int64_t>(synthesis::UnsolvedSteps(motion))}};
   if (scale != nullptr)
     grip.push_back({{.name = "grip_compliance_scale", .decimals = 3}, scale->values.minCoeff()});
   out.PrintRecord("grip", grip);
+  if (motion.summary.figures.contains("placed_m")) {
+    out.PrintRecord("placement",
+                    {{{.name = "placed_m", .heading = "the prop was moved, m", .decimals = 4},
+                      figure("placed_m")},
+                     {{.name = "placed_turn_deg", .heading = "turned, degrees", .decimals = 2},
+                      motion.summary.figures.at("placed_turn_rad") * RadiansToDegrees(1.0)},
+                     {{.name = "pushed_before_m",
+                       .heading = "pushed while closing as it stood, m",
+                       .decimals = 4},
+                      figure("pushed_before_m")},
+                     {{.name = "pushed_after_m", .heading = "as placed, m", .decimals = 4},
+                      figure("pushed_after_m")}});
+  }
   PrintObjects(out, motion);
   return motion.summary.issues;
 }
 
-/// What belongs to a scene of free things, by itself or with a scripted hand.
-constexpr const char* kSceneOptions[] = {
-    "--on", "--scene", "--grip", "--place", "--hand", "--hand-scale", "--borrow-compliance"};
+/// What belongs to a scene of free things.
+constexpr const char* kSceneOptions[] = {"--on",    "--scene", "--grip", "--time-constant",
+                                         "--place", "--mass",  "--scale"};
 
+/// Whether things are free: asked for, or the hand is scripted.
 bool IsScene(const Arguments& given) {
   for (const char* option : kSceneOptions)
     if (given.Has(option)) return true;
+  const std::string key = given.Text("CLIP");
   const auto ours = artefact::ReferenceNames();
-  return ours && std::find(ours->begin(), ours->end(), given.Text("CLIP")) != ours->end();
+  if (ours && std::find(ours->begin(), ours->end(), key) != ours->end()) return true;
+  const auto library = store::Library::Open(given.Text("--library"));
+  if (!library) return false;  // the run itself says why
+  const auto artefact = pipeline::FindArtefact(**library, key, "interaction_trajectory");
+  return artefact && pipeline::IsScripted(artefact->provenance);
 }
 
 Result<pipeline::SynthGripStep> GripOf(const Arguments& given) {
   pipeline::SynthGripStep step;
   step.trajectory = given.Text("CLIP");
-  if (given.Has("--scene")) {
-    for (const char* option : {"--prop", "--prop-pose", "--at", "--mass", "--scale", "--on"}) {
-      if (given.Has(option))
-        return Error{ErrorCode::kInvalid,
-                     std::string(option) + ": the scene file says what stands where"};
-    }
-    HANDHOLD_ASSIGN(step.scene, pipeline::ReadScene(given.Text("--scene")));
-  }
   step.prop = given.Text("--prop");
   step.metres_per_unit = MetresPerUnit(given);
-  if (given.Has("--prop-pose") && given.Has("--at"))
-    return Error{ErrorCode::kInvalid, "--at and --prop-pose are the same: give one"};
   HANDHOLD_ASSIGN(step.X_WProp, PoseOption(given, given.Has("--at") ? "--at" : "--prop-pose"));
   if (given.Has("--mass")) step.mass_kg = given.Number("--mass");
   if (given.Has("--scale")) step.prop_scale = given.Number("--scale");
@@ -204,12 +227,24 @@ Result<pipeline::SynthGripStep> GripOf(const Arguments& given) {
   step.hand.key = given.Text("--hand");
   if (given.Has("--hand-scale")) step.hand.scale = given.Number("--hand-scale");
   step.borrow = given.Text("--borrow-compliance");
+  for (const std::string& word : given.All("--time-constant")) {
+    HANDHOLD_ASSIGN(const auto value, JointValue(word, "--time-constant", "R.index.dip.flex=0.02"));
+    step.time_constant_s[value.first] = value.second;
+  }
   return step;
 }
 
 /// A hand, scripted or captured, and things that are free.
 Outcome RunGrip(Context& context) {
   const Arguments& given = context.arguments;
+  if (given.Has("--scene")) {
+    for (const char* option : {"--prop", "--prop-pose", "--at", "--mass", "--scale", "--on"}) {
+      if (given.Has(option))
+        return Outcome::Usage(std::string(option) + ": the scene file says what stands where");
+    }
+  }
+  if (given.Has("--prop-pose") && given.Has("--at"))
+    return Outcome::Usage("--at and --prop-pose are the same: give one");
   for (const char* option : {"--compliance", "--assume-compliance", "--surface-compliance",
                              "--form", "--from", "--to"}) {
     if (given.Has(option)) {
@@ -218,10 +253,11 @@ Outcome RunGrip(Context& context) {
                             "and what belongs to them");
     }
   }
-  const Result<pipeline::SynthGripStep> step = GripOf(given);
-  if (!step && step.error().code == ErrorCode::kInvalid && !given.Has("--scene"))
-    return Outcome::Usage(step.error().message);
-  if (!step) return step.error();
+  Result<pipeline::SynthGripStep> step = GripOf(given);
+  if (!step) return Outcome::Usage(step.error().message);
+  if (given.Has("--scene")) {
+    HANDHOLD_ASSIGN(step->scene, pipeline::ReadScene(given.Text("--scene")));
+  }
   return RunAndPrint(context, {"gripping", "motion",
                                [&](const auto& where) { return step->Run(where); }, PrintGrip});
 }
@@ -239,6 +275,9 @@ Verb SynthInteractionVerb() {
                    "R.index.dip.flex=0.6",
                    "handhold synth interaction pinch_box_3x5x7 --on table --mass 0.12",
                    "handhold synth interaction gaiting_light_bulb --scene bulb_on_pivot",
+                   "handhold synth interaction pinch_beam_left --scene two_hands_on_beam",
+                   "handhold synth interaction pinch_slow_box_3x5x7 --on table --mass 0.12 --grip "
+                   "reflex",
                    "handhold synth interaction 1f0c2a9b --on table --prop wedge --grip anticipate"},
       .positionals = {{.name = "CLIP",
                        .help = "name, id, or the beginning of an id; or a trajectory: an artefact, "
@@ -248,7 +287,7 @@ Verb SynthInteractionVerb() {
            {.name = "--scene",
             .value_name = "FILE",
             .help = "a .toml scene of props, pivots and other hands, or one of ours "
-                    "(bulb_on_pivot, stack_on_box)"},
+                    "(bulb_on_pivot, stack_on_box, two_hands_on_beam)"},
            {.name = "--on",
             .value_name = "WHAT",
             .help = "the prop is free and stands on a fixed table",
@@ -290,6 +329,11 @@ Verb SynthInteractionVerb() {
             .value_name = "FROM",
             .help = "joints that the trajectory does not know take another's: a clip, an artefact "
                     "or a query"},
+           {.name = "--time-constant",
+            .value_name = "WHAT",
+            .help = "JOINT=SECONDS, with free things: instead of the trajectory's one for all "
+                    "joints",
+            .repeated = true},
            {.name = "--compliance",
             .value_name = "ARTEFACT",
             .help = "interaction trajectory; default: the clip's newest fit"},
@@ -336,10 +380,8 @@ Verb SynthInteractionVerb() {
           "schemas/exchange/scene.schema.json.",
       .run = [](Context& context) -> Outcome {
         if (IsScene(context.arguments)) return RunGrip(context);
-        for (const char* option : {"--mass", "--scale", "--at"}) {
-          if (context.arguments.Has(option))
-            return Outcome::Usage(std::string(option) + " is of a free prop: only with --on");
-        }
+        if (context.arguments.Has("--at"))
+          return Outcome::Usage("--at is of a free prop: only with --on");
         const Result<Step> step = StepOf(context.arguments);
         if (!step) return Outcome::Usage(step.error().message);
         HANDHOLD_ASSIGN(const auto library,

@@ -1,6 +1,6 @@
+#include "tools/pipeline/synth_reference.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
-#include "tools/pipeline/synth_grip.h"
 
 #include "database/store/artefact_file.h"
 
@@ -24,6 +24,20 @@ Option Metres(const char* name, const char* help, double least, double most) {
           .help = help,
           .kind = ValueKind::kNumber,
           .range = {.least = least, .most = most, .unit = " m"}};
+}
+
+/// Gaiting has no lift, a grip no strokes: what a program does not read is not taken in silence.
+Status CheckProgram(const Arguments& given) {
+  const std::string program = given.Text("PROGRAM");
+  const std::vector<const char*> unread =
+      program == "gaiting"
+          ? std::vector<const char*>{"--along", "--lift", "--lift-time", "--hold", "--let-go"}
+          : std::vector<const char*>{"--ball", "--strokes"};
+  for (const char* const option : unread) {
+    if (given.Has(option))
+      return Error{ErrorCode::kInvalid, std::string(option) + " is not of '" + program + "'"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -68,7 +82,24 @@ Verb SynthReferenceVerb() {
                          -1, 1),
                   Metres("--depth", "closed fingertips inside each face; default: 0.012", 0, 0.1),
                   Metres("--clearance", "open fingertips off each face; default: 0.018", 0, 0.2),
+                  Metres("--along",
+                         "horizontally along the gripped faces, left as seen from the fingers' "
+                         "face; default: 0",
+                         -1, 1),
                   Metres("--lift", "how high; default: 0.1", -1, 1),
+                  {.name = "--lift-time",
+                   .value_name = "TIME",
+                   .help = "of lifting, and of putting down; default: 800ms",
+                   .kind = ValueKind::kDuration,
+                   .range = {.least = 0.01, .most = 60, .unit = " s"}},
+                  {.name = "--let-go",
+                   .help = "open in the air after the hold, instead of putting down",
+                   .kind = ValueKind::kFlag},
+                  {.name = "--side",
+                   .value_name = "SIDE",
+                   .help = "the hand's mirror image plays; default: as it is",
+                   .kind = ValueKind::kChoice,
+                   .choices = {"left", "right"}},
                   {.name = "--hold",
                    .value_name = "TIME",
                    .help = "between lifting and putting down; default: 2s",
@@ -88,6 +119,8 @@ Verb SynthReferenceVerb() {
           "'handhold synth interaction ARTEFACT --on table'.",
       .run = [](Context& context) -> Outcome {
         const Arguments& given = context.arguments;
+        if (const Status fits = CheckProgram(given); !fits)
+          return Outcome::Usage(fits.error().message);
         pipeline::SynthReferenceStep step;
         step.program = given.Text("PROGRAM");
         step.hand.key = given.Text("--skeleton");
@@ -101,6 +134,10 @@ Verb SynthReferenceVerb() {
         if (given.Has("--depth")) step.options.depth_m = given.Number("--depth");
         if (given.Has("--clearance")) step.options.clearance_m = given.Number("--clearance");
         if (given.Has("--lift")) step.options.lift_m = given.Number("--lift");
+        if (given.Has("--along")) step.along_faces_m = given.Number("--along");
+        if (given.Has("--lift-time")) step.options.lift_s = given.Time("--lift-time").seconds();
+        step.options.opens_in_the_air = given.Flag("--let-go");
+        step.hand.side = given.Text("--side");
         if (given.Has("--depth")) step.gaiting.depth_m = given.Number("--depth");
         if (given.Has("--clearance")) step.gaiting.clearance_m = given.Number("--clearance");
         if (given.Has("--ball")) step.ball_radius_m = given.Number("--ball");

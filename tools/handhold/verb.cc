@@ -55,9 +55,11 @@ Outcome Outcome::FromIssues(const Issues& issues) {
   Outcome out;
   out.kind_ = AnyLoss(issues) ? Kind::kLoss : Kind::kDone;
   for (const Issue& issue : issues) {
-    out.error_.message += (out.error_.message.empty() ? "" : "\n") +
-                          std::string(SeverityName(issue.severity)) + ": " + issue.where + ": " +
-                          issue.what;
+    // Of a run that is done, "note" is what all of it is called.
+    const std::string severity =
+        issue.severity == Severity::kNote ? "" : std::string(SeverityName(issue.severity)) + ": ";
+    out.error_.message +=
+        (out.error_.message.empty() ? "" : "\n") + severity + issue.where + ": " + issue.what;
   }
   return out;
 }

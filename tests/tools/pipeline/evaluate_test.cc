@@ -5,6 +5,7 @@
 
 #include "tests/tools/pipeline/pipeline_fixture.h"
 #include "tools/pipeline/synth_grip.h"
+#include "tools/pipeline/synth_reference.h"
 
 namespace handhold::pipeline {
 namespace {

@@ -410,6 +410,56 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   // The clip's newest trajectory is still the fitted one.
   EXPECT_EQ(again->hash, made->hash);
 
+  // A larger hand plays the same angles: it presses deeper into the surface that stands where it
+  // stood, and both hands are kept apart.
+  SynthInteractionStep larger = step;
+  larger.replay_assumed = false;
+  larger.hand.scale = 1.02;
+  const auto grown = larger.Run(Context());
+  ASSERT_TRUE(grown) << grown.error().message;
+  EXPECT_NE(grown->hash, made->hash);
+  const auto of_larger = store::Load<artefact::Motion>(library_->ArtefactPath(grown->hash));
+  ASSERT_TRUE(of_larger);
+  EXPECT_NE(of_larger->hands[0].skeleton_hash, motion->hands[0].skeleton_hash);
+  EXPECT_EQ(of_larger->objects[0].X_WP.front().p, motion->objects[0].X_WP.front().p);
+  EXPECT_GT(std::abs(of_larger->summary.figures.at("peak_force_N") -
+                     motion->summary.figures.at("peak_force_N")),
+            0.01);
+  larger.hand.key = "hand27";
+  EXPECT_EQ(larger.Run(Context()).error().code, ErrorCode::kInvalid);
+  // Borrowed of a take that knows the joint; what is named wins; the surface stays.
+  artefact::InteractionTrajectory lender;
+  lender.dof_names = {"R.index.dip.flex"};
+  lender.times = {Timestamp(), Timestamp::FromSeconds(1)};
+  lender.q = lender.q_reference = Eigen::MatrixXd::Zero(1, 2);
+  lender.compliance_rad_per_Nm = Eigen::MatrixXd::Constant(1, 2, 0.45);
+  artefact::ComplianceFit& lent = lender.fits.emplace_back();
+  lent.estimator = "dynamic";
+  lent.joints = {{.dof = "R.index.dip.flex", .compliance_rad_per_Nm = 0.45, .refusal = ""}};
+  lender.provenance.step = "fit.compliance";
+  lender.provenance.version = 1;
+  lender.provenance.parameters_json = "{}";
+  const auto kept = library_->Save(lender);
+  ASSERT_TRUE(kept) << kept.error().message;
+  SynthInteractionStep borrows{.clip = "stroke_001", .replay_assumed = false};
+  borrows.borrow = *kept;
+  const auto with = borrows.Run(Context());
+  ASSERT_TRUE(with) << with.error().message;
+  EXPECT_EQ(FindInput(with->provenance, "lender")->hash, *kept);
+  for (const AssumedValue& value : with->assumed) {
+    if (value.dof == "R.index.dip.flex") {
+      EXPECT_EQ(value.compliance_rad_per_Nm, 0.45);
+    }
+  }
+  borrows.assume_compliance = {{"R.index.dip.flex", 0.6}};
+  const auto named = borrows.Run(Context());
+  ASSERT_TRUE(named);
+  for (const AssumedValue& value : named->assumed) {
+    if (value.dof == "R.index.dip.flex") {
+      EXPECT_EQ(value.compliance_rad_per_Nm, 0.6);
+    }
+  }
+
   // A value that the refused fit contradicts is taken, since it was named, and that is said.
   const AssumedValue& of = made->assumed.front();
   const bool bounded = std::isfinite(of.upper_rad_per_Nm);
