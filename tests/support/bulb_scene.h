@@ -30,8 +30,8 @@ inline synthesis::ReplayScene BulbOnPivot(double friction, double damping_Nms_pe
                                geometry::RigidTransform::Translation(BulbPlace().p_W)};
   bulb.prop.friction = friction;
   if (as_sphere) bulb.prop.shapes = {{"glass", {}, geometry::Sphere{kBulbRadius_m}, ""}};
-  bulb.pivot = synthesis::ReplayPivot{geometry::Vec3::Zero(), geometry::Vec3::UnitZ(),
-                                      damping_Nms_per_rad};
+  bulb.pivot =
+      synthesis::ReplayPivot{geometry::Vec3::Zero(), geometry::Vec3::UnitZ(), damping_Nms_per_rad};
   synthesis::ReplayScene scene;
   scene.objects.push_back(bulb);
   return scene;
