@@ -30,6 +30,8 @@ constexpr double kEndIsNear_m = 3e-3, kEndsApart_m = 4e-3;
 // normal stays within 5 degrees; the face is flat when it departs less than this from its chord.
 constexpr double kAlong_rad = 0.25, kAligned = 0.9962, kRoundedBy_m = 2e-5;
 constexpr int kHalvings = 12;
+/// A corner no further beyond the border of a face lies on it.
+constexpr double kFlush_m = 1e-9;
 
 bool IsRound(const Shape& shape) {
   return std::holds_alternative<geometry::Sphere>(shape) ||
@@ -153,6 +155,38 @@ Bounds Moved(const Bounds& local, const RigidTransform& X) {
 /// A lower bound of the distance between two boxes.
 double Apart(const Bounds& a, const Bounds& b) {
   return (a.min - b.max).cwiseMax(b.min - a.max).cwiseMax(0.0).norm();
+}
+
+/// The face of a box that another box is most outside of, or least inside: by all of the other, not
+/// by its middle, which for a plank across two blocks lies beside both.
+struct BoxFace {
+  int axis = 0;
+  double side = 1.0;  ///< outwards along the axis: +-1
+  double separation_m = 0.0;
+};
+BoxFace FaceTowards(const Vec3& half_m, const RigidTransform& X_BoxOther,
+                    const Vec3& half_of_other_m) {
+  BoxFace face;
+  face.separation_m = (X_BoxOther.p.cwiseAbs() - half_m - X_BoxOther.R.cwiseAbs() * half_of_other_m)
+                          .maxCoeff(&face.axis);
+  face.side = X_BoxOther.p[face.axis] > 0 ? 1.0 : -1.0;
+  return face;
+}
+
+/// The face of box `onto` on which box `from` lies; nothing where they are apart, or where it is an
+/// edge or a corner of `onto` that reaches into `from`.
+std::optional<BoxFace> FaceUnder(const Shape& onto, const Shape& from, const RigidTransform& X_OF) {
+  const auto* box_o = std::get_if<geometry::Box>(&onto);
+  const auto* box_f = std::get_if<geometry::Box>(&from);
+  if (box_o == nullptr || box_f == nullptr) return std::nullopt;
+  const Vec3 half_o = 0.5 * box_o->size_m, half_f = 0.5 * box_f->size_m;
+  const BoxFace face = FaceTowards(half_o, X_OF, half_f);
+  const BoxFace other = FaceTowards(half_f, X_OF.Inverse(), half_o);
+  const bool flat = -face.side * other.side * X_OF.R(face.axis, other.axis) >= kAligned;  // face to
+                                                                                          // face
+  if (face.separation_m >= 0.0 || (!flat && face.separation_m < other.separation_m))
+    return std::nullopt;
+  return face;
 }
 
 int Rank(const ContactSide& side) {
@@ -402,11 +436,26 @@ void ContactFinder::MeasureCorners(const Pair& pair, double margin_m) {
     const Placed& from = colliders_[static_cast<size_t>(of_a ? pair.a : pair.b)];
     const Placed& onto = colliders_[static_cast<size_t>(of_a ? pair.b : pair.a)];
     const RigidTransform X_OF = onto.X_WS.Inverse() * from.X_WS;
+    const auto under = FaceUnder(onto.collider.shape, from.collider.shape, X_OF);
     const auto corner = [&](const Vec3& p_F, std::uint32_t place) {
       const Vec3 p_O = X_OF * p_F;
       const Vec3 outside = (onto.local.min - p_O).cwiseMax(p_O - onto.local.max).cwiseMax(0.0);
       if (culling_ && outside.norm() >= margin_m) return;
-      const geometry::SurfacePoint near = geometry::SignedDistance(onto.collider.shape, p_O);
+      geometry::SurfacePoint near = geometry::SignedDistance(onto.collider.shape, p_O);
+      if (under) {
+        // Into the face, even where a side of the box is nearer; beyond its border by its edges.
+        const double border_m = onto.local.max[under->axis];
+        const double above_m = under->side * p_O[under->axis] - border_m;
+        Vec3 beyond = p_O.cwiseAbs() - onto.local.max;
+        beyond[under->axis] = 0.0;
+        if (above_m < 0.0 && beyond.maxCoeff() > kFlush_m) return;
+        if (above_m < 0.0) {
+          near.distance_m = above_m;
+          near.normal_S = under->side * Vec3::Unit(under->axis);
+          near.p_S = p_O;
+          near.p_S[under->axis] = under->side * border_m;
+        }
+      }
       if (!(near.distance_m < margin_m)) return;
       const Vec3 normal_W = onto.X_WS.R * near.normal_S;
       if (of_a) {
@@ -441,10 +490,7 @@ void ContactFinder::MeasureEdges(const Pair& pair, double margin_m) {
   if (box_a == nullptr || box_b == nullptr) return;
   const RigidTransform X_BA = b.X_WS.Inverse() * a.X_WS;
   const Vec3 half_b = 0.5 * box_b->size_m;
-  // The face of b that a is most outside of, or least inside: by all of a, not by its middle, which
-  // for a plank across two blocks lies beside both.
-  int face;
-  (X_BA.p.cwiseAbs() - half_b - X_BA.R.cwiseAbs() * (0.5 * box_a->size_m)).maxCoeff(&face);
+  const int face = FaceTowards(half_b, X_BA, 0.5 * box_a->size_m).axis;
   for (std::uint32_t e = 0; e < 12; ++e) {
     const int along = static_cast<int>(e / 4), u = (along + 1) % 3, v = (along + 2) % 3;
     Vec3 from_A;

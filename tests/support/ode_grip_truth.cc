@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "database/base/check.h"
+#include "synthesis/contact/contact_finder.h"
 #include "synthesis/interaction/grip_adjustment.h"
 #include "synthesis/world/skeleton_in_world.h"
 #include "synthesis/world/world.h"
@@ -21,6 +22,8 @@ using synthesis::SkeletonInWorld;
 using synthesis::World;
 
 constexpr double kGravity = 9.81;
+// A replay's: where a bone lies on a face its one contact goes over from end to end.
+constexpr double kGoesOver_m = 1.5e-4;
 
 /// Whose an engine body is.
 struct Owner {
@@ -87,6 +90,7 @@ class Run {
       HANDHOLD_TRY(colliders(object.prop, body, {}));
       objects_.push_back(body);
       friction_.push_back(object.prop.friction);
+      if (object.pivot) HANDHOLD_TRY(AddPivot(object, body));
     }
     for (const auto& fixed : scene.fixed) {
       const std::string named = name(fixed.prop.name);
@@ -103,7 +107,7 @@ class Run {
                               synthesis::ContactSide::Body(static_cast<int>(o))};
     }
     first_object_ = scene.fixed.size();
-    return {};
+    return options_.replay_contacts ? AddReplayContacts(scene) : Status();
   }
 
   Result<Motion> Play() {
@@ -151,6 +155,87 @@ class Run {
     return hand_.Integrate(q.col(at), share * hand_.Difference(q.col(at), q.col(at + 1)));
   }
 
+  struct Bearing {
+    int joint = 0;
+    double damping_Nms_per_rad = 0.0;
+  };
+  Status AddPivot(const synthesis::ReplayObject& object, int body) {
+    const synthesis::Pivot pivot = synthesis::PivotInWorld(object);
+    HANDHOLD_ASSIGN(const int joint, world_->AddHinge({.name = object.prop.name + "/pivot",
+                                                       .child = body,
+                                                       .p_W = pivot.p_W,
+                                                       .axis_W = pivot.axis_W}));
+    if (pivot.damping_Nms_per_rad > 0.0) bearings_.push_back({joint, pivot.damping_Nms_per_rad});
+    return {};
+  }
+  // A drive needs a spring: one of a millionth of the damper's strength over a step, to the angle
+  // of now. The engine's angles end at half a turn, targets a little before it.
+  Status DampBearings() {
+    for (const Bearing& b : bearings_) {
+      const double most = M_PI - 1e-6;
+      HANDHOLD_TRY(
+          world_->SetDrive(b.joint, 0,
+                           {.target_rad = std::clamp(world_->angle_rad(b.joint), -most, most),
+                            .stiffness_Nm_per_rad = 1e-6 * b.damping_Nms_per_rad / options_.step_s,
+                            .damping_Nms_per_rad = b.damping_Nms_per_rad}));
+    }
+    return {};
+  }
+
+  Status AddReplayContacts(const synthesis::ReplayScene& scene) {
+    finder_ = std::make_unique<synthesis::ContactFinder>();
+    HANDHOLD_ASSIGN([[maybe_unused]] const auto unusable,
+                    finder_->AddSkeleton(hand_, 0, false, kGoesOver_m));
+    for (size_t i = 0; i < scene.fixed.size(); ++i) {
+      const auto n = static_cast<int>(i);
+      HANDHOLD_TRY(finder_->AddProp(scene.fixed[i].prop, synthesis::ContactSide::Fixed(n)));
+      poses_.fixed.push_back(scene.fixed[i].X_WP);
+    }
+    for (size_t o = 0; o < scene.objects.size(); ++o) {
+      const auto n = static_cast<int>(o);
+      HANDHOLD_TRY(finder_->AddProp(scene.objects[o].prop, synthesis::ContactSide::Body(n)));
+    }
+    link_X_WB_.resize(static_cast<size_t>(hand_.body_count()));
+    object_X_WB_.resize(scene.objects.size());
+    poses_.trees.push_back(link_X_WB_);
+    for (const geometry::RigidTransform& X : object_X_WB_) poses_.bodies.push_back(&X);
+    return {};
+  }
+  Status Generate(std::vector<synthesis::ContactCandidate>* out) {
+    for (size_t b = 0; b < link_X_WB_.size(); ++b)
+      link_X_WB_[b] = in_world_->X_WB(static_cast<int>(b));
+    for (size_t o = 0; o < objects_.size(); ++o) object_X_WB_[o] = world_->X_WB(objects_[o]);
+    HANDHOLD_TRY(finder_->Find(poses_, 1e-3, &found_));
+    const auto body = [&](const synthesis::ContactSide& side) {
+      if (side.fixed()) return synthesis::kFixedBody;
+      return side.kind == synthesis::ContactSide::Kind::kLink
+                 ? in_world_->engine_body(side.index)
+                 : objects_[static_cast<size_t>(side.index)];
+    };
+    for (const synthesis::Contact& c : found_) {
+      if (!(c.separation_m < 0)) continue;
+      const auto number = [&](int shift) { return static_cast<int>(c.feature >> shift & 0x7f); };
+      synthesis::ContactLaw law = options_.law;
+      law.friction = c.law.friction;
+      out->push_back(
+          {.body_a = body(c.a),
+           .body_b = body(c.b),
+           .feature = number(40) << 24 | number(16) << 16 | static_cast<int>(c.feature & 0xffff),
+           .p_W = c.p_W,
+           .normal_W = c.normal_W,
+           .depth_m = -c.separation_m,
+           .law = law});
+    }
+    return {};
+  }
+  Status StepWorld() {
+    if (finder_ == nullptr) return world_->Step(options_.step_s);
+    Status found;
+    HANDHOLD_TRY(
+        world_->Step(options_.step_s, [&](const World&, auto* out) { found = Generate(out); }));
+    return found;
+  }
+
   Status FineStep(double t_s, const Eigen::VectorXd& scale) {
     const Eigen::VectorXd before = Target(t_s - options_.step_s), target = Target(t_s);
     const auto at = static_cast<Eigen::Index>(FrameBefore(t_s));
@@ -163,7 +248,8 @@ class Run {
       HANDHOLD_TRY(world_->AddForce(body, Vec3(0, 0, kGravity * world_->mass_kg(body)),
                                     world_->com_W(body)));
     }
-    HANDHOLD_TRY(world_->Step(options_.step_s));
+    HANDHOLD_TRY(DampBearings());
+    HANDHOLD_TRY(StepWorld());
     const double share = options_.step_s / options_.sample_s;
     for (const ContactReading& c : world_->contacts()) {
       Mean& mean = means_[{c.body_a, c.body_b}];
@@ -226,7 +312,12 @@ class Run {
   std::unique_ptr<SkeletonInWorld> in_world_;
   std::vector<int> hand_bodies_, objects_;  ///< engine bodies
   std::vector<double> friction_;            ///< per object
-  size_t first_object_ = 0;                 ///< of the motion's objects
+  std::vector<Bearing> bearings_;
+  std::unique_ptr<synthesis::ContactFinder> finder_;  ///< null: the engine's colliders
+  std::vector<geometry::RigidTransform> link_X_WB_, object_X_WB_;
+  synthesis::ContactPoses poses_;  ///< into the two
+  synthesis::ContactSet found_;
+  size_t first_object_ = 0;  ///< of the motion's objects
   std::map<int, Owner> owners_;
   std::map<std::pair<int, int>, Mean> means_;
   Motion motion_;

@@ -7,6 +7,7 @@
 /// are springs of 5000 N/m with 4 N s/m. What a replay of it must be given as its reference is
 /// what the hand does without contact (OdeFreeRun), not the program: a hand with inertia trails.
 /// The grip's hook (synthesis::GripAdjuster) watches the engine's contacts and scales its springs.
+/// A body on a pivot hangs on the engine's hinge, with viscous friction at the end of the step.
 #pragma once
 
 #include <limits>
@@ -27,6 +28,10 @@ struct OdeGripOptions {
   synthesis::ContactLaw law = {.stiffness_N_per_m = 5000, .damping_Ns_per_m = 4};
   synthesis::GripOptions grip = {};
   double end_s = std::numeric_limits<double>::infinity();  ///< of the program, not further
+  /// No truth, but what tells a collider from a solver: the engine's bodies, joints and friction
+  /// with the contacts that a replay would find (one nearest point per bone, exact depth and
+  /// normal) instead of its own colliders'.
+  bool replay_contacts = false;
 };
 
 /// `program` (its dynamic reference, C and T) with the reference that a replay needs: what the
@@ -35,10 +40,9 @@ Result<artefact::InteractionTrajectory> OdeFreeRun(const model::Skeleton& hand,
                                                    const artefact::InteractionTrajectory& program,
                                                    const OdeGripOptions& options = {});
 
-/// The program with the scene's props (pivots and other hands are not looked at): one frame per
-/// sample, objects named and numbered as ReplayInteraction does. One row per frame and pair of
-/// bodies that pressed each other: the mean force and slip over the sample, the force-weighted
-/// normal; the hook observes the same.
+/// The program with the scene's props and pivots: one frame per sample, objects named and numbered
+/// as ReplayInteraction does. One row per frame and pair of bodies that pressed each other: the
+/// mean force and slip over the sample, the force-weighted normal; the hook observes the same.
 Result<artefact::Motion> OdeGripRun(const model::Skeleton& hand,
                                     const artefact::InteractionTrajectory& program,
                                     const synthesis::ReplayScene& scene,

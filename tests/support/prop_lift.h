@@ -38,6 +38,15 @@ struct PropLift {
   synthesis::ReplayScene scene;
 };
 
+inline synthesis::PinchOptions LiftProgram(synthesis::ScriptedGrip grip) {
+  synthesis::PinchOptions program;
+  program.grip = grip;
+  program.depth_m = grip == synthesis::ScriptedGrip::kPower ? 0.008 : 0.012;
+  program.hold_s = 1.0;
+  program.clearance_m = 0.008;
+  return program;
+}
+
 /// kNotFound or kInvalid where the hand cannot be scripted there: no upright faces, or out of
 /// reach.
 inline Result<PropLift> ScriptLift(const model::Skeleton& hand, const model::Prop& prop,
@@ -46,10 +55,7 @@ inline Result<PropLift> ScriptLift(const model::Skeleton& hand, const model::Pro
   const double lowest_m = model::LowestAlong(prop, {}, geometry::Vec3::UnitZ());
   const auto X_WP = geometry::RigidTransform::Translation(geometry::Vec3(0.3, 0, -lowest_m));
   HANDHOLD_ASSIGN(const synthesis::PinchPlace place, synthesis::PinchBetweenFaces(prop, X_WP));
-  lift.program.grip = grip;
-  lift.program.depth_m = grip == synthesis::ScriptedGrip::kPower ? 0.008 : 0.012;
-  lift.program.hold_s = 1.0;
-  lift.program.clearance_m = 0.008;
+  lift.program = LiftProgram(grip);
   HANDHOLD_ASSIGN(lift.script, synthesis::PinchReference(hand, place, lift.program));
   model::Prop table;
   table.name = "table";

@@ -273,6 +273,45 @@ TEST(ContactFinder, CrossedPlanksTouch) {
   EXPECT_NEAR(reach_y, 0.015, 1e-6);
 }
 
+// Of boxes whose faces are flush, or nearly, a corner is as near to the other's side as to the face
+// on which it lies: it must be held by the face, and by all of it.
+TEST(ContactFinder, BoxesThatLieOnOneAnotherFlushTouchWithTheirFaces) {
+  const Vec3 size(0.04, 0.03, 0.02);
+  const double depth = 2e-4;
+  // Flush all round, off by hairs to either side, turned by one, tipped by one, and standing over.
+  const double cases[][4] = {{0, 0, 0, 0},    {1e-6, 0, 0, 0}, {-1e-6, 1e-6, 0, 0},
+                             {1e-4, 0, 0, 0}, {0, 0, 1e-4, 0}, {0, 0, 0, 1e-3},
+                             {1e-2, 0, 0, 0}, {0, -5e-3, 0, 0}};
+  for (const auto& [x, y, yaw, tip] : cases) {
+    RigidTransform low, high;
+    low.R = geometry::AxisAngle<double>(Vec3(1, 2, 0.5).normalized(), 0.7);
+    const RigidTransform X_LH{geometry::AxisAngle<double>(Vec3::UnitZ(), yaw) *
+                                  geometry::AxisAngle<double>(Vec3::UnitY(), tip),
+                              Vec3(x, y, size.z() - depth)};
+    high = low * X_LH;
+    ContactPoses poses;
+    poses.bodies = {&low, &high};
+    ContactFinder finder;
+    ASSERT_TRUE(finder.Add({.side = ContactSide::Body(0), .shape = geometry::Box{size}}));
+    ASSERT_TRUE(finder.Add({.side = ContactSide::Body(1), .shape = geometry::Box{size}}));
+    ContactSet contacts;
+    ASSERT_TRUE(finder.Find(poses, 1e-3, &contacts));
+    Vec3 least = Vec3::Constant(1), most = Vec3::Constant(-1);
+    double deepest = 0;
+    for (const Contact& c : contacts) {
+      const Vec3 n_L = low.R.transpose() * c.normal_W, p_L = low.Inverse() * c.p_W;
+      EXPECT_LT(n_L.z(), -0.99) << x << " " << y << " " << yaw << " " << tip;  // into a, the low
+      EXPECT_NEAR(c.separation_m, -depth, tip * 0.02 + 1e-9);
+      least = least.cwiseMin(p_L), most = most.cwiseMax(p_L);
+      deepest = std::min(deepest, c.separation_m);
+    }
+    // They span what the faces share.
+    EXPECT_NEAR((most - least).x(), size.x() - std::abs(x), 2e-4);
+    EXPECT_NEAR((most - least).y(), size.y() - std::abs(y), 2e-4);
+    EXPECT_NEAR(deepest, -depth - 0.02 * tip, 1e-6);
+  }
+}
+
 // A cylinder on its side touches along a line that rolls with it, on its head with its rim.
 // 64 points spread over a light bulb leave one for its cap, on which it would tip.
 TEST(ContactFinder, AMeshStandsOnItsFootHoweverNarrow) {

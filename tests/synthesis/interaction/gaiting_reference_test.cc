@@ -6,10 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
-#include "database/model/prop.h"
 #include "synthesis/interaction/replay.h"
+#include "tests/support/bulb_scene.h"
 
 namespace handhold::synthesis {
 namespace {
@@ -17,50 +16,14 @@ namespace {
 using geometry::RigidTransform;
 using geometry::Vec3;
 
-constexpr double kBulbRadius_m = 0.03;
-
-const model::Skeleton& Hand() {
-  static const model::Skeleton hand = *model::LoadHand("hand27");
-  return hand;
-}
-
-// Cap down, its round part's middle 20 cm up.
-GaitingPlace Place() { return {.p_W = Vec3(0.3, 0, 0.2)}; }
+const model::Skeleton& Hand() { return testing::BulbHand(); }
+GaitingPlace Place() { return testing::BulbPlace(); }
 
 Result<artefact::Motion> Turn(const GaitingOptions& program, double friction,
                               double damping_Nms_per_rad = 2e-3) {
   HANDHOLD_ASSIGN(const auto reference, GaitingReference(Hand(), Place(), program));
-  ReplayScene scene;
-  HANDHOLD_ASSIGN(const model::Prop prop, model::LoadLibraryProp("light_bulb"));
-  ReplayObject bulb{prop, RigidTransform::Translation(Place().p_W)};
-  bulb.pivot = ReplayPivot{Vec3::Zero(), Vec3::UnitZ(), damping_Nms_per_rad};
-  scene.objects.push_back(bulb);
-  ReplayOptions options;
-  options.form = ReplayForm::kDamped;
-  options.margin_m = 4e-3;
-  options.friction = friction;
-  options.step.root_compliance_m_per_N = 0.0;
-  return ReplayInteraction(Hand(), reference, scene, options);
-}
-
-// Its angle, unwrapped.
-double Turned_rad(const artefact::Motion& motion) {
-  double angle = 0;
-  const auto& X = motion.objects[0].X_WP;
-  for (size_t k = 1; k < X.size(); ++k) angle += geometry::Log(X[k - 1].R.transpose() * X[k].R).z();
-  return angle;
-}
-
-// Times that bodies of `finger` come to touch, breaks shorter than 50 ms overlooked.
-int ContactsOf(const artefact::Motion& motion, const std::string& finger) {
-  int count = 0, last = -1000;
-  for (const artefact::ContactRow& row : motion.rows) {
-    const artefact::Side& side = motion.touches[static_cast<size_t>(row.touch)].a;
-    if (!Hand().body(side.body).name.starts_with(finger)) continue;
-    if (row.frame - last > 25) ++count;
-    last = row.frame;
-  }
-  return count;
+  return ReplayInteraction(Hand(), reference, testing::BulbOnPivot(friction, damping_Nms_per_rad),
+                           testing::BulbReplay());
 }
 
 constexpr double kTipRadius_m[] = {0.0095, 0.0075, 0.0075, 0.0070};  // thumb, index, middle, ring
@@ -105,14 +68,14 @@ TEST(Gaiting, ALightBulbOnItsPivotIsTurnedAsRollingTipsTurnIt) {
   EXPECT_EQ(UnsolvedSteps(*motion), 0);
   double mean_m = 0;
   for (const double r : kTipRadius_m) mean_m += 0.25 * r;
-  const double rolled_rad = GaitingTurn(program, kBulbRadius_m, mean_m);
+  const double rolled_rad = GaitingTurn(program, testing::kBulbRadius_m, mean_m);
   EXPECT_NEAR(rolled_rad, 6 * 0.6283185 * (1 + mean_m / 0.03), 1e-6);
-  RecordProperty("turned_deg", std::to_string(Turned_rad(*motion) * 180 / M_PI));
-  EXPECT_NEAR(Turned_rad(*motion), rolled_rad, 0.03 * rolled_rad);
+  RecordProperty("turned_deg", std::to_string(testing::BulbTurned_rad(*motion) * 180 / M_PI));
+  EXPECT_NEAR(testing::BulbTurned_rad(*motion), rolled_rad, 0.03 * rolled_rad);
   // Three strokes of each pair: every finger comes three times.
   for (const char* finger : {"thumb", "index", "middle", "ring"})
-    EXPECT_EQ(ContactsOf(*motion, finger), 3) << finger;
-  EXPECT_EQ(ContactsOf(*motion, "little"), 0);
+    EXPECT_EQ(testing::BulbContactsOf(*motion, finger), 3) << finger;
+  EXPECT_EQ(testing::BulbContactsOf(*motion, "little"), 0);
   // The pivot stays where it is.
   for (const RigidTransform& X : motion->objects[0].X_WP) {
     ASSERT_NEAR((X.p - Place().p_W).norm(), 0.0, 1e-12);
@@ -123,8 +86,8 @@ TEST(Gaiting, ALightBulbOnItsPivotIsTurnedAsRollingTipsTurnIt) {
 TEST(Gaiting, AStiffBearingSlipsInTheFingers) {
   const auto loose = Turn({}, 0.5), stiff = Turn({}, 0.5, 0.05), smooth = Turn({}, 0.02);
   ASSERT_TRUE(loose && stiff && smooth);
-  EXPECT_LT(Turned_rad(*stiff), 0.7 * Turned_rad(*loose));
-  EXPECT_LT(Turned_rad(*smooth), 0.9 * Turned_rad(*loose));
+  EXPECT_LT(testing::BulbTurned_rad(*stiff), 0.7 * testing::BulbTurned_rad(*loose));
+  EXPECT_LT(testing::BulbTurned_rad(*smooth), 0.9 * testing::BulbTurned_rad(*loose));
   EXPECT_EQ(UnsolvedSteps(*stiff) + UnsolvedSteps(*smooth), 0);
 }
 

@@ -1,6 +1,6 @@
 // Scripted pinches against the engine: the long form of grip_truth_test.cc. Each part prints a
 // table; what it printed is in results/.
-//   grip_study compare | threshold | creep | wedge | reflex | placement | all
+//   grip_study compare | threshold | creep | wedge | reflex | placement | bulb | all
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "synthesis/interaction/placement.h"
+#include "tests/support/bulb_scene.h"
 #include "tests/support/grip_comparison.h"
 #include "tests/support/ode_grip_truth.h"
 #include "tests/support/pinch_scene.h"
@@ -223,13 +224,44 @@ void Placing() {
   }
 }
 
+// The bulb on its pivot, six strokes; the engine's is its 30 mm sphere, ours the mesh, or both.
+void Bulb() {
+  const auto scripted = *synthesis::GaitingReference(BulbHand(), BulbPlace(), {});
+  const InteractionTrajectory free = *OdeFreeRun(BulbHand(), scripted);
+  std::printf(
+      "light bulb on its pivot, finger gaiting, six strokes of 36 deg\n"
+      "mu    b mNms/rad  turned deg: engine (sphere)  here (sphere)      here (mesh)        "
+      "contacts: engine, here; unsolved\n");
+  const double cases[][2] = {{0.5, 2e-3}, {0.2, 2e-3}, {0.02, 2e-3}, {0.5, 0.05}};
+  for (const auto& [mu, b] : cases) {
+    const Motion truth = *OdeGripRun(BulbHand(), scripted, BulbOnPivot(mu, b, true));
+    const double engine = Degrees(BulbTurned_rad(truth));
+    std::printf("%-5g %-10g  %27.1f", mu, 1e3 * b, engine);
+    Motion ours;
+    for (const bool sphere : {true, false}) {
+      ours =
+          *synthesis::ReplayInteraction(BulbHand(), free, BulbOnPivot(mu, b, sphere), BulbReplay());
+      const double here = Degrees(BulbTurned_rad(ours));
+      std::printf("  %8.1f %+5.1f %%", here, 100 * (here / engine - 1));
+    }
+    std::printf("     ");
+    for (const Motion* motion : std::initializer_list<const Motion*>{&truth, &ours}) {
+      for (const char* finger : {"thumb", "index", "middle", "ring", "little"})
+        std::printf(" %d", BulbContactsOf(*motion, finger));
+      std::printf(motion == &truth ? "," : ";");
+    }
+    std::printf(" %d\n", synthesis::UnsolvedSteps(ours));
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "all";
   const std::pair<const char*, void (*)()> parts[] = {
-      {"compare", Compare}, {"threshold", Thresholds}, {"creep", Creep},
-      {"wedge", Wedge},     {"reflex", Reflex},        {"placement", Placing}};
+      {"compare", Compare}, {"threshold", Thresholds}, {"creep", Creep}, {"wedge", Wedge},
+      {"reflex", Reflex},   {"placement", Placing},    {"bulb", Bulb}};
   int ran = 0;
   for (const auto& [name, part] : parts) {
     if (what != "all" && what != name) continue;

@@ -10,9 +10,12 @@
 
 #include "database/artefact/describe.h"
 #include "database/text/json.h"
+#include "tests/support/bulb_scene.h"
+#include "tests/support/contact_audit.h"
 #include "tests/support/grip_comparison.h"
 #include "tests/support/ode_grip_truth.h"
 #include "tests/support/pinch_scene.h"
+#include "tests/support/prop_lift.h"
 
 namespace handhold::testing {
 namespace {
@@ -150,6 +153,76 @@ TEST(GripTruth, AReflexSavesTheHeavyBoxOfAWeakGrip) {
     EXPECT_GT(tightens, p.lift) << whose;  // in the lift,
     EXPECT_LT(tightens, p.hold) << whose;  // and was caught in it
   }
+}
+
+// Two strokes of the gaiting that turns a light bulb on its pivot; the engine's bulb is its 30 mm
+// sphere. Six strokes, a bearing that is stiff and one that is slippery: grip_study bulb.
+TEST(GripTruth, ALightBulbOnItsPivotTurnsAsTheEngines) {
+  const InteractionTrajectory scripted =
+      *synthesis::GaitingReference(BulbHand(), BulbPlace(), {.strokes = 2});
+  OdeGripOptions ode;
+  ode.step_s = 4e-4;
+  const InteractionTrajectory free = *OdeFreeRun(BulbHand(), scripted, ode);
+  double turned_rad[2] = {};
+  const double cases[][4] = {{0.5, 2e-3, 0.02, 0.03}, {0.2, 0.02, 0.05, 0.05}};
+  for (int c = 0; c < 2; ++c) {
+    const auto [friction, damping, of_sphere, of_mesh] = cases[c];
+    const Motion truth =
+        *OdeGripRun(BulbHand(), scripted, BulbOnPivot(friction, damping, true), ode);
+    const double engine_rad = BulbTurned_rad(truth);
+    for (const bool as_sphere : {true, false}) {
+      const Motion ours = *synthesis::ReplayInteraction(
+          BulbHand(), free, BulbOnPivot(friction, damping, as_sphere), BulbReplay());
+      turned_rad[c] = BulbTurned_rad(ours);
+      std::printf("friction %.1f: engine %.1f deg, here (%s) %.1f\n", friction, Degrees(engine_rad),
+                  as_sphere ? "sphere" : "mesh", Degrees(turned_rad[c]));
+      EXPECT_NEAR(turned_rad[c], engine_rad, (as_sphere ? of_sphere : of_mesh) * engine_rad)
+          << friction;
+      EXPECT_EQ(synthesis::UnsolvedSteps(ours), 0);
+      for (const char* finger : {"thumb", "index", "middle", "ring", "little"})
+        EXPECT_EQ(BulbContactsOf(ours, finger), BulbContactsOf(truth, finger)) << finger;
+    }
+    for (const char* finger : {"thumb", "index", "middle", "ring"})
+      EXPECT_EQ(BulbContactsOf(truth, finger), 1) << finger;
+    // The bearing lets it turn and nothing else.
+    for (const geometry::RigidTransform& X : truth.objects[0].X_WP) {
+      ASSERT_LT((X.p - BulbPlace().p_W).norm(), 1e-5);
+      ASSERT_NEAR(X.R(2, 2), 1.0, 1e-6);
+    }
+  }
+  EXPECT_LT(turned_rad[1], 0.9 * turned_rad[0]);  // the second slips
+}
+
+// The wedge of the props' table on which the engine and the replay part (results/props.md): the
+// engine's bodies, joints and friction with a replay's contacts do what the replay does, and its
+// own colliders press as exact distances say but at a point that jumps along the wedge's edge.
+TEST(GripTruth, WithAReplaysContactsTheEngineDoesWhatTheReplayDoes) {
+  const model::Prop wedge = *model::LoadLibraryProp("wedge");
+  PropLift lift = *ScriptLift(PinchHand(), wedge, synthesis::ScriptedGrip::kPinch);
+  OdeGripOptions ode;
+  ode.end_s = (synthesis::PinchHold(lift.program).end - Timestamp()).seconds();
+  const InteractionTrajectory free = *OdeFreeRun(PinchHand(), lift.script, ode);
+  const Motion ours = *synthesis::ReplayInteraction(PinchHand(), free, lift.scene, LiftOptions());
+  const Motion colliders = *OdeGripRun(PinchHand(), lift.script, lift.scene, ode);
+  ode.replay_contacts = true;
+  const Motion contacts = *OdeGripRun(PinchHand(), lift.script, lift.scene, ode);
+  const auto turned = [](const Motion& motion) -> double {
+    const auto& object = motion.objects.back();
+    return geometry::Log(object.X_WP.back().R).norm();
+  };
+  std::printf("wedge turned by: here %.1f deg, engine with our contacts %.1f, with its own %.1f\n",
+              Degrees(turned(ours)), Degrees(turned(contacts)), Degrees(turned(colliders)));
+  EXPECT_GT(Degrees(turned(ours)), 15.0);
+  EXPECT_LT(Degrees(turned(colliders)), 10.0);
+  EXPECT_NEAR(Degrees(turned(contacts)), Degrees(turned(ours)), 2.0);
+  EXPECT_LT((contacts.objects.back().X_WP.back().p - ours.objects.back().X_WP.back().p).norm(),
+            1.5e-3);
+  const ContactAudit of_colliders = AuditContacts(PinchHand(), wedge, colliders),
+                     of_contacts = AuditContacts(PinchHand(), wedge, contacts);
+  EXPECT_GT(of_colliders.touches, 1000);
+  EXPECT_EQ(of_colliders.wrong, 0);
+  EXPECT_GT(of_colliders.jump_m, 0.5e-3);
+  EXPECT_LT(of_contacts.worst_N, of_contacts.touches > 0 ? 0.3 : 0.0);
 }
 
 }  // namespace

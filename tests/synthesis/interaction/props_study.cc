@@ -1,5 +1,6 @@
 // Every free prop, one scripted pinch and one scripted power grasp, at 50 g and at its own mass:
-// lifted or not, by the replay, and by the engine where the replay did not lift it.
+// lifted or not, by the replay; where the replay did not lift it by the engine with its own
+// colliders, and by the engine with exact contacts (OdeGripOptions::replay_contacts).
 // `props_study PROPS_FOLDER`; results: tests/synthesis/interaction/results/props.md.
 #include <algorithm>
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <filesystem>
 
 #include "database/model/hand_library.h"
+#include "tests/support/contact_audit.h"
 #include "tests/support/ode_grip_truth.h"
 #include "tests/support/prop_lift.h"
 
@@ -28,29 +30,99 @@ std::string Verdict(const model::Skeleton& hand, const artefact::Motion& motion,
   return std::string(artefact::VerdictName(verdict->kind)) + text;
 }
 
+/// The widest pair of faces that the hand's fingertips reach with this script, opened too.
+double Span_m(const model::Skeleton& hand, synthesis::PinchPlace place,
+              const synthesis::PinchOptions& program) {
+  double reached = 0.0, missed = 0.2;
+  while (missed - reached > 2e-4) {
+    place.width_m = 0.5 * (reached + missed);
+    (synthesis::PinchReference(hand, place, program) ? reached : missed) = place.width_m;
+  }
+  return reached;
+}
+
+/// Why there is no replay, by measures: of the hand and the faces, or of the bone that is inside.
+void SayKinematics(const model::Skeleton& hand, const model::Prop& prop, ScriptedGrip grip) {
+  const auto X_WP = geometry::RigidTransform::Translation(
+      geometry::Vec3(0.3, 0, -model::LowestAlong(prop, {}, geometry::Vec3::UnitZ())));
+  const auto place = synthesis::PinchBetweenFaces(prop, X_WP);
+  if (!place) {
+    const auto any = synthesis::PinchBetweenFaces(prop, X_WP, 1.0);
+    const geometry::Vec3 size = model::BoundsOf(prop).max - model::BoundsOf(prop).min;
+    std::printf("%.0f x %.0f x %.0f mm; ", 1e3 * size.x(), 1e3 * size.y(), 1e3 * size.z());
+    if (any) {
+      std::printf("its upright faces are %.0f mm apart, 90 asked", 1e3 * any->width_m);
+    } else {
+      std::printf("no two faces within 18 deg of upright look away from each other");
+    }
+    return;
+  }
+  const synthesis::PinchOptions program = testing::LiftProgram(grip);
+  const double span_m = Span_m(hand, *place, program);
+  std::printf("faces %.0f mm apart; the script, open by %.0f mm, spans %.0f mm",
+              1e3 * place->width_m, 1e3 * program.clearance_m, 1e3 * span_m);
+  const auto lift = testing::ScriptLift(hand, prop, grip);
+  if (!lift) return;
+  model::KinematicsData data(hand);
+  model::ComputePoses<double>(hand, lift->script.q_reference_dynamic.col(0), &data);
+  const testing::Nearest deepest = testing::NearestOfHand(hand, data, prop, X_WP);
+  const double top_m = model::BoundsOf(prop, X_WP).max.z();
+  std::printf("; open, %s begins %.1f mm inside, %.0f mm under its top",
+              hand.body(deepest.body).name.c_str(), -1e3 * deepest.distance_m,
+              1e3 * (top_m - deepest.p_W.z()));
+}
+
+/// The engine's contacts of a run with its own colliders against exact distances at its poses.
+void SayColliders(const model::Skeleton& hand, const model::Prop& prop,
+                  const artefact::Motion& truth) {
+  const testing::ContactAudit audit = testing::AuditContacts(hand, prop, truth);
+  std::printf(
+      "; its colliders: %d of %d touches press by more than 10 %% + 0.15 N too much or too "
+      "little, at most %.1f N; points jump by up to %.1f mm in a frame",
+      audit.wrong, audit.touches, audit.worst_N, 1e3 * audit.jump_m);
+}
+
 void Try(const model::Skeleton& hand, const model::Prop& prop, ScriptedGrip grip) {
   std::printf("| %s | %g | %s | ", prop.name.c_str(), 1e3 * prop.mass.mass_kg,
               grip == ScriptedGrip::kPinch ? "pinch" : "power");
   const auto lift = testing::ScriptLift(hand, prop, grip);
-  if (!lift) {
-    std::printf("no script | | %s |\n", lift.error().message.c_str());
-    return;
-  }
-  const auto free_run = testing::OdeFreeRun(hand, lift->script);
-  const auto motion = synthesis::ReplayInteraction(hand, free_run ? *free_run : lift->script,
-                                                   lift->scene, testing::LiftOptions());
+  const auto free_run = lift ? testing::OdeFreeRun(hand, lift->script) : Error{};
+  const auto motion =
+      free_run ? synthesis::ReplayInteraction(hand, *free_run, lift->scene, testing::LiftOptions())
+               : Error{};
   if (!motion) {
-    std::printf("failed | | %s |\n", motion.error().message.c_str());
+    std::printf("- | | | kinematic: ");
+    SayKinematics(hand, prop, grip);
+    std::printf(" |\n");
     return;
   }
   const std::string ours = Verdict(hand, *motion, lift->program);
   std::printf("%s | ", ours.c_str());
-  if (!ours.starts_with("held")) {
-    const auto truth = testing::OdeGripRun(hand, lift->script, lift->scene);
-    std::printf(
-        "%s", truth ? Verdict(hand, *truth, lift->program).c_str() : truth.error().message.c_str());
+  if (ours.starts_with("held")) {
+    std::printf(" | | %s |\n", synthesis::UnsolvedSteps(*motion) > 0 ? "steps unsolved" : "");
+    return;
   }
-  std::printf(" | %d |\n", synthesis::UnsolvedSteps(*motion));
+  testing::OdeGripOptions with;
+  const auto truth = testing::OdeGripRun(hand, lift->script, lift->scene, with);
+  with.replay_contacts = true;
+  const auto exact = testing::OdeGripRun(hand, lift->script, lift->scene, with);
+  if (!truth || !exact) {
+    std::printf("%s | | |\n", (truth ? exact : truth).error().message.c_str());
+    return;
+  }
+  const std::string engine = Verdict(hand, *truth, lift->program),
+                    bodies = Verdict(hand, *exact, lift->program);
+  const auto kind = [](const std::string& verdict) { return verdict.substr(0, verdict.find(',')); };
+  std::printf("%s | %s | ", engine.c_str(), bodies.c_str());
+  if (kind(engine) == kind(ours)) {
+    std::printf("physics: the engine says the same");
+  } else if (kind(bodies) == kind(ours)) {
+    std::printf("contacts, not the solver: the engine with exact contacts says the same");
+    SayColliders(hand, prop, *truth);
+  } else {
+    std::printf("open");
+  }
+  std::printf("%s |\n", synthesis::UnsolvedSteps(*motion) > 0 ? "; steps unsolved" : "");
   std::fflush(stdout);
 }
 
@@ -82,8 +154,8 @@ int main(int argc, char** argv) {
     props.push_back(*prop);
   }
   std::printf(
-      "| prop | g | grip | replay | engine, same script | unsolved steps, or why no script |\n"
-      "|---|---|---|---|---|---|\n");
+      "| prop | g | grip | replay | engine | engine, exact contacts | cause |\n"
+      "|---|---|---|---|---|---|---|\n");
   for (const model::Prop& prop : props) {
     if (!only.empty() && prop.name != only) continue;
     for (const ScriptedGrip grip : {ScriptedGrip::kPinch, ScriptedGrip::kPower}) {
