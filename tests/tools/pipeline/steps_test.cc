@@ -18,6 +18,7 @@
 #include "tools/pipeline/fit_skeleton.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
+#include "tools/pipeline/synth_grip.h"
 #include "tools/pipeline/synth_interaction.h"
 
 namespace handhold::pipeline {
@@ -471,6 +472,37 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   const auto told = outside.Run(Context());
   ASSERT_TRUE(told) << told.error().message;
   EXPECT_THAT(told->chosen, Contains(AllOf(HasSubstr(of.dof), HasSubstr("excludes it"))));
+}
+
+// A captured finger plays beside a scripted hand: what its fit refused is assumed, as where it plays
+// alone, and it follows its own reference.
+TEST_F(Steps, ACapturedHandPlaysInAScene) {
+  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  SceneFile scene;
+  scene.name = "beside";
+  scene.hands = {"stroke_001"};
+  SceneObject& box = scene.objects.emplace_back();
+  box.name = "box";
+  box.prop = "box_3x5x7";
+  SceneObject& pedestal = scene.objects.emplace_back();  // a table would stand in the finger
+  pedestal.name = "pedestal";
+  pedestal.prop = "box_3x5x7";
+  pedestal.kind = SceneObject::Kind::kFixed;
+  pedestal.X_WP = geometry::RigidTransform::Translation({0.3, 0, -0.035});
+  step.scene = scene;
+  const auto made = step.Run(Context());
+  ASSERT_TRUE(made) << made.error().message;
+  const auto motion = store::Load<artefact::Motion>(library_->ArtefactPath(made->hash));
+  ASSERT_TRUE(motion);
+  ASSERT_EQ(motion->hands.size(), 2u);
+  EXPECT_THAT(motion->hands[1].assumed_dofs, Contains("R.index.dip.flex"));
+  EXPECT_EQ(motion->verdict.kind, artefact::Verdict::Kind::kHeld) << motion->verdict.cause;
+  const auto fitted =
+      store::Load<artefact::InteractionTrajectory>(library_->ArtefactPath(made_->compliance.hash));
+  ASSERT_TRUE(fitted);
+  const Eigen::VectorXd moved =
+      motion->hands[1].q.rowwise().maxCoeff() - motion->hands[1].q.rowwise().minCoeff();
+  EXPECT_GT(moved.maxCoeff(), 0.2) << "it does not move";
 }
 
 // A motion made by hand: every column where it belongs, numbers to the bit.
