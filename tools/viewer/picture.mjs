@@ -6,22 +6,12 @@
 // The player of the page is drawn frame by frame in Chromium, from time to time, while the camera turns; each frame is encoded
 // by the browser, and put here into the container of Google's WebP specification (RIFF, VP8X, ANIM, ANMF).
 import { writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { openPage } from "./open_page.mjs";
 
 const [page, out, ...rest] = process.argv.slice(2);
 const option = (name, fallback) => { const at = rest.indexOf(`--${name}`); return at < 0 ? fallback : rest[at + 1]; };
 const frames = Number(option("frames", 36)), width = Number(option("width", 640)), height = Number(option("height", 360));
-const modules = process.env.HANDHOLD_NODE_MODULES ?? join(homedir(), ".cache/handhold/prefix/viewer/node_modules");
-const { chromium } = await import(pathToFileURL(join(modules, "playwright-core", "index.mjs")));
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", headless: true,
-  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking"] });
-const tab = await browser.newPage({ viewport: { width, height } });
-await tab.goto(pathToFileURL(resolve(page)).href);
-await tab.waitForFunction(() => window.handhold?.ready, null, { timeout: 30_000 });
-await tab.addStyleTag({ content: `.player > header, .plotside, .foot, .menu, .legend { display: none !important } .middle { display: block !important } .view { height: 100vh !important }` });
-await tab.waitForTimeout(400);
+const { browser, tab } = await openPage(page, width, height);
 const stills = [];
 for (let k = 0; k < frames; ++k) {
   const base64 = await tab.evaluate(async ({ k, frames, from, to, turn, near, look, hide }) => {
