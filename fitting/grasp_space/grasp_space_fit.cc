@@ -6,6 +6,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "database/artefact/space_density.h"
+#include "database/base/check.h"
 #include "database/model/grasp_taxonomy.h"
 #include "fitting/grasp_space/type_models.h"
 
@@ -38,7 +39,7 @@ Error Missing(Index have, Index needed, const std::string& what) {
 
 Status AddPoses(const model::Skeleton& skeleton, const artefact::PoseTrack& track,
                 const std::optional<TimeRange>& span, const std::string& type,
-                const TakePosesOptions& options, HandPoses* poses) {
+                const TakePosesOptions& options, HandPoses* poses, const TakeTouches* touches) {
   const int root = RootSize(skeleton);
   if (track.dof_names != skeleton.dof_names())
     return Error{ErrorCode::kInvalid, "the pose track is not of hand '" + skeleton.name() + "'"};
@@ -52,6 +53,7 @@ Status AddPoses(const model::Skeleton& skeleton, const artefact::PoseTrack& trac
   const VectorXd zero = skeleton.ZeroConfiguration();
   const Index n = skeleton.nv() - root;
   std::vector<VectorXd> kept;
+  std::vector<int> frames;
   for (int frame = 0; frame < track.frame_count(); ++frame) {
     if (span && !(track.times[static_cast<size_t>(frame)] >= span->begin &&
                   track.times[static_cast<size_t>(frame)] <= span->end))
@@ -67,11 +69,15 @@ Status AddPoses(const model::Skeleton& skeleton, const artefact::PoseTrack& trac
       continue;
     }
     kept.push_back(shape);
+    frames.push_back(frame);
   }
   const auto most = static_cast<size_t>(std::max(1, options.most_per_span));
   if (kept.size() > most) {
     poses->thinned += static_cast<int>(kept.size() - most);
-    for (size_t i = 0; i < most; ++i) kept[i] = kept[i * kept.size() / most];
+    for (size_t i = 0; i < most; ++i) {
+      frames[i] = frames[i * kept.size() / most];
+      kept[i] = kept[i * kept.size() / most];
+    }
     kept.resize(most);
   }
   const Index before = poses->shapes_v.cols();
@@ -79,6 +85,15 @@ Status AddPoses(const model::Skeleton& skeleton, const artefact::PoseTrack& trac
   for (size_t i = 0; i < kept.size(); ++i) {
     poses->shapes_v.col(before + static_cast<Index>(i)) = kept[i];
     poses->types.push_back(type);
+    GraspTemplate t;
+    t.type = type;
+    t.pose_v = kept[i];
+    if (touches != nullptr) {
+      const Touched held = TakePrimitive(skeleton, track, frames[i], *touches, &t);
+      poses->holding += held == Touched::kThing;
+      poses->holding_unknown += held == Touched::kUnknown;
+    }
+    poses->templates.push_back(std::move(t));
   }
   return {};
 }
@@ -144,6 +159,7 @@ Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions
   // What is asked for, else at least one dimension.
   if (const Index least = std::max<Index>(1, d); count < needed(least))
     return Missing(count, needed(least), space_of(least));
+  CHECK(poses.templates.empty() || poses.templates.size() == static_cast<size_t>(count));
   if (!poses.shapes_v.allFinite()) return Error{ErrorCode::kInvalid, "poses that are not finite"};
   const PrincipalComponents found = FindPrincipalComponents(poses.shapes_v);
   const double total = found.variance.sum();
@@ -187,14 +203,10 @@ Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions
       FitTypeModels(points, poses.types,
                     options.poses_per_type > 0 ? options.poses_per_type : static_cast<int>(d));
   space.templates = poses.templates;
-  if (space.templates.empty()) {
-    // Captured without a known thing in the hand: the shapes alone.
-    for (Index i = 0; i < count; ++i) {
-      GraspTemplate t;
-      t.type = poses.types[static_cast<size_t>(i)];
-      t.pose_v = poses.shapes_v.col(i);
-      space.templates.push_back(std::move(t));
-    }
+  for (Index i = 0; poses.templates.empty() && i < count; ++i) {
+    GraspTemplate& t = space.templates.emplace_back();
+    t.type = poses.types[static_cast<size_t>(i)];
+    t.pose_v = poses.shapes_v.col(i);
   }
   return space;
 }

@@ -20,6 +20,7 @@
 #include "database/base/time.h"
 #include "database/model/skeleton.h"
 #include "fitting/grasp_space/gaussian_mixture.h"
+#include "fitting/grasp_space/touched_primitive.h"
 
 namespace handhold::fitting {
 
@@ -30,11 +31,12 @@ struct HandPoses {
   std::vector<std::string> dof_names;              ///< n, without the root
   Eigen::MatrixXd shapes_v;                        ///< n x count
   std::vector<std::string> types;                  ///< per column; empty: not labelled
-  std::vector<artefact::GraspTemplate> templates;  ///< the whole set, or those that hold a known
-                                                   ///< thing
+  std::vector<artefact::GraspTemplate> templates;  ///< per column; none: the shapes alone
   bool scripted = false;
-  int thinned = 0;       ///< frames left out as too like the one before, or of a span's too many
-  int undetermined = 0;  ///< frames left out because markers left a coordinate open
+  int thinned = 0;          ///< frames left out as too like the one before, or of a span's too many
+  int undetermined = 0;     ///< frames left out because markers left a coordinate open
+  int holding = 0;          ///< of captured shapes: those with the primitive of the prop they touch
+  int holding_unknown = 0;  ///< those that touch a thing without a known prop or place
 };
 
 struct TakePosesOptions {
@@ -47,12 +49,14 @@ struct TakePosesOptions {
 /// says nothing of it.
 bool ShapeIsKnown(const artefact::PoseTrack& track, int frame, Eigen::Index n);
 
-/// Adds the shapes of a track within a span (empty: all of it), labelled `type`. kInvalid: the
+/// Adds the shapes of a track within a span (empty: all of it), labelled `type`, each with the
+/// primitive of what it touches (null: nothing is known of touches). kInvalid: the
 /// track belongs to another hand than the poses so far or the skeleton, by its dof names. Frames in
 /// which a coordinate was not determined by the markers are left out.
 Status AddPoses(const model::Skeleton& skeleton, const artefact::PoseTrack& track,
                 const std::optional<TimeRange>& span, const std::string& type,
-                const TakePosesOptions& options, HandPoses* poses);
+                const TakePosesOptions& options, HandPoses* poses,
+                const TakeTouches* touches = nullptr);
 /// Adds scripted grasps, whose templates come along. kInvalid: captured ones are there already.
 Status AddTemplates(const std::vector<std::string>& dof_names,
                     const std::vector<artefact::GraspTemplate>& grasps, HandPoses* poses);

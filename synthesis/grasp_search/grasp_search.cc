@@ -78,8 +78,20 @@ GraspSearcher::Ready GraspSearcher::Prepare(int number) const {
     return Vec3(data.X_WB[static_cast<size_t>(s.body)] * s.p_B);
   };
   const Result<model::Prop> primitive = PrimitiveProp(t);
-  if (!primitive) {
-    // A captured shape without a thing: what lies between the thumb's end and the fingers' ends.
+  // Fitted poses lie millimetres off the thing; scripted ones on it.
+  const double near_m = space_.scripted ? 0.004 : 0.008;
+  std::vector<bool> touches(hand_.spheres().size(), false);
+  if (primitive) {
+    const HeldObject object = *HeldObject::Build(*primitive);
+    const RigidTransform X_OH = t.X_HO.Inverse();
+    for (size_t i = 0; i < touches.size(); ++i) {
+      const SkinSphere& s = hand_.spheres()[i];
+      touches[i] = object.Closest(X_OH * centre(s)).distance_m - s.radius_m <= near_m;
+    }
+  }
+  if (std::ranges::find(touches, true) == touches.end()) {
+    // A captured shape without a thing that it touches: what lies between the thumb's end and the
+    // fingers' ends.
     Vec3 thumb = Vec3::Zero(), fingers = Vec3::Zero();
     std::array<Vec3, 5> tip;
     tip.fill(Vec3::Zero());
@@ -100,12 +112,9 @@ GraspSearcher::Ready GraspSearcher::Prepare(int number) const {
   const Vec3 u_O = t.X_HO.R.transpose() * t.opposition_H;
   ready.half_m = SupportOf(t.primitive, t.half_size_m, u_O);
   if (t.primitive == "cylinder") ready.axis_H = t.X_HO.R.col(2);
-  const HeldObject object = *HeldObject::Build(*primitive);
-  const RigidTransform X_OH = t.X_HO.Inverse();
   for (size_t i = 0; i < hand_.spheres().size(); ++i) {
     const SkinSphere& s = hand_.spheres()[i];
-    const double d = object.Closest(X_OH * centre(s)).distance_m - s.radius_m;
-    if (d > 0.004) continue;
+    if (!touches[i]) continue;
     ready.pull[i] = 1.0;
     if (s.digit >= 0) ready.digits[static_cast<size_t>(s.digit)] = true;
     if (s.digit < 0) ready.palm = true;

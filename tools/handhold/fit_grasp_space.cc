@@ -1,5 +1,7 @@
 #include "tools/pipeline/fit_grasp_space.h"
 
+#include <algorithm>
+
 #include "database/model/grasp_taxonomy.h"
 #include "database/store/artefact_file.h"
 #include "tools/handhold/steps.h"
@@ -18,6 +20,9 @@ Result<Issues> Print(Printer& out, const std::string& path) {
                   {{{.name = "hand"}, space.skeleton_name},
                    {{.name = "poses"}, static_cast<int64_t>(poses)},
                    {{.name = "origin"}, std::string(space.scripted ? "scripted" : "captured")},
+                   {{.name = "with_prop"},
+                    static_cast<int64_t>(std::ranges::count_if(
+                        space.templates, [](const auto& t) { return !t.primitive.empty(); }))},
                    {{.name = "dimensions"}, static_cast<int64_t>(space.dimensions())},
                    {{.name = "variance", .decimals = 3}, sum / space.variance.sum()},
                    {{.name = "components"}, static_cast<int64_t>(space.mixture.size())},

@@ -16,8 +16,11 @@ namespace {
 
 struct Take {
   store::ArtefactInfo track;
+  std::vector<store::ArtefactInfo> contacts = {};  ///< of that track: the newest of each sensor
+  std::map<std::string, store::ArtefactInfo> objects = {};  ///< tracks of the clip's things: the
+                                                            ///< newest
   artefact::ProvenanceInput clip, skeleton;
-  std::vector<std::pair<std::optional<TimeRange>, std::string>> spans;
+  std::vector<std::pair<std::optional<TimeRange>, std::string>> spans = {};
   bool labelled = false;  ///< the spans are what people said
 };
 
@@ -125,7 +128,7 @@ Result<std::vector<Take>> TakesOf(const StepContext& context, const std::string&
         continue;
       }
       HANDHOLD_ASSIGN(const artefact::ProvenanceInput of, RequireInput(track->second, "skeleton"));
-      takes.push_back({track->second, ClipInput(clip), of, {}});
+      takes.push_back({.track = track->second, .clip = ClipInput(clip), .skeleton = of});
       take = std::prev(takes.end());
       HANDHOLD_ASSIGN(const auto labels, GraspLabels(context.library, clip.id));
       for (const LabelledSpan& label : labels) {
@@ -151,6 +154,75 @@ Result<std::vector<Take>> TakesOf(const StepContext& context, const std::string&
                      (feix.empty() ? "" : " and a label of the types asked for ('clip label')")};
   }
   return takes;
+}
+
+/// Where searches take the thing in the hand from, in words.
+std::string HeldThings(const fitting::HandPoses& poses) {
+  const auto count = static_cast<int>(poses.templates.size());
+  if (poses.holding == 0 && poses.holding_unknown == 0) {
+    return "the gap between thumb and fingers for the thing in the hand: no pose touches a prop "
+           "('fit contact' finds touches)";
+  }
+  std::string said = "the touched prop's primitive for the thing in " +
+                     std::to_string(poses.holding) + " of " + std::to_string(count) + " poses";
+  if (poses.holding_unknown > 0)
+    said += "; " + std::to_string(poses.holding_unknown) +
+            " touch a thing whose prop or place is not known";
+  return said;
+}
+
+/// What is known of the takes' touches: contact tracks made of their pose tracks, and the tracks of
+/// things in their clips.
+Status FindTouches(const store::Library& library, std::vector<Take>* takes) {
+  HANDHOLD_ASSIGN(const auto contacts, library.Artefacts("contact_track"));
+  HANDHOLD_ASSIGN(const auto objects, library.Artefacts("object_track"));
+  for (Take& take : *takes) {
+    std::map<std::string, store::ArtefactInfo> by_sensor;
+    for (const store::ArtefactInfo& info : contacts) {
+      const artefact::ProvenanceInput* pose = FindInput(info.provenance, "pose");
+      if (pose == nullptr || pose->hash != take.track.hash) continue;
+      const auto parameters =
+          text::ParseJson(info.provenance.parameters_json, {.source = info.hash});
+      const text::Json* sensor = parameters ? parameters->Find("force_sensor") : nullptr;
+      by_sensor[sensor != nullptr && sensor->string() ? *sensor->string() : ""] = info;
+    }
+    for (auto& [sensor, info] : by_sensor) take.contacts.push_back(info);
+    if (take.contacts.empty()) continue;
+    for (const store::ArtefactInfo& info : objects) {
+      const artefact::ProvenanceInput* clip = FindInput(info.provenance, "clip");
+      if (clip == nullptr || clip->hash != take.clip.hash) continue;
+      HANDHOLD_ASSIGN(const auto track,
+                      store::Load<artefact::ObjectTrack>(library.ArtefactPath(info.hash)));
+      take.objects[track.thing] = info;
+    }
+  }
+  return {};
+}
+
+/// Loads them, with the props of the things.
+Result<fitting::TakeTouches> TouchesOf(const store::Library& library, const Take& take) {
+  fitting::TakeTouches touches;
+  const auto place = [&](const std::string& thing, const std::string& prop_hash,
+                         std::vector<Timestamp> times,
+                         std::vector<geometry::RigidTransform> X_WT) -> Status {
+    if (prop_hash.empty()) return {};
+    HANDHOLD_ASSIGN(FoundProp found, LoadPropArtefact(library, prop_hash));
+    touches.things[thing] = {std::move(found.prop), std::move(times), std::move(X_WT)};
+    return {};
+  };
+  for (const auto& [thing, info] : take.objects) {
+    HANDHOLD_ASSIGN(const auto track,
+                    store::Load<artefact::ObjectTrack>(library.ArtefactPath(info.hash)));
+    HANDHOLD_TRY(place(thing, track.prop_hash, track.times, track.X_WT));
+  }
+  for (const store::ArtefactInfo& info : take.contacts) {
+    HANDHOLD_ASSIGN(auto track,
+                    store::Load<artefact::ContactTrack>(library.ArtefactPath(info.hash)));
+    for (const artefact::TouchedThing& thing : track.things)
+      HANDHOLD_TRY(place(thing.name, thing.prop_hash, {}, {thing.X_WT}));
+    touches.contacts.push_back(std::move(track));
+  }
+  return touches;
 }
 
 }  // namespace
@@ -195,10 +267,15 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
     parameters.Set("spacing_rad", poses.spacing_rad);
     parameters.Set("most_per_span", poses.most_per_span);
     HANDHOLD_ASSIGN(takes, TakesOf(context, query, types, feix, &chosen));
+    HANDHOLD_TRY(FindTouches(context.library, &takes));
     text::Json spans = text::Json::Array();
     for (const Take& take : takes) {
       provenance.inputs.push_back(take.clip);
       provenance.inputs.push_back({"pose", take.track.hash, take.clip.name});
+      for (const store::ArtefactInfo& info : take.contacts)
+        provenance.inputs.push_back({"contact", info.hash, take.clip.name});
+      for (const auto& [thing, info] : take.objects)
+        provenance.inputs.push_back({"object", info.hash, thing});
       for (const auto& [span, type] : take.spans) {
         spans.Push(text::Json::Object({{"pose", take.track.hash},
                                        {"span", span ? artefact::ToJson(*span) : text::Json()},
@@ -227,8 +304,9 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
                                                 context.library.ArtefactPath(take.track.hash)));
           HANDHOLD_ASSIGN(const FoundSkeleton of,
                           LoadSkeletonArtefact(context.library, take.skeleton.hash));
+          HANDHOLD_ASSIGN(const fitting::TakeTouches touches, TouchesOf(context.library, take));
           for (const auto& [span, type] : take.spans)
-            HANDHOLD_TRY(fitting::AddPoses(of.skeleton, track, span, type, poses, &all));
+            HANDHOLD_TRY(fitting::AddPoses(of.skeleton, track, span, type, poses, &all, &touches));
         }
         HANDHOLD_ASSIGN(
             artefact::GraspSpace space, fitting::FitGraspSpace(all, options, [&](double share) {
@@ -245,6 +323,7 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
   if (!fitted && some && fitted.error().code == ErrorCode::kUnidentifiable)
     return Error{fitted.error().code, fitted.error().message + "; left out are " + left_out};
   if (fitted && some) fitted->chosen.push_back("poses without " + left_out);
+  if (fitted && !fitted->reused && !scripted) fitted->chosen.push_back(HeldThings(all));
   return fitted;
 }
 

@@ -16,9 +16,10 @@ namespace handhold::pipeline {
 /// The result is an artefact::GraspSpace. Captured: of every clip that the query finds, its newest
 /// pose track; where people labelled spans with a grasp type (`clip label`), those spans with that
 /// type (under a name of a coarser taxonomy: without one; overlapping spans of one type are one),
-/// else (no type asked for) the found events' spans or the whole track. Inputs: clips, pose
-/// tracks. Scripted: a hand of ours. The two are never mixed: exactly one of `query` and
-/// `scripted`.
+/// else (no type asked for) the found events' spans or the whole track. Poses in which the hand
+/// touches a thing (contact tracks of that pose track, the newest per sensor) bring the thing's
+/// primitive as templates. Inputs: clips, pose tracks, contact tracks, tracks of things. Scripted:
+/// a hand of ours. The two are never mixed: exactly one of `query` and `scripted`.
 struct FitGraspSpaceStep {
   std::string query = {};
   bool scripted = false;

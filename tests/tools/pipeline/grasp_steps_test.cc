@@ -174,6 +174,74 @@ TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
   EXPECT_EQ(FitGraspSpaceStep{}.Run(Context()).error().code, ErrorCode::kInvalid);
 }
 
+// A rod stood where the script's cylinder lies in the closed hand, and was touched then: the
+// templates of those moments bring it, as a scripted template would.
+TEST_F(GraspSteps, CapturedTemplatesBringTheTouchedPropsPrimitive) {
+  const auto surface = *synthesis::HandSurface::Build(*model::LoadHand("hand27"));
+  const artefact::GraspTemplate script =
+      synthesis::ScriptPreshapes(surface, {"medium-wrap"}, {.per_type = 1})->grasps.at(0);
+  ASSERT_EQ(script.primitive, "cylinder");
+  const std::string id = Take("wraps", std::vector<Eigen::VectorXd>(4, script.pose_v));
+  const FitGraspSpaceStep step{.query = "task = grasp", .options = {.dims = 1}};
+  const auto before = step.Run(Context());
+  ASSERT_TRUE(before) << before.error().message;
+  EXPECT_THAT(before->chosen, Contains(HasSubstr("no pose touches a prop")));
+
+  model::Prop rod;
+  rod.name = "rod";
+  rod.shapes.push_back(
+      {"rod", {}, geometry::Cylinder{script.half_size_m.x(), 2 * script.half_size_m.z()}, ""});
+  const FoundProp kept = *KeepProp(Context(), rod);
+  const store::ArtefactInfo poses = NewestPoseTracks(*library_)->at(library_->FindClip(id)->sha256);
+  artefact::ContactTrack track;
+  for (int k = 0; k < 80; ++k) track.times.push_back(At(k / 20.0));
+  track.things.push_back({"post", "rod", kept.hash, script.X_HO});
+  for (int second = 0; second < 4; ++second) {
+    artefact::Touch touch;
+    touch.a = {artefact::Side::Kind::kHand, "R", "R.palm", 1};
+    touch.b = {artefact::Side::Kind::kThing, "post", "", 0};
+    touch.onset = At(second + 0.45);
+    touch.release = At(second + 0.55);
+    track.touches.push_back(touch);
+    artefact::ContactRow row;
+    row.touch = second;
+    row.normal_W = -script.opposition_H;
+    row.p_W = script.X_HO.p;
+    row.f_onA_W = row.normal_W;
+    for (row.frame = 20 * second + 9; row.frame <= 20 * second + 11; ++row.frame)
+      track.rows.push_back(row);
+  }
+  track.provenance = poses.provenance;
+  track.provenance.step = "fit.contact";
+  track.provenance.inputs.push_back({"pose", poses.hash, ""});
+  const std::string contacts = *library_->Save(track);
+  const auto made = step.Run(Context());
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_NE(made->hash, before->hash);
+  const auto space = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(made->hash));
+  EXPECT_THAT(space.provenance.inputs,
+              Contains(artefact::ProvenanceInput{"contact", contacts, "wraps"}));
+  int with = 0;
+  for (const artefact::GraspTemplate& t : space.templates) {
+    if (t.primitive.empty()) continue;
+    ++with;
+    EXPECT_EQ(t.primitive, "cylinder");
+    EXPECT_LT((t.half_size_m - script.half_size_m).norm(), 1e-12);
+    EXPECT_LT((t.X_HO.p - script.X_HO.p).norm(), 1e-9);
+    EXPECT_LT((t.opposition_H - script.opposition_H).norm(), 1e-9);
+    EXPECT_LT((t.pose_v - script.pose_v).cwiseAbs().maxCoeff(), 0.1);
+  }
+  EXPECT_GE(with, 4);
+  EXPECT_LT(with, static_cast<int>(space.templates.size()) / 2);
+  EXPECT_THAT(made->chosen, Contains(HasSubstr("the thing in " + std::to_string(with) + " of " +
+                                               std::to_string(space.templates.size()) + " poses")));
+  // A search begins from them.
+  const auto found =
+      SynthGraspStep{.space = made->hash, .prop = "cylinder_50", .candidates = 2}.Run(Context());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_GT(found->values.at(0).contacts.size(), 4u);
+}
+
 // Artefacts are listed oldest first: what nobody names is the last.
 TEST_F(GraspSteps, TheNewestSpaceAndTheNewestPosesAreTaken) {
   const auto tripod = Grasps("tripod", 2), wrap = Grasps("large-diameter", 2);
