@@ -249,6 +249,18 @@ double ContactFit::Energy(const HandPlacement& at) {
   return state.energy;
 }
 
+ContactFit::Slope ContactFit::SlopeAt(const HandPlacement& at, const RigidTransform& X_start) {
+  State state;
+  state.at = at;
+  X_start_ = X_start;
+  Evaluate(options_.far_m, true, &state);
+  Slope slope;
+  slope.energy = state.energy;
+  Linearise(options_.far_m, state, &slope.curvature, &slope.gradient);
+  slope.curvature = slope.curvature.selfadjointView<Eigen::Lower>().toDenseMatrix();
+  return slope;
+}
+
 double ContactFit::Fit(HandPlacement* placement) {
   X_start_ = placement->X_PH;
   State now, trial;

@@ -68,6 +68,14 @@ class ContactFit {
 
   /// Energy of a placement at scale far_m, without moving it.
   double Energy(const HandPlacement& at);
+  /// What a step of the fit sees at a placement, at scale far_m, of a fit that began at X_start.
+  /// Coordinates: turn and way of the root in its own axes (3 + 3), then a.
+  struct Slope {
+    double energy = 0.0;
+    Eigen::VectorXd gradient;   ///< of the energy, less the normals' derivatives
+    Eigen::MatrixXd curvature;  ///< Gauss-Newton's, symmetric
+  };
+  Slope SlopeAt(const HandPlacement& at, const geometry::RigidTransform& X_start);
   /// Moves the placement; answers its energy at scale near_m.
   double Fit(HandPlacement* placement);
 
