@@ -328,9 +328,15 @@ void FreeBody::Advance(const Eigen::Ref<const Eigen::VectorXd>& x) {
   const Mat3 R = geometry::Exp<double>(turn);
   state_.X_WB.R = geometry::NearestRotation(state_.X_WB.R * R);
   state_.X_WB.p = com_W - state_.X_WB.R * c;
-  // The same motion in the new axes; the turn is the same in both.
-  state_.V_B.head<3>() = turn / options_.step_s;
-  state_.V_B.tail<3>() = (R.transpose() * com_step - turn.cross(c)) / options_.step_s;
+  // Momentum is kept, not the turn: about the centre of mass, in the old axes, it is what the turn
+  // has and what the gyroscopic torque took from it. A spin that keeps its turn gains energy with
+  // every step, and a thing that is thrown spins beyond all numbers within seconds.
+  const double h = options_.step_s;
+  const Mat3& I = state_.mass.I_BCom_B;
+  const Vec3 omega = state_.V_B.head<3>();
+  const Vec3 momentum = I * turn / h + h * omega.cross(I * omega);
+  state_.V_B.head<3>() = I.llt().solve(R.transpose() * momentum);
+  state_.V_B.tail<3>() = R.transpose() * com_step / h - state_.V_B.head<3>().cross(c);
 }
 
 // ---------------------------------------------------------------------------------------------

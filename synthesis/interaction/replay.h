@@ -28,7 +28,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns this step.
-inline constexpr int kReplayVersion = 8;
+inline constexpr int kReplayVersion = 9;
 
 /// Series of the motions made here: |theta_err| of Kry & Pai eq. 7, the contact problem's
 /// residual in newtons (ContactSummary::residual_N), 1 where a step's problem was not solved, and 1

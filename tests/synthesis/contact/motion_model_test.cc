@@ -1,5 +1,6 @@
 #include "synthesis/contact/motion_model.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -89,6 +90,38 @@ TEST(MotionModel, ABodyFallsAPivotSwingsASliderSlides) {
   const double drop = 0.1 * std::sin(pivot.position());
   EXPECT_NEAR(0.5 * inertia * pivot.rate() * pivot.rate(), 0.2 * 9.81 * drop,
               0.02 * 0.2 * 9.81 * drop);
+}
+
+// Thrown, it turns a tenth of a turn a step: its angular momentum stays to rounding, so that its
+// energy is bounded, and near what it was.
+TEST(MotionModel, AThrownBodyKeepsItsMomentum) {
+  MovingBody state = Block(0.012, Vec3(0.03, 0.05, 0.07), Vec3(0, 0, 0));
+  state.mass.p_BCom = Vec3(0.01, -0.02, 0.005);
+  state.V_B.head<3>() = Vec3(20, 300, 30);  // near the middle axis, about which nothing spins long
+  FreeBody free(state, 0, {.step_s = 2e-3, .gravity_W = Vec3::Zero()});
+  const geometry::Mat3& I = state.mass.I_BCom_B;
+  const auto momentum_W = [&] { return Vec3(free.X_WB().R * (I * free.state().V_B.head<3>())); };
+  const auto energy = [&] {
+    const Vec3 omega = free.state().V_B.head<3>();
+    return 0.5 * omega.dot(I * omega);
+  };
+  const Vec3 com_velocity_B =
+      state.V_B.tail<3>() + Vec3(state.V_B.head<3>()).cross(state.mass.p_BCom);
+  const Vec3 first_W = momentum_W();
+  const double first_J = energy();
+  double least_J = first_J, most_J = first_J;
+  for (int k = 0; k < 5000; ++k) {
+    free.Prepare();
+    free.Advance(free.free_motion());
+    ASSERT_LT((momentum_W() - first_W).norm(), 1e-9 * first_W.norm()) << k;
+    least_J = std::min(least_J, energy());
+    most_J = std::max(most_J, energy());
+  }
+  EXPECT_GT(least_J, 0.5 * first_J);
+  EXPECT_LT(most_J, 2.0 * first_J);
+  const Vec3 now_W = free.X_WB().R * (free.state().V_B.tail<3>() +
+                                      Vec3(free.state().V_B.head<3>()).cross(state.mass.p_BCom));
+  EXPECT_LT((now_W - com_velocity_B).norm(), 1e-9 * com_velocity_B.norm());
 }
 
 TEST(MotionModel, WhatDoesNotFitIsRefused) {
