@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "database/base/check.h"
+#include "database/model/configuration.h"
 #include "database/model/shape_json.h"
 
 namespace handhold::model {
@@ -359,13 +360,15 @@ Eigen::VectorXd Skeleton::ZeroConfiguration() const {
   return q;
 }
 
-Eigen::VectorXd Skeleton::Integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& v) const {
-  CHECK_EQ(q.size(), nq_);
-  CHECK_EQ(v.size(), nv_);
-  Eigen::VectorXd out = q;
-  for (int b = 1; b < body_count(); ++b) {
-    const int iq = q_index(b), iv = v_index(b);
-    switch (body(b).joint.type) {
+void IntegrateInto(const Skeleton& skeleton, const Eigen::Ref<const Eigen::VectorXd>& q,
+                   const Eigen::Ref<const Eigen::VectorXd>& v, Eigen::Ref<Eigen::VectorXd> out) {
+  CHECK_EQ(q.size(), skeleton.nq());
+  CHECK_EQ(v.size(), skeleton.nv());
+  CHECK_EQ(out.size(), skeleton.nq());
+  if (out.data() != q.data()) out = q;
+  for (int b = 1; b < skeleton.body_count(); ++b) {
+    const int iq = skeleton.q_index(b), iv = skeleton.v_index(b);
+    switch (skeleton.body(b).joint.type) {
       case JointType::kFixed:
         break;
       case JointType::kUniversal:
@@ -378,42 +381,54 @@ Eigen::VectorXd Skeleton::Integrate(const Eigen::VectorXd& q, const Eigen::Vecto
         TurnQuaternion(v.segment<3>(iv), out.segment<4>(iq));
         break;
       case JointType::kFree:
-        out.segment<3>(iq) += RotationOf(q.data() + iq + 3) * v.segment<3>(iv + 3);
+        // Its quaternion is still that of q.
+        out.segment<3>(iq) += RotationOf(out.data() + iq + 3) * v.segment<3>(iv + 3);
         TurnQuaternion(v.segment<3>(iv), out.segment<4>(iq + 3));
         break;
     }
   }
-  return out;
 }
 
-Eigen::VectorXd Skeleton::Difference(const Eigen::VectorXd& q0, const Eigen::VectorXd& q1) const {
-  CHECK_EQ(q0.size(), nq_);
-  CHECK_EQ(q1.size(), nq_);
-  Eigen::VectorXd v(nv_);
-  for (int b = 1; b < body_count(); ++b) {
-    const int iq = q_index(b), iv = v_index(b);
-    switch (body(b).joint.type) {
+void DifferenceInto(const Skeleton& skeleton, const Eigen::Ref<const Eigen::VectorXd>& q0,
+                    const Eigen::Ref<const Eigen::VectorXd>& q1, Eigen::Ref<Eigen::VectorXd> out) {
+  CHECK_EQ(q0.size(), skeleton.nq());
+  CHECK_EQ(q1.size(), skeleton.nq());
+  CHECK_EQ(out.size(), skeleton.nv());
+  for (int b = 1; b < skeleton.body_count(); ++b) {
+    const int iq = skeleton.q_index(b), iv = skeleton.v_index(b);
+    switch (skeleton.body(b).joint.type) {
       case JointType::kFixed:
         break;
       case JointType::kUniversal:
-        v[iv + 1] = q1[iq + 1] - q0[iq + 1];
+        out[iv + 1] = q1[iq + 1] - q0[iq + 1];
         [[fallthrough]];
       case JointType::kHinge:
-        v[iv] = q1[iq] - q0[iq];
+        out[iv] = q1[iq] - q0[iq];
         break;
       case JointType::kBall: {
         const Mat3 R0 = RotationOf(q0.data() + iq), R1 = RotationOf(q1.data() + iq);
-        v.segment<3>(iv) = geometry::Log(R0.transpose() * R1);
+        out.segment<3>(iv) = geometry::Log(R0.transpose() * R1);
         break;
       }
       case JointType::kFree: {
         const Mat3 R0 = RotationOf(q0.data() + iq + 3), R1 = RotationOf(q1.data() + iq + 3);
-        v.segment<3>(iv) = geometry::Log(R0.transpose() * R1);
-        v.segment<3>(iv + 3) = R0.transpose() * (q1.segment<3>(iq) - q0.segment<3>(iq));
+        out.segment<3>(iv) = geometry::Log(R0.transpose() * R1);
+        out.segment<3>(iv + 3) = R0.transpose() * (q1.segment<3>(iq) - q0.segment<3>(iq));
         break;
       }
     }
   }
+}
+
+Eigen::VectorXd Skeleton::Integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& v) const {
+  Eigen::VectorXd out(nq_);
+  IntegrateInto(*this, q, v, out);
+  return out;
+}
+
+Eigen::VectorXd Skeleton::Difference(const Eigen::VectorXd& q0, const Eigen::VectorXd& q1) const {
+  Eigen::VectorXd v(nv_);
+  DifferenceInto(*this, q0, q1, v);
   return v;
 }
 

@@ -88,14 +88,12 @@ void ContactProblem::AddRows(const Contact& contact, int row) {
     const bool owns_a = block.model->Owns(contact.a), owns_b = block.model->Owns(contact.b);
     if (!owns_a && !owns_b) continue;
     moved = true;
-    auto rows = block.J.middleRows(block.used, 3);
-    block.model->PointRows(owns_a ? contact.a : contact.b, contact.p_W, rows);
-    if (!owns_a) rows = -rows;
+    block.model->PointRows(owns_a ? contact.a : contact.b, contact.p_W, block.point);
     if (owns_a && owns_b) {
-      other_.resize(3, block.J.cols());
-      block.model->PointRows(contact.b, contact.p_W, other_);
-      rows -= other_;
+      block.model->PointRows(contact.b, contact.p_W, block.other);
+      block.point -= block.other;
     }
+    block.JT.middleCols<3>(block.used) = (owns_a ? 1.0 : -1.0) * block.point.transpose();
     block.rows.push_back(row);
     block.used += 3;
   }
@@ -123,16 +121,18 @@ void ContactProblem::Assemble(std::span<MotionModel* const> models,
     const auto own = static_cast<Index>(block.limits.size());
     limits += own;
     const Index dofs = block.model->dofs();
-    if (block.J.cols() != dofs || block.J.rows() < 3 * n + own) {
-      const Index most = std::max(3 * n + own, 2 * block.J.rows());
-      block.J.resize(most, dofs);
+    if (block.JT.rows() != dofs || block.JT.cols() < 3 * n + own) {
+      const Index most = std::max(3 * n + own, 2 * block.JT.cols());
+      block.JT.resize(dofs, most);
       block.WJT.resize(dofs, most);
+      block.point.resize(3, dofs);
+      block.other.resize(3, dofs);
     }
   }
   const Index size = 3 * n + limits;
-  G_.setZero(size, size);
-  u_.setZero(size);
-  gap_.setZero(size);
+  G_.SetZero(size, size);
+  u_.SetZero(size);
+  gap_.SetZero(size);
   for (Index i = 0; i < n; ++i) AddRows(contacts_[static_cast<size_t>(i)], static_cast<int>(3 * i));
   ScatterG();
 
@@ -167,7 +167,7 @@ void ContactProblem::Assemble(std::span<MotionModel* const> models,
     TangentFrame(c.normal_W, pull.norm() > 1e-9 ? pull : free_motion, &frames_[i].t1,
                  &frames_[i].t2);
   }
-  f_.setZero(size);
+  f_.SetZero(size);
   forces_.assign(contacts_.size(), {});
   limit_forces_.assign(static_cast<size_t>(limits), 0.0);
 }
@@ -177,16 +177,16 @@ void ContactProblem::ScatterG() {
     Block& block = blocks_[m];
     for (size_t k = 0; k < block.limits.size(); ++k) {
       const LimitRow& limit = block.limits[k];
-      auto row = block.J.row(block.used);
+      auto row = block.JT.col(block.used);
       row.setZero();
-      row.segment(limit.first, limit.count) = limit.row.head(limit.count).transpose();
+      row.segment(limit.first, limit.count) = limit.row.head(limit.count);
       gap_[block.first_limit + static_cast<Index>(k)] = limit.gap;
       ++block.used;
     }
     if (block.used == 0) continue;
-    const auto J = block.J.topRows(block.used);
+    const auto JT = block.JT.leftCols(block.used);
     auto WJT = block.WJT.leftCols(block.used);
-    block.model->ApplyW(J.transpose(), WJT);
+    block.model->ApplyW(JT, WJT);
     const Eigen::VectorXd& x0 = block.model->free_motion();
     const Index shared = 3 * static_cast<Index>(block.rows.size());
     // Block by block straight into G: places of this model's rows.
@@ -197,9 +197,9 @@ void ContactProblem::ScatterG() {
     };
     for (Index r = 0; r < block.used; ++r) {
       const Index row = place(r);
-      u_[row] += J.row(r).dot(x0);
+      u_[row] += JT.col(r).dot(x0);
       for (Index c = 0; c <= r; ++c) {
-        const double g = J.row(r).dot(WJT.col(c));
+        const double g = JT.col(r).dot(WJT.col(c));
         const Index column = place(c);
         G_(row, column) += g;
         if (row != column) G_(column, row) += g;
@@ -214,7 +214,7 @@ bool ContactProblem::SolveLemke(const SolveOptions& options, ContactSummary* sum
   const Index first_limit = n * per, first_cone = first_limit + limits;
   // The base directions of each contact: normal, then half of the tangents; the others are their
   // opposites.
-  D_.resize(3, n * base);
+  D_.Resize(3, n * base);
   for (Index i = 0; i < n; ++i) {
     const Frame& frame = frames_[static_cast<size_t>(i)];
     D_.col(i * base) = frame.n;
@@ -223,9 +223,9 @@ bool ContactProblem::SolveLemke(const SolveOptions& options, ContactSummary* sum
       D_.col(i * base + 1 + j) = std::cos(angle) * frame.t1 + std::sin(angle) * frame.t2;
     }
   }
-  M_.setZero(first_cone + n, first_cone + n);
-  q_lcp_.setZero(first_cone + n);
-  GD_.resize(3, base);
+  M_.SetZero(first_cone + n, first_cone + n);
+  q_lcp_.SetZero(first_cone + n);
+  GD_.Resize(3, base);
   double mean = 0.0;
   for (Index i = 0; i < n; ++i) {
     const auto D_i = D_.middleCols(i * base, base);
@@ -282,15 +282,16 @@ bool ContactProblem::SolveLemke(const SolveOptions& options, ContactSummary* sum
     }
     q_lcp_[row] = s * (u_[3 * n + l] + gap_[3 * n + l]);
   }
-  summary->lcp = SolveLcp(M_, q_lcp_, options.lcp, &lcp_, &z_);
+  summary->lcp = SolveLcp(M_, q_lcp_, options.lcp, &lcp_);
   if (summary->lcp.outcome != LcpOutcome::kSolved) return false;
+  const GrownVector& z = lcp_.z;
   for (Index i = 0; i < n; ++i) {
-    Vec3 f = z_[i * per] * D_.col(i * base);
+    Vec3 f = z[i * per] * D_.col(i * base);
     for (Index j = 1; j <= half; ++j)
-      f += (z_[i * per + 2 * j - 1] - z_[i * per + 2 * j]) * D_.col(i * base + j);
+      f += (z[i * per + 2 * j - 1] - z[i * per + 2 * j]) * D_.col(i * base + j);
     f_.segment<3>(3 * i) = f;
   }
-  for (Index l = 0; l < limits; ++l) f_[3 * n + l] = scale(l) * z_[first_limit + l];
+  for (Index l = 0; l < limits; ++l) f_[3 * n + l] = scale(l) * z[first_limit + l];
   summary->residual_N = summary->lcp.residual;
   return true;
 }
@@ -442,30 +443,27 @@ Eigen::VectorXd ContactProblem::GeneralisedForce(int model) const {
   Eigen::VectorXd tau = Eigen::VectorXd::Zero(block.model->dofs());
   Index local = 0;
   for (const int row : block.rows) {
-    tau += block.J.middleRows(local, 3).transpose() * f_.segment<3>(row);
+    tau += block.JT.middleCols<3>(local) * f_.segment<3>(row);
     local += 3;
   }
-  return tau + LimitForce(model);
+  AddLimitForce(model, tau);
+  return tau;
 }
 
-Eigen::VectorXd ContactProblem::LimitForce(int model) const {
+void ContactProblem::AddLimitForce(int model, Eigen::Ref<Eigen::VectorXd> tau) const {
   const Block& block = blocks_[static_cast<size_t>(model)];
-  Eigen::VectorXd tau = Eigen::VectorXd::Zero(block.model->dofs());
   auto local = 3 * static_cast<Index>(block.rows.size());
   for (size_t l = 0; l < block.limits.size(); ++l, ++local)
-    tau += block.J.row(local).transpose() * f_[block.first_limit + static_cast<Index>(l)];
-  return tau;
+    tau += block.JT.col(local) * f_[block.first_limit + static_cast<Index>(l)];
 }
 
-Eigen::VectorXd ContactProblem::RememberedForce(int model) const {
+void ContactProblem::AddRememberedForce(int model, Eigen::Ref<Eigen::VectorXd> tau) const {
   const Block& block = blocks_[static_cast<size_t>(model)];
-  Eigen::VectorXd tau = Eigen::VectorXd::Zero(block.model->dofs());
   Index local = 0;
   for (const int row : block.rows) {
-    tau += block.J.middleRows(local, 3).transpose() * last_[static_cast<size_t>(row / 3)].f_onA_W;
+    tau.noalias() += block.JT.middleCols<3>(local) * last_[static_cast<size_t>(row / 3)].f_onA_W;
     local += 3;
   }
-  return tau;
 }
 
 void ContactProblem::Advance(ContactMemory* memory) {

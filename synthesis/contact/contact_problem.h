@@ -12,9 +12,7 @@
 ///
 /// Solved by Lemke on a cone of `sides` directions, and when that fails by block Gauss-Seidel on
 /// the round cone; ContactSummary says who solved it. One ContactProblem per scene, reused from
-/// step to step: its arrays grow and stay. Once they have grown Solve allocates nothing, but where
-/// SolveLcp solves its answer again (lcp.h); Assemble allocates one copy of J per model, and both
-/// Assemble and Advance what the models do (motion_model.h). Not thread-safe.
+/// step to step: its arrays grow and stay, and then nothing allocates. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +23,7 @@
 
 #include "synthesis/contact/contact_memory.h"
 #include "synthesis/contact/contact_set.h"
+#include "synthesis/contact/grown.h"
 #include "synthesis/contact/lcp.h"
 #include "synthesis/contact/motion_model.h"
 
@@ -94,15 +93,15 @@ class ContactProblem {
   const std::vector<double>& limit_forces() const { return limit_forces_; }  ///< N m, >= 0
   /// J^T f of model m: generalised contact forces (joint torques of a tree, limits included).
   Eigen::VectorXd GeneralisedForce(int model) const;
-  /// The limits' share of it: what the joint limits of model m carry.
-  Eigen::VectorXd LimitForce(int model) const;
+  /// The limits' share of it, what the joint limits of model m carry, added to `tau` (dofs).
+  void AddLimitForce(int model, Eigen::Ref<Eigen::VectorXd> tau) const;
   /// J^T f of the contact forces that the memory holds, turned to now: what of contact kept the
   /// model in balance when the step began, at the contacts of now. Limits are not in it: their last
-  /// LimitForce belongs to it too.
-  Eigen::VectorXd RememberedForce(int model) const;
+  /// force belongs to it too. Added to `tau`.
+  void AddRememberedForce(int model, Eigen::Ref<Eigen::VectorXd> tau) const;
   /// For controllers that solve something else: 3 rows per contact, then one per limit.
-  const Eigen::MatrixXd& G() const { return G_; }
-  const Eigen::VectorXd& u() const { return u_; }
+  Eigen::Ref<const Eigen::MatrixXd> G() const { return G_; }
+  Eigen::Ref<const Eigen::VectorXd> u() const { return u_; }
   int limit_count() const { return static_cast<int>(limit_forces_.size()); }
 
  private:
@@ -110,10 +109,11 @@ class ContactProblem {
     MotionModel* model = nullptr;
     std::vector<int> rows;  ///< first row (of three) of contacts that touch it, in order
     std::vector<LimitRow> limits;
-    int first_limit = 0;     ///< row of its first limit
-    Eigen::MatrixXd J, WJT;  ///< (3 rows.size() + limits) x dofs, and W J^T
+    int first_limit = 0;      ///< row of its first limit
+    Eigen::MatrixXd JT, WJT;  ///< J^T: dofs x (3 rows.size() + limits), and W J^T
+    Eigen::Matrix<double, 3, Eigen::Dynamic> point, other;  ///< rows of one point
     Eigen::VectorXd x;
-    int used = 0;  ///< rows of J in use
+    int used = 0;  ///< columns of J^T in use
   };
   struct Frame {  ///< of a contact: normal, two tangents
     geometry::Vec3 n, t1, t2;
@@ -133,12 +133,11 @@ class ContactProblem {
   std::vector<double> give_;  ///< c_n per contact
   double step_s_ = 0.0;
   const ContactPoses* poses_ = nullptr;
-  Eigen::MatrixXd G_;
-  Eigen::VectorXd u_, gap_, f_, w_;
+  GrownMatrix G_;
+  GrownVector u_, gap_, f_, w_;
   std::vector<Frame> frames_;
-  Eigen::Matrix<double, 3, Eigen::Dynamic> other_;
-  Eigen::MatrixXd D_, GD_, M_;
-  Eigen::VectorXd q_lcp_, z_;
+  GrownMatrix D_, GD_, M_;
+  GrownVector q_lcp_;
   LcpWorkspace lcp_;
   std::vector<ContactForce> forces_;
   std::vector<double> limit_forces_;

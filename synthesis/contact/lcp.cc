@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/LU>
-
 #include "database/base/check.h"
 
 namespace handhold::synthesis {
@@ -111,7 +109,11 @@ class Lemke {
   LcpWorkspace& ws_;
 };
 
-void ComputeScale(const Eigen::MatrixXd& M, Eigen::VectorXd* row, Eigen::VectorXd* column) {
+using MatrixIn = Eigen::Ref<const Eigen::MatrixXd>;
+using VectorIn = Eigen::Ref<const Eigen::VectorXd>;
+
+template <typename Vector>  // VectorXd or GrownVector, sized to M
+void ComputeScale(const MatrixIn& M, Vector* row, Vector* column) {
   const Eigen::Index n = M.rows();
   double sum = 0.0;
   int positive = 0;
@@ -122,16 +124,14 @@ void ComputeScale(const Eigen::MatrixXd& M, Eigen::VectorXd* row, Eigen::VectorX
     }
   }
   const double g = positive > 0 ? sum / positive : 1.0;
-  row->resize(n);
-  column->resize(n);
   for (Eigen::Index i = 0; i < n; ++i) {
     (*row)[i] = M(i, i) > 0 ? 1.0 / g : 1.0;
     (*column)[i] = M(i, i) > 0 ? 1.0 : g;
   }
 }
 
-double ScaledResidual(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const Eigen::VectorXd& z,
-                      const Eigen::VectorXd& row, const Eigen::VectorXd& column) {
+double ScaledResidual(const MatrixIn& M, const VectorIn& q, const VectorIn& z, const VectorIn& row,
+                      const VectorIn& column) {
   double worst = 0.0;
   for (Eigen::Index i = 0; i < q.size(); ++i) {
     const double w = row[i] * (M.row(i).dot(z) + q[i]);
@@ -140,38 +140,66 @@ double ScaledResidual(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const 
   return worst;
 }
 
+// b <- A^-1 b by elimination with partial pivoting; A is used up. False: singular.
+template <typename Matrix, typename Vector>
+bool Eliminate(Matrix* A, Vector* b) {
+  const Eigen::Index n = A->rows();
+  for (Eigen::Index k = 0; k < n; ++k) {
+    Eigen::Index pivot = 0;
+    A->col(k).tail(n - k).cwiseAbs().maxCoeff(&pivot);
+    pivot += k;
+    if (!(std::abs((*A)(pivot, k)) > 0.0)) return false;
+    if (pivot != k) {
+      A->row(k).tail(n - k).swap(A->row(pivot).tail(n - k));
+      std::swap((*b)[k], (*b)[pivot]);
+    }
+    for (Eigen::Index i = k + 1; i < n; ++i) {
+      const double share = (*A)(i, k) / (*A)(k, k);
+      if (share == 0.0) continue;
+      A->row(i).tail(n - k - 1) -= share * A->row(k).tail(n - k - 1);
+      (*b)[i] -= share * (*b)[k];
+    }
+  }
+  for (Eigen::Index k = n - 1; k >= 0; --k) {
+    (*b)[k] = ((*b)[k] - A->row(k).tail(n - k - 1).dot(b->tail(n - k - 1))) / (*A)(k, k);
+  }
+  return true;
+}
+
 // The answer again from its basis, by elimination with pivoting: removes what the tableau's pivots
 // accumulated.
-void Refine(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const LcpWorkspace& ws,
-            double residual, Eigen::VectorXd* z, double* refined_residual) {
+void Refine(const MatrixIn& M, const VectorIn& q, LcpWorkspace* workspace, double residual,
+            double* refined_residual) {
+  LcpWorkspace& ws = *workspace;
   const int n = static_cast<int>(q.size());
-  std::vector<int> support;
+  std::vector<int>& support = ws.support;
+  support.clear();
   for (int i = 0; i < n; ++i) {
     if (ws.place[static_cast<size_t>(n + i)] >= 0) support.push_back(i);
   }
   *refined_residual = residual;
   if (support.empty()) return;
   const auto k = static_cast<Eigen::Index>(support.size());
-  Eigen::MatrixXd A(k, k);
-  Eigen::VectorXd b(k);
+  ws.A.Resize(k, k);
+  ws.b.Resize(k);
   for (Eigen::Index i = 0; i < k; ++i) {
     const int si = support[static_cast<size_t>(i)];
-    b[i] = -ws.row_scale[si] * q[si];
+    ws.b[i] = -ws.row_scale[si] * q[si];
     for (Eigen::Index j = 0; j < k; ++j) {
       const int sj = support[static_cast<size_t>(j)];
-      A(i, j) = ws.row_scale[si] * M(si, sj) * ws.column_scale[sj];
+      ws.A(i, j) = ws.row_scale[si] * M(si, sj) * ws.column_scale[sj];
     }
   }
-  const Eigen::VectorXd x = A.partialPivLu().solve(b);
-  if (!x.allFinite()) return;
-  Eigen::VectorXd candidate = Eigen::VectorXd::Zero(n);
+  if (!Eliminate(&ws.A, &ws.b) || !ws.b.allFinite()) return;
+  ws.candidate.SetZero(n);
   for (Eigen::Index i = 0; i < k; ++i) {
     const int si = support[static_cast<size_t>(i)];
-    candidate[si] = std::max(0.0, x[i] * ws.column_scale[si]);
+    ws.candidate[si] = std::max(0.0, ws.b[i] * ws.column_scale[si]);
   }
-  const double candidate_residual = ScaledResidual(M, q, candidate, ws.row_scale, ws.column_scale);
+  const double candidate_residual =
+      ScaledResidual(M, q, ws.candidate, ws.row_scale, ws.column_scale);
   if (candidate_residual < residual) {
-    *z = candidate;
+    ws.z = ws.candidate;
     *refined_residual = candidate_residual;
   }
 }
@@ -193,20 +221,30 @@ const char* LcpOutcomeName(LcpOutcome outcome) {
 }
 
 double LcpResidual(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const Eigen::VectorXd& z) {
-  Eigen::VectorXd row, column;
+  Eigen::VectorXd row(q.size()), column(q.size());
   ComputeScale(M, &row, &column);
   return ScaledResidual(M, q, z, row, column);
 }
 
 LcpSummary SolveLcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const LcpOptions& options,
                     LcpWorkspace* workspace, Eigen::VectorXd* z) {
+  const LcpSummary summary = SolveLcp(MatrixIn(M), VectorIn(q), options, workspace);
+  *z = workspace->z;
+  return summary;
+}
+
+LcpSummary SolveLcp(const MatrixIn& M, const VectorIn& q, const LcpOptions& options,
+                    LcpWorkspace* workspace) {
   const int n = static_cast<int>(q.size());
   CHECK_EQ(M.rows(), q.size());
   CHECK_EQ(M.cols(), q.size());
-  z->setZero(n);
+  LcpWorkspace& ws = *workspace;
+  ws.z.SetZero(n);
   LcpSummary summary;
   if (!M.allFinite() || !q.allFinite()) return summary;
-  LcpWorkspace& ws = *workspace;
+  ws.row_scale.Resize(n);
+  ws.column_scale.Resize(n);
+  ws.entering.Resize(n);
   ComputeScale(M, &ws.row_scale, &ws.column_scale);
   if (n == 0 || q.minCoeff() >= 0.0) {
     summary.outcome = LcpOutcome::kSolved;
@@ -215,7 +253,7 @@ LcpSummary SolveLcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const Lc
   // q is brought to a largest negative entry of -1: z scales with q, and tolerances then mean the
   // same everywhere.
   const double q_scale = 1.0 / -(ws.row_scale.cwiseProduct(q)).minCoeff();
-  ws.tableau.resize(n, n + 2);
+  ws.tableau.Resize(n, n + 2);
   ws.basic.resize(static_cast<size_t>(n));
   ws.nonbasic.assign(static_cast<size_t>(n) + 2, -1);
   ws.place.assign(2 * static_cast<size_t>(n) + 1, 0);
@@ -234,11 +272,12 @@ LcpSummary SolveLcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const Lc
   summary.outcome = Lemke(n, options, workspace).Run(&summary.pivots);
   for (int i = 0; i < n; ++i) {
     const int place = ws.place[static_cast<size_t>(n + i)];
-    if (place >= 0) (*z)[i] = std::max(0.0, ws.tableau(place, 0) / q_scale * ws.column_scale[i]);
+    if (place >= 0) ws.z[i] = std::max(0.0, ws.tableau(place, 0) / q_scale * ws.column_scale[i]);
   }
-  summary.residual = ScaledResidual(M, q, *z, ws.row_scale, ws.column_scale);
+  summary.residual = ScaledResidual(M, q, ws.z, ws.row_scale, ws.column_scale);
   if (summary.outcome != LcpOutcome::kSolved) return summary;
-  if (summary.residual > 1e-13 / q_scale) Refine(M, q, ws, summary.residual, z, &summary.residual);
+  if (summary.residual > 1e-13 / q_scale)
+    Refine(M, q, workspace, summary.residual, &summary.residual);
   if (!(summary.residual <= 1e-6 * std::max(1.0, 1.0 / q_scale)))
     summary.outcome = LcpOutcome::kNumerical;
   return summary;

@@ -5,14 +5,15 @@
 /// Solved on scaled rows and columns: with g the mean of the positive diagonal entries, rows with
 /// M_ii > 0 are divided by g and columns with M_ii <= 0 are multiplied by g. This takes the contact
 /// problem of Kry & Pai 7.1.3 to entries of order one and keeps its structure (D^T G D / g, -E^T,
-/// F), hence its copositivity. Re-entrant; allocates when the workspace grows, and where
-/// the answer is worse than rounding and is solved again from its basis. Pinned by exhaustive
+/// F), hence its copositivity. Re-entrant; allocates when the workspace grows. Pinned by exhaustive
 /// enumeration: tests/synthesis/contact/lcp_test.cc.
 #pragma once
 
 #include <vector>
 
 #include <Eigen/Core>
+
+#include "synthesis/contact/grown.h"
 
 namespace handhold::synthesis {
 
@@ -41,17 +42,28 @@ struct LcpSummary {
 /// max over i of |min(z_i, w_i)| on the scaled problem: 0 exactly at a solution, and then alone.
 double LcpResidual(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const Eigen::VectorXd& z);
 
-/// Reused between calls, so that a step of a simulation seldom allocates. Not thread-safe.
+/// Reused between calls: once it has grown to the largest problem nothing is allocated. Not
+/// thread-safe.
 struct LcpWorkspace {
-  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> tableau;
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  GrownVector z;  ///< the answer
+  Grown<RowMajor> tableau;
   std::vector<int> basic, nonbasic, place;
-  Eigen::VectorXd entering, row_scale, column_scale;
+  GrownVector entering, row_scale, column_scale;
+  // Of the last elimination.
+  std::vector<int> support;
+  Grown<RowMajor> A;
+  GrownVector b, candidate;
 };
 
 /// Solves the problem as posed; z is sized to q. On any outcome but kSolved z holds the last
 /// non-negative part, for inspection only.
 LcpSummary SolveLcp(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, const LcpOptions& options,
                     LcpWorkspace* workspace, Eigen::VectorXd* z);
+/// The same with the answer in workspace->z.
+LcpSummary SolveLcp(const Eigen::Ref<const Eigen::MatrixXd>& M,
+                    const Eigen::Ref<const Eigen::VectorXd>& q, const LcpOptions& options,
+                    LcpWorkspace* workspace);
 
 template <typename A>
 void Visit(A& a, LcpOptions& o) {

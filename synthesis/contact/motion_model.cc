@@ -5,6 +5,7 @@
 
 #include "database/base/check.h"
 #include "database/base/units.h"
+#include "database/model/configuration.h"
 
 namespace handhold::synthesis {
 
@@ -111,6 +112,8 @@ CompliantTree::CompliantTree(const model::Skeleton& skeleton, int tree, TreeOpti
   CHECK_GE(root_compliance_m_per_N, 0.0);
   const int n = skeleton.nv() + (root_compliance_m_per_N > 0 ? 3 : 0);
   W_ = x0_ = Eigen::VectorXd::Zero(n);
+  a_ = bend_ = Eigen::VectorXd::Zero(skeleton.nv());
+  target_ = q_;
   Pose();
 }
 
@@ -143,15 +146,15 @@ Status CompliantTree::Prepare(const CompliantStep& step) {
   if (!q_.allFinite()) return DoesNotFit(skeleton_, "its angles are not finite");
   const double h = options_.step_s;
   if (damped && step.time_constant_s.maxCoeff() > 0) {
-    const Eigen::VectorXd a =
-        (step.time_constant_s.array() / (step.time_constant_s.array() + h)).matrix();
-    W_.head(nv) = step.compliance_rad_per_Nm.cwiseProduct(Eigen::VectorXd::Ones(nv) - a);
-    const Eigen::VectorXd target = skeleton_.Integrate(
-        step.q_reference_next, a.cwiseProduct(skeleton_.Difference(step.q_reference, q_)));
-    x0_.head(nv) = skeleton_.Difference(q_, target);
+    a_ = (step.time_constant_s.array() / (step.time_constant_s.array() + h)).matrix();
+    W_.head(nv) = step.compliance_rad_per_Nm.cwiseProduct(Eigen::VectorXd::Ones(nv) - a_);
+    model::DifferenceInto(skeleton_, step.q_reference, q_, bend_);
+    bend_.array() *= a_.array();
+    model::IntegrateInto(skeleton_, step.q_reference_next, bend_, target_);
+    model::DifferenceInto(skeleton_, q_, target_, x0_.head(nv));
   } else {
     W_.head(nv) = step.compliance_rad_per_Nm;
-    x0_.head(nv) = skeleton_.Difference(q_, step.q_reference_next);
+    model::DifferenceInto(skeleton_, q_, step.q_reference_next, x0_.head(nv));
   }
   if (root_compliance_m_per_N_ > 0) {
     W_.tail<3>().setConstant(root_compliance_m_per_N_);
@@ -191,7 +194,7 @@ void CompliantTree::AddLimits(std::vector<LimitRow>* rows) const {
 
 void CompliantTree::Advance(const Eigen::Ref<const Eigen::VectorXd>& x) {
   CHECK_EQ(x.size(), x0_.size());
-  q_ = skeleton_.Integrate(q_, x.head(skeleton_.nv()));
+  model::IntegrateInto(skeleton_, q_, x.head(skeleton_.nv()), q_);
   if (root_compliance_m_per_N_ > 0) root_offset_W_ += x.tail<3>();
   if (q_.allFinite()) Pose();
 }
@@ -209,7 +212,8 @@ DynamicTree::DynamicTree(const model::Skeleton& skeleton, int tree, TreeOptions 
       q_(skeleton.ZeroConfiguration()),
       v_(Eigen::VectorXd::Zero(skeleton.nv())),
       x0_(Eigen::VectorXd::Zero(skeleton.nv())),
-      rhs_(Eigen::VectorXd::Zero(skeleton.nv())) {
+      rhs_(Eigen::VectorXd::Zero(skeleton.nv())),
+      bend_(Eigen::VectorXd::Zero(skeleton.nv())) {
   CHECK_GT(options_.step_s, 0.0);
   SetState(q_, v_);
 }
@@ -240,7 +244,8 @@ Status DynamicTree::Prepare(const DynamicStep& step) {
   model::MassMatrix<double>(skeleton_, q_, &dynamics_, A_);
   rhs_ = -h * rhs_;
   rhs_.noalias() += A_ * v_;
-  rhs_ += h * step.stiffness_Nm_per_rad.cwiseProduct(skeleton_.Difference(q_, step.q_reference)) +
+  model::DifferenceInto(skeleton_, q_, step.q_reference, bend_);
+  rhs_ += h * step.stiffness_Nm_per_rad.cwiseProduct(bend_) +
           h * step.damping_Nms_per_rad.cwiseProduct(step.v_reference);
   if (step.torque_Nm.size() > 0) rhs_ += h * step.torque_Nm;
   A_.diagonal() += h * step.damping_Nms_per_rad + h * h * step.stiffness_Nm_per_rad;
@@ -275,7 +280,7 @@ void DynamicTree::AddLimits(std::vector<LimitRow>* rows) const {
 void DynamicTree::Advance(const Eigen::Ref<const Eigen::VectorXd>& x) {
   CHECK_EQ(x.size(), x0_.size());
   v_ = x / options_.step_s;
-  q_ = skeleton_.Integrate(q_, x);
+  model::IntegrateInto(skeleton_, q_, x, q_);
   if (q_.allFinite()) model::ComputeJacobian<double>(skeleton_, q_, &kinematics_);
 }
 

@@ -7,8 +7,7 @@
 /// model has its own), ContactProblem::Assemble, Solve, Advance.
 ///
 /// Units: x is what the model's coordinates change by in a step (rad, m), f newtons, so W is rad/Nm
-/// and m/N. Every model has state; none is thread-safe. Bodies allocate nothing after the first
-/// step; trees allocate a few small vectors in Prepare and Advance (configurations). Pinned by
+/// and m/N. Every model has state; none is thread-safe; none allocates after it was made. Pinned by
 /// tests/synthesis/contact/motion_model_test.cc and, against ODE,
 /// tests/synthesis/contact/motion_model_ode_test.cc.
 #pragma once
@@ -120,6 +119,7 @@ class CompliantTree : public MotionModel {
   double root_compliance_m_per_N_;
   model::KinematicsData kinematics_;
   Eigen::VectorXd q_, W_, x0_;
+  Eigen::VectorXd a_, bend_, target_;  ///< scratch: T / (T + h), nv, nq
   geometry::Vec3 root_offset_W_ = geometry::Vec3::Zero();
 };
 
@@ -165,6 +165,7 @@ class DynamicTree : public MotionModel {
   Eigen::MatrixXd A_;
   Eigen::LLT<Eigen::MatrixXd> llt_;
   Eigen::VectorXd q_, v_, x0_, rhs_;
+  Eigen::VectorXd bend_;  ///< scratch, nv
 };
 
 /// A rigid body that moves: its state, and what pushes it besides contacts.

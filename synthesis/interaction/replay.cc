@@ -435,6 +435,7 @@ Result<artefact::Motion> ReplayInteraction(std::span<const ReplayHand> hands,
     motion.series.push_back({kGripScale + of, "1", Eigen::VectorXd::Ones(steps + 1)});
   }
   ContactSet contacts;
+  StepResult result;
   motion.times.push_back(begin);
   for (int k = 1; k <= steps; ++k) {
     const Timestamp t = begin + step * k;
@@ -449,7 +450,7 @@ Result<artefact::Motion> ReplayInteraction(std::span<const ReplayHand> hands,
     }
     HANDHOLD_TRY(finder.Find(poses, options.margin_m, &contacts));
     if (k == 1) HANDHOLD_TRY(CheckBegin(contacts, scene, begin));
-    HANDHOLD_ASSIGN(const StepResult result, stepper.Step(asked, contacts, bodies));
+    HANDHOLD_TRY(stepper.Step(asked, contacts, bodies, &result));
     for (GripAdjuster& grip : grips) grip.Observe(contacts, result.forces);
     HANDHOLD_TRY(CheckSane(result, bodies, t, scene, motion));
     motion.times.push_back(t);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "database/base/check.h"
+#include "database/model/configuration.h"
 
 namespace handhold::synthesis {
 
@@ -110,21 +111,24 @@ void InteractionStepper::MakeBodies(std::span<const MovingBody> bodies) {
 // solved the same balance with the Jacobian of the posture before.
 double InteractionStepper::OffBalance(int model, const HandStep& step, Hand* hand) const {
   const int nv = hand->skeleton.nv();
-  const Eigen::VectorXd bend = hand->skeleton.Difference(step.q_reference, step.q);
+  Eigen::VectorXd &bend = hand->bend, &torque = hand->torque, &off_balance = hand->off_balance;
+  bend.resize(nv);
+  model::DifferenceInto(hand->skeleton, step.q_reference, step.q, bend);
   if (hand->bend_before.size() != bend.size()) hand->bend_before = bend;
-  Eigen::VectorXd torque = problem_.RememberedForce(model).head(nv);
+  torque.setZero(hand->tree.dofs());
+  problem_.AddRememberedForce(model, torque);
   if (hand->limit_torque.size() > 0) torque += hand->limit_torque;
-  hand->limit_torque = problem_.LimitForce(model).head(nv);
-  Eigen::VectorXd off_balance = bend - step.compliance_rad_per_Nm.cwiseProduct(torque);
+  hand->limit_torque.setZero(hand->tree.dofs());
+  problem_.AddLimitForce(model, hand->limit_torque);
+  off_balance = bend - step.compliance_rad_per_Nm.cwiseProduct(torque.head(nv));
   if (step.time_constant_s.size() > 0)
     off_balance += step.time_constant_s.cwiseProduct(bend - hand->bend_before) / options_.step_s;
   hand->bend_before = bend;
   return off_balance.norm();
 }
 
-Result<StepResult> InteractionStepper::Step(std::span<const HandStep> hands,
-                                            std::span<const Contact> contacts,
-                                            std::span<MovingBody> bodies) {
+Status InteractionStepper::Step(std::span<const HandStep> hands, std::span<const Contact> contacts,
+                                std::span<MovingBody> bodies, StepResult* result) {
   if (hands.size() != hands_.size())
     return Error{ErrorCode::kInvalid, "a step of " + std::to_string(hands.size()) + " hands for " +
                                           std::to_string(hands_.size())};
@@ -159,17 +163,18 @@ Result<StepResult> InteractionStepper::Step(std::span<const HandStep> hands,
   }
 
   problem_.Assemble(models_, contacts, memory_, poses_, options_.step_s);
-  StepResult result;
-  result.solve = problem_.Solve(options_.solve);
+  result->solve = problem_.Solve(options_.solve);
+  result->equilibrium_residual_rad = 0.0;
   for (size_t i = 0; i < hands.size(); ++i) {
     const double off = OffBalance(static_cast<int>(i), hands[i], hands_[i].get());
     // Not std::max: NaN shows.
-    if (!(off <= result.equilibrium_residual_rad)) result.equilibrium_residual_rad = off;
+    if (!(off <= result->equilibrium_residual_rad)) result->equilibrium_residual_rad = off;
   }
 
   problem_.Advance(&memory_);
-  result.q = hands_[0]->tree.q();
-  for (size_t i = 1; i < hands.size(); ++i) result.q_others.push_back(hands_[i]->tree.q());
+  result->q = hands_[0]->tree.q();
+  result->q_others.resize(hands.size() - 1);
+  for (size_t i = 1; i < hands.size(); ++i) result->q_others[i - 1] = hands_[i]->tree.q();
   for (size_t b = 0; b < bodies.size(); ++b) {
     if (bodies_[b].free) {
       bodies[b] = bodies_[b].free->state();
@@ -182,10 +187,10 @@ Result<StepResult> InteractionStepper::Step(std::span<const HandStep> hands,
     bodies[b].V_B.tail<3>() =
         body.X_WB().R.transpose() * omega_W.cross(body.X_WB().p - pivots_[b]->p_W);
   }
-  result.forces.reserve(contacts.size());
+  result->forces.clear();
   for (const ContactForce& force : problem_.forces())
-    result.forces.push_back({force.f_onA_W, force.slip_W.norm() / options_.step_s});
-  return result;
+    result->forces.push_back({force.f_onA_W, force.slip_W.norm() / options_.step_s});
+  return {};
 }
 
 }  // namespace handhold::synthesis

@@ -108,7 +108,15 @@ class InteractionStepper {
   }
   /// The same for several hands, one HandStep each.
   Result<StepResult> Step(std::span<const HandStep> hands, std::span<const Contact> contacts,
-                          std::span<MovingBody> bodies);
+                          std::span<MovingBody> bodies) {
+    StepResult result;
+    HANDHOLD_TRY(Step(hands, contacts, bodies, &result));
+    return result;
+  }
+  /// The same into a result that is used again: nothing is allocated once everything has grown to
+  /// the largest set of contacts. After an error the result is as it was.
+  Status Step(std::span<const HandStep> hands, std::span<const Contact> contacts,
+              std::span<MovingBody> bodies, StepResult* result);
 
   /// Poses of the hand's bodies after the last step, its root's displacement included: where to
   /// find the next contacts.
@@ -130,7 +138,9 @@ class InteractionStepper {
     CompliantTree tree;
     CompliantStep step;
     Eigen::VectorXd bend_before;   ///< theta^{k-1} - theta_r^{k-1}; empty before the first step
-    Eigen::VectorXd limit_torque;  ///< what the limits carried in the last step, nv; empty: nothing
+    Eigen::VectorXd limit_torque;  ///< what the limits carried in the last step, dofs; empty:
+                                   ///< nothing
+    Eigen::VectorXd bend, torque, off_balance;  ///< scratch
   };
   struct Body {
     std::optional<FreeBody> free;

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "database/model/configuration.h"
 #include "tests/support/random_skeleton.h"
 
 namespace handhold::model {
@@ -134,6 +135,9 @@ TEST(Configuration, IntegrateAndDifferenceUndoEachOther) {
     Eigen::VectorXd q0 = testing::RandomConfiguration(rng, s);
     const Eigen::VectorXd v = testing::RandomVelocity(rng, s, 1.5);
     const Eigen::VectorXd q1 = s.Integrate(q0, v);
+    Eigen::VectorXd in_place = q0;
+    IntegrateInto(s, in_place, v, in_place);
+    EXPECT_EQ(in_place, q1);
     EXPECT_LT((s.Difference(q0, q1) - v).norm(), 1e-12);
     EXPECT_LT(s.Difference(q1, q1).norm(), 1e-15);
     // The sign of a quaternion is no difference.
