@@ -5,7 +5,7 @@
 
 #include "database/artefact/describe.h"
 #include "database/base/names.h"
-#include "database/model/hand_library.h"
+#include "database/model/schemas.h"
 #include "database/text/json.h"
 #include "database/text/json_view.h"
 
@@ -40,25 +40,11 @@ Status SaveGraspFile(const Grasp& grasp, const std::string& source, const fs::pa
   return text::WriteJsonFile(path, json);
 }
 
-Result<std::vector<std::string>> GraspNames() {
-  HANDHOLD_ASSIGN(const fs::path schemas, model::SchemasFolder());
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(schemas / "grasps", ignored)) {
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+Result<std::vector<std::string>> GraspNames() { return model::LibraryNames("grasps"); }
 
 Result<Grasp> LoadLibraryGrasp(const std::string& name) {
-  HANDHOLD_ASSIGN(const std::vector<std::string> names, GraspNames());
-  HANDHOLD_ASSIGN(const fs::path schemas, model::SchemasFolder());
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    return Error{ErrorCode::kNotFound, "no grasp '" + name + "' in " +
-                                           (schemas / "grasps").string() + DidYouMean(name, names)};
-  }
-  return LoadGraspFile(schemas / "grasps" / (name + ".json"));
+  HANDHOLD_ASSIGN(const fs::path path, model::LibraryFile("grasps", "grasp", name));
+  return LoadGraspFile(path);
 }
 
 }  // namespace handhold::artefact

@@ -6,7 +6,7 @@
 
 #include "database/artefact/describe.h"
 #include "database/base/names.h"
-#include "database/model/hand_library.h"
+#include "database/model/schemas.h"
 #include "database/text/json.h"
 #include "database/text/json_view.h"
 
@@ -119,26 +119,11 @@ Result<ReferenceFile> LoadReferenceFile(const fs::path& path) {
   return out;
 }
 
-Result<std::vector<std::string>> ReferenceNames() {
-  HANDHOLD_ASSIGN(const fs::path schemas, model::SchemasFolder());
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(schemas / "references", ignored)) {
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+Result<std::vector<std::string>> ReferenceNames() { return model::LibraryNames("references"); }
 
 Result<ReferenceFile> LoadLibraryReference(const std::string& name) {
-  HANDHOLD_ASSIGN(const std::vector<std::string> names, ReferenceNames());
-  HANDHOLD_ASSIGN(const fs::path schemas, model::SchemasFolder());
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    return Error{ErrorCode::kNotFound, "no reference '" + name + "' in " +
-                                           (schemas / "references").string() +
-                                           DidYouMean(name, names)};
-  }
-  return LoadReferenceFile(schemas / "references" / (name + ".json"));
+  HANDHOLD_ASSIGN(const fs::path path, model::LibraryFile("references", "reference", name));
+  return LoadReferenceFile(path);
 }
 
 }  // namespace handhold::artefact

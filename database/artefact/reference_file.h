@@ -18,9 +18,10 @@
 namespace handhold::artefact {
 
 struct ReferenceFile {
-  std::string name;                       ///< "pinch_box_3x5x7"
-  std::string source;                     ///< who made it, and how
-  std::string hand;                       ///< the skeleton of ours that it is for: "hand27"
+  std::string name;    ///< "pinch_box_3x5x7"
+  std::string source;  ///< who made it, and how
+  /// The skeleton of ours that it is for, "hand27"; its mirror image where trajectory.hand is "L".
+  std::string hand;
   std::string prop;                       ///< the prop of ours that it is for: "box_3x5x7"
   geometry::RigidTransform X_WProp = {};  ///< where that stands
   TimeRange hold = {};  ///< when hands alone should carry it; empty (0 length): they never should

@@ -2,7 +2,6 @@
 /// a subject: mirrored, scaled, let go, with fewer markers.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,11 +10,6 @@
 #include "database/model/skeleton.h"
 
 namespace handhold::model {
-
-/// The folder of our schemas: $HANDHOLD_SCHEMAS when set, else the source tree this program was
-/// built from, else share/handhold/schemas of the prefix it was installed to. kNotFound names all
-/// three.
-Result<std::filesystem::path> SchemasFolder();
 
 /// The hand that is meant where nobody names one: markers determine each of its angles.
 inline constexpr const char* kDefaultHand = "hand27";

@@ -7,6 +7,7 @@
 
 #include "database/base/names.h"
 #include "database/model/hand_library.h"
+#include "database/model/schemas.h"
 #include "database/model/shape_json.h"
 #include "database/text/json_view.h"
 
@@ -90,12 +91,12 @@ Result<MarkerMap> MapFromJson(const Json& json, const std::string& source) {
 
 }  // namespace
 
-Result<std::vector<std::string>> MarkerMapNames() { return internal::LibraryNames(kFolder); }
+Result<std::vector<std::string>> MarkerMapNames() { return LibraryNames(kFolder); }
 
 Result<MarkerMap> LoadMarkerMap(const std::string& key) {
   std::filesystem::path path = key;
   if (!key.ends_with(".json")) {
-    HANDHOLD_ASSIGN(path, internal::LibraryFile(kFolder, "marker map", key));
+    HANDHOLD_ASSIGN(path, LibraryFile(kFolder, "marker map", key));
   }
   HANDHOLD_ASSIGN(const Json json, text::ReadJsonFile(path));
   HANDHOLD_TRY(internal::RequireSchema(json, "marker_map", path));

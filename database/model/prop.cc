@@ -12,6 +12,7 @@
 #include "database/base/issue.h"
 #include "database/geometry/mesh_io.h"
 #include "database/model/hand_library.h"
+#include "database/model/schemas.h"
 #include "database/model/shape_json.h"
 #include "database/text/json_view.h"
 
@@ -232,10 +233,10 @@ Result<Prop> LoadProp(const std::string& path) {
   return PropFromJson(json, path);
 }
 
-Result<std::vector<std::string>> PropNames() { return internal::LibraryNames("props"); }
+Result<std::vector<std::string>> PropNames() { return LibraryNames("props"); }
 
 Result<Prop> LoadLibraryProp(const std::string& name) {
-  HANDHOLD_ASSIGN(const std::filesystem::path path, internal::LibraryFile("props", "prop", name));
+  HANDHOLD_ASSIGN(const std::filesystem::path path, LibraryFile("props", "prop", name));
   return LoadProp(path.string());
 }
 

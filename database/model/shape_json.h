@@ -64,10 +64,4 @@ Status CheckFormat(const text::JsonView& root, const std::string& format);
 Result<std::vector<SourceNote>> SourcesFromJson(const text::JsonView& root);
 void SourcesIntoJson(const std::vector<SourceNote>& sources, text::Json* object);
 
-/// Stems of the JSON files in SchemasFolder()/`folder`, sorted; and the file of one of them,
-/// kNotFound with near names when there is none of that name.
-Result<std::vector<std::string>> LibraryNames(const std::string& folder);
-Result<std::filesystem::path> LibraryFile(const std::string& folder, const std::string& kind,
-                                          const std::string& name);
-
 }  // namespace handhold::model::internal

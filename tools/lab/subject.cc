@@ -6,6 +6,7 @@
 #include "database/base/shell.h"
 #include "database/model/hand_library.h"
 #include "database/model/prop.h"
+#include "database/model/schemas.h"
 #include "database/text/json.h"
 #include "database/text/json_view.h"
 #include "tools/lab/engine_run.h"

@@ -6,7 +6,7 @@
 
 #include "database/base/names.h"
 #include "database/base/units.h"
-#include "database/model/hand_library.h"
+#include "database/model/schemas.h"
 #include "database/text/file.h"
 #include "database/text/json_view.h"
 #include "database/text/schema.h"
@@ -106,11 +106,6 @@ Status CheckJudged(const JsonView& root, const SceneFile& scene) {
   return at.Fail("no free object '" + scene.judge + "'" + DidYouMean(scene.judge, free));
 }
 
-Result<fs::path> Folder() {
-  HANDHOLD_ASSIGN(const fs::path schemas, model::SchemasFolder());
-  return schemas / "scenes";
-}
-
 bool IsFile(const std::string& prop) {
   for (const char* end : {".json", ".stl", ".obj", ".ply", ".STL", ".OBJ", ".PLY"})
     if (prop.ends_with(end)) return true;
@@ -160,27 +155,12 @@ Result<SceneFile> ParseScene(std::string_view toml, const std::string& source_na
   return scene;
 }
 
-Result<std::vector<std::string>> SceneNames() {
-  HANDHOLD_ASSIGN(const fs::path folder, Folder());
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
+Result<std::vector<std::string>> SceneNames() { return model::LibraryNames("scenes", ".toml"); }
 
 Result<SceneFile> ReadScene(const std::string& key) {
   fs::path path = key;
   if (!key.ends_with(".toml")) {
-    HANDHOLD_ASSIGN(const std::vector<std::string> names, SceneNames());
-    if (std::find(names.begin(), names.end(), key) == names.end()) {
-      return Error{ErrorCode::kNotFound, "no scene '" + key +
-                                             "': neither a .toml file nor a scene of ours" +
-                                             DidYouMean(key, names)};
-    }
-    HANDHOLD_ASSIGN(const fs::path folder, Folder());
-    path = folder / (key + ".toml");
+    HANDHOLD_ASSIGN(path, model::LibraryFile("scenes", "scene", key, ".toml"));
   }
   HANDHOLD_ASSIGN(const std::string text, text::ReadTextFile(path, 1 << 20));
   HANDHOLD_ASSIGN(SceneFile scene, ParseScene(text, path.string()));

@@ -20,8 +20,9 @@ TEST(ReferenceFile, WhatShipsLoadsAndFitsItsHandAndProp) {
     const auto file = LoadLibraryReference(name);
     ASSERT_TRUE(file) << file.error().message;
     EXPECT_EQ(file->name, name);
-    const auto hand = model::LoadHand(file->hand);
+    auto hand = model::LoadHand(file->hand);
     ASSERT_TRUE(hand) << name;
+    if (file->trajectory.hand == "L") hand = model::Mirrored(*hand);
     EXPECT_TRUE(model::LoadLibraryProp(file->prop)) << name;
     const InteractionTrajectory& t = file->trajectory;
     EXPECT_EQ(t.dof_names, hand->dof_names()) << name;

@@ -12,6 +12,7 @@
 
 #include "database/model/dynamics.h"
 #include "database/model/kinematics.h"
+#include "database/model/schemas.h"
 #include "database/model/skeleton_json.h"
 #include "database/text/json.h"
 #include "tests/support/random_skeleton.h"

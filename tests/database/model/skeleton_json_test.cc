@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "database/model/hand_library.h"
+#include "database/model/schemas.h"
 #include "database/model/shape_json.h"
 #include "database/text/file.h"
 #include "tests/support/random_skeleton.h"

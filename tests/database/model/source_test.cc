@@ -16,6 +16,7 @@
 #include "database/base/units.h"
 #include "database/model/hand_library.h"
 #include "database/model/prop.h"
+#include "database/model/schemas.h"
 #include "database/model/skeleton_json.h"
 #include "database/text/file.h"
 
