@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <string>
 
 #include <Eigen/Cholesky>
+
+#include "database/base/random.h"
 
 namespace handhold::fitting {
 namespace {
@@ -44,12 +45,6 @@ VectorXd RowSums(const MatrixXd& logs) {
   const VectorXd most = logs.rowwise().maxCoeff();
   return most.array() + (logs.colwise() - most).array().exp().rowwise().sum().log();
 }
-
-struct Random {
-  explicit Random(std::uint64_t seed) : bits(seed) {}
-  double Unit() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  std::mt19937_64 bits;
-};
 
 /// k-means++ (Arthur, Vassilvitskii 2007), then ten rounds of k-means: who belongs to whom.
 std::vector<Index> Begin(const MatrixXd& points, int components, Random* random) {

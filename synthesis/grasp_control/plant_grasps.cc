@@ -12,10 +12,10 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 
 #include "database/artefact/grasp_file.h"
+#include "database/base/random.h"
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 #include "database/model/prop.h"
@@ -34,18 +34,6 @@ using geometry::Vec3;
 constexpr double kStep_s = 2e-3, kMass_kg = 0.1, kFriction = 0.6, kPush_m_per_s2 = 10.0;
 constexpr double kShift_m = 0.05, kTurn_rad = 15.0 * M_PI / 180.0, kClearance_m = 2e-3,
                  kSame_rad = 4.0 * M_PI / 180.0;
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  /// From the top 53 bits: the same on every standard library.
-  double From(double low, double high) {
-    return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 struct Trial {
   Eigen::VectorXd q_open, q_closed;  ///< as loaded; closed: well into the prop
@@ -71,10 +59,10 @@ struct Planter {
 
   Trial Sample(Random* random) const {
     Eigen::VectorXd open = Eigen::VectorXd::Zero(skeleton.nv()), closed = open;
-    const double mcp0 = random->From(-0.1, 0.5), pip0 = random->From(0.0, pinch ? 0.6 : 0.4),
-                 dip0 = random->From(0.0, 0.3);
-    const double mcp1 = random->From(0.7, 1.5), pip1 = random->From(pinch ? 0.3 : 0.7, 1.6),
-                 dip1 = random->From(0.1, 0.9);
+    const double mcp0 = random->In(-0.1, 0.5), pip0 = random->In(0.0, pinch ? 0.6 : 0.4),
+                 dip0 = random->In(0.0, 0.3);
+    const double mcp1 = random->In(0.7, 1.5), pip1 = random->In(pinch ? 0.3 : 0.7, 1.6),
+                 dip1 = random->In(0.1, 0.9);
     for (const std::string finger : {"index", "middle", "ring", "little"}) {
       const bool works = !pinch || finger == "index" || finger == "middle";
       Add(&open, finger + ".mcp.flex", mcp0), Add(&open, finger + ".pip.flex", pip0),
@@ -83,17 +71,17 @@ struct Planter {
       Add(&closed, finger + ".pip.flex", works ? pip1 : pip0);
       Add(&closed, finger + ".dip.flex", works ? dip1 : dip0);
     }
-    const double flex = random->From(-0.4, 0.4), abd = random->From(-0.5, 0.5),
-                 rot = random->From(-0.3, 0.3);
+    const double flex = random->In(-0.4, 0.4), abd = random->In(-0.5, 0.5),
+                 rot = random->In(-0.3, 0.3);
     for (Eigen::VectorXd* v : {&open, &closed}) Add(v, "thumb.cmc.rot", rot);
     Add(&open, "thumb.cmc.abd", abd);
-    Add(&closed, "thumb.cmc.abd", abd + random->From(-0.3, 0.3));
+    Add(&closed, "thumb.cmc.abd", abd + random->In(-0.3, 0.3));
     Add(&open, "thumb.cmc.flex", flex);
-    Add(&closed, "thumb.cmc.flex", flex + random->From(0.0, 0.5));
-    Add(&open, "thumb.mcp.flex", random->From(0.0, 0.3));
-    Add(&closed, "thumb.mcp.flex", random->From(0.3, 1.0));
-    Add(&open, "thumb.ip.flex", random->From(0.0, 0.3));
-    Add(&closed, "thumb.ip.flex", random->From(0.2, 1.0));
+    Add(&closed, "thumb.cmc.flex", flex + random->In(0.0, 0.5));
+    Add(&open, "thumb.mcp.flex", random->In(0.0, 0.3));
+    Add(&closed, "thumb.mcp.flex", random->In(0.3, 1.0));
+    Add(&open, "thumb.ip.flex", random->In(0.0, 0.3));
+    Add(&closed, "thumb.ip.flex", random->In(0.2, 1.0));
     Trial trial{At(open), At(closed), {}};
     trial.X_PH = pinch ? BetweenTips(trial, random) : UnderPalm(random);
     return trial;
@@ -101,8 +89,8 @@ struct Planter {
 
   /// The prop's axis (z of P) across the hand, under its palm; the height is found by closing in.
   static RigidTransform UnderPalm(Random* random) {
-    const double x = random->From(0.06, 0.105), y = random->From(-0.02, 0.02),
-                 roll = random->From(-0.4, 0.4);
+    const double x = random->In(0.06, 0.105), y = random->In(-0.02, 0.02),
+                 roll = random->In(-0.4, 0.4);
     // In the hand: z of P along y, turned by roll about the palm's normal; far below.
     RigidTransform X_HP;
     X_HP.R = geometry::AxisAngle<double>(Vec3::UnitZ(), roll) *
@@ -120,12 +108,12 @@ struct Planter {
     const Vec3 thumb = tip("thumb.dst"), fingers = 0.5 * (tip("index.dst") + tip("middle.dst"));
     RigidTransform X_HP;
     const Vec3 x = (fingers - thumb).normalized();
-    const Vec3 along = geometry::AxisAngle<double>(x, random->From(-0.6, 0.6)) *
+    const Vec3 along = geometry::AxisAngle<double>(x, random->In(-0.6, 0.6)) *
                        (Vec3::UnitY() - x.y() * x).normalized();
     X_HP.R.col(0) = x, X_HP.R.col(1) = along.cross(x).normalized(), X_HP.R.col(2) = along;
     X_HP.R = geometry::NearestRotation(X_HP.R);
     X_HP.p = 0.5 * (thumb + fingers) +
-             X_HP.R * Vec3(0, random->From(-0.02, 0.02), random->From(-0.02, 0.02));
+             X_HP.R * Vec3(0, random->In(-0.02, 0.02), random->In(-0.02, 0.02));
     return X_HP.Inverse();
   }
 

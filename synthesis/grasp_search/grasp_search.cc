@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "database/base/names.h"
+#include "database/base/random.h"
 #include "database/model/grasp_taxonomy.h"
 #include "database/model/site.h"
 #include "synthesis/grasp_search/grasp_metric.h"
@@ -18,16 +18,6 @@ using artefact::GraspTemplate;
 using geometry::Mat3;
 using geometry::RigidTransform;
 using geometry::Vec3;
-
-struct Random {
-  explicit Random(std::uint64_t seed) : bits(seed) {}
-  double Unit() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  double Normal() { return std::sqrt(-2 * std::log(1 - Unit())) * std::cos(2 * M_PI * Unit()); }
-  size_t Below(size_t n) {
-    return std::min(n - 1, static_cast<size_t>(Unit() * static_cast<double>(n)));
-  }
-  std::mt19937_64 bits;
-};
 
 std::uint64_t Mix(std::uint64_t seed, std::string_view word) {
   std::uint64_t h = 1469598103934665603ull ^ (seed * 0x9E3779B97F4A7C15ull);

@@ -10,6 +10,7 @@
 
 #include "database/base/check.h"
 #include "database/base/names.h"
+#include "database/base/random.h"
 
 namespace handhold::synthesis {
 namespace {
@@ -236,11 +237,10 @@ std::vector<SurfaceSample> HeldObject::Sample(int count, std::uint64_t seed) con
   double total = 0.0;
   for (const Part& part : parts_) total += part.area.back();
   if (!(total > 0.0)) return samples;
-  std::mt19937_64 random(seed);
-  const auto unit = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  Random random(seed);
   const double far = bounds_.diagonal_m();
   for (int tries = 0; tries < 20 * count && static_cast<int>(samples.size()) < count; ++tries) {
-    double at = unit() * total;
+    double at = random.Unit() * total;
     const Part* part = &parts_.front();
     for (const Part& p : parts_) {
       part = &p;
@@ -251,7 +251,7 @@ std::vector<SurfaceSample> HeldObject::Sample(int count, std::uint64_t seed) con
     const auto t = static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(
         found - part->area.begin(), static_cast<std::ptrdiff_t>(part->area.size()) - 1));
     const Mesh& mesh = part->skin->mesh();
-    double u = unit(), v = unit();
+    double u = random.Unit(), v = random.Unit();
     if (u + v > 1) u = 1 - u, v = 1 - v;
     const auto& corner = mesh.triangles[t];
     const Vec3 p_S = mesh.vertices[corner[0]] +

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <random>
 
 #include <Eigen/Eigenvalues>
 
 #include "database/base/check.h"
+#include "database/base/random.h"
 
 namespace handhold::synthesis {
 namespace {
@@ -26,7 +26,7 @@ class Task {
         lower_(lower),
         span_(upper - lower),
         left_(options.evaluations),
-        bits_(options.seed * 2654435761u + 17) {
+        random_(options.seed * 2654435761u + 17) {
     for (const VectorXd& s : starts) {
       VectorXd u = (s - lower).cwiseQuotient(span_.cwiseMax(1e-300));
       starts_.push_back(u.cwiseMax(0.0).cwiseMin(1.0));
@@ -47,8 +47,8 @@ class Task {
     }
     return value;
   }
-  double Unit() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
-  double Normal() { return std::sqrt(-2 * std::log(1 - Unit())) * std::cos(2 * M_PI * Unit()); }
+  double Unit() { return random_.Unit(); }
+  double Normal() { return random_.Normal(); }
   VectorXd Anywhere() {
     VectorXd u(size());
     for (Index k = 0; k < size(); ++k) u[k] = Unit();
@@ -63,7 +63,7 @@ class Task {
   const std::function<double(const VectorXd&)>& function_;
   VectorXd lower_, span_;
   int left_;
-  std::mt19937_64 bits_;
+  Random random_;
   std::vector<VectorXd> starts_;
   size_t used_ = 0;
 };

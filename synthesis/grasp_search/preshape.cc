@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <random>
 
 #include "database/base/names.h"
+#include "database/base/random.h"
 #include "synthesis/grasp_search/closing.h"
 #include "synthesis/grasp_search/contact_fit.h"
 
@@ -356,17 +356,6 @@ geometry::Shape ShapeOf(const std::string& primitive, const Vec3& half) {
 geometry::Mat3 ZTo(const Vec3& axis) {
   return Eigen::Quaterniond::FromTwoVectors(Vec3::UnitZ(), axis.normalized()).toRotationMatrix();
 }
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : bits_(seed) {}
-  double Unit() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
-  double In(double lo, double hi) { return lo + (hi - lo) * Unit(); }
-  double Normal() { return std::sqrt(-2 * std::log(1 - Unit())) * std::cos(2 * M_PI * Unit()); }
-
- private:
-  std::mt19937_64 bits_;
-};
 
 int SiteNamed(const model::Skeleton& skeleton, std::string_view suffix) {
   for (size_t i = 0; i < skeleton.sites().size(); ++i) {
