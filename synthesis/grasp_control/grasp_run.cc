@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "database/base/names.h"
-#include "database/model/site.h"
+#include "synthesis/grasp_control/contact_rows.h"
 #include "synthesis/grasp_control/posture.h"
 
 namespace handhold::synthesis {
@@ -253,57 +253,9 @@ void GraspRun::Frame() {
   motion_.times.push_back(now);
   q_.push_back(world_->q(0));
   motion_.objects.back().X_WP.push_back(world_->X_WP(0));
-  double grip = 0.0;
-  std::vector<artefact::ContactRow> rows;
-  for (const HandContact& c : world_->Contacts()) {
-    if (c.prop < 0) continue;  // of the hand with itself
-    const model::Skeleton& hand = world_->hand(0);
-    const RigidTransform X_WB = world_->hand_in_world(0).X_WB(c.body);
-    const int site = model::SiteAt(hand, c.body, -(X_WB.R.transpose() * c.normal_W));
-    artefact::Side a{.kind = artefact::Side::Kind::kHand,
-                     .name = hand_name_,
-                     .site = site < 0 ? "" : hand.sites()[static_cast<size_t>(site)].name,
-                     .body = c.body};
-    artefact::Side b{.kind = artefact::Side::Kind::kThing,
-                     .name = c.prop == 0 ? prop_name_ : "table",
-                     .site = "",
-                     .body = 0};
-    artefact::ContactRow row;
-    row.frame = frame;
-    row.touch = motion_.TouchBetween(a, b, now);
-    row.f_onA_W = c.f_onHand_W;
-    row.p_W = c.p_W;
-    row.normal_W = c.normal_W;
-    row.offset_m = -c.depth_m;
-    row.slip_m_per_s = c.slip_W.norm();
-    auto& peak = motion_.touches[static_cast<size_t>(row.touch)].peak_force_N;
-    peak = std::max(peak, c.f_onHand_W.norm());
-    if (c.prop == 0) grip += c.f_onHand_W.dot(c.normal_W);
-    rows.push_back(row);
-  }
-  if (options_.table) {
-    for (const ContactReading& r : world_->world().contacts()) {
-      if (r.body_a != world_->prop_body(0) || r.body_b != kFixedBody) continue;
-      artefact::Side a{
-          .kind = artefact::Side::Kind::kThing, .name = prop_name_, .site = "", .body = 0};
-      artefact::Side b{
-          .kind = artefact::Side::Kind::kThing, .name = "table", .site = "", .body = 0};
-      artefact::ContactRow row;
-      row.frame = frame;
-      row.touch = motion_.TouchBetween(a, b, now);
-      row.f_onA_W = r.f_onA_W;
-      row.p_W = r.p_W;
-      row.normal_W = r.normal_W;
-      row.offset_m = -r.depth_m;
-      row.slip_m_per_s = r.slip_W.norm();
-      auto& peak = motion_.touches[static_cast<size_t>(row.touch)].peak_force_N;
-      peak = std::max(peak, r.f_onA_W.norm());
-      rows.push_back(row);
-    }
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& x, const auto& y) { return x.touch < y.touch; });
-  motion_.rows.insert(motion_.rows.end(), rows.begin(), rows.end());
+  ContactNames names{hand_name_, {prop_name_, "table"}, ""};
+  if (options_.table) names.ground = "table";
+  const double grip = AddContactRows(*world_, names, frame, now, &motion_);
   series_.push_back({static_cast<double>(machine_.state()), alpha_, distance_m_, grip});
 }
 

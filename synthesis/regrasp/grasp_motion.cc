@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "database/geometry/rotation.h"
-#include "database/model/site.h"
 #include "synthesis/evaluate/verdict.h"
+#include "synthesis/grasp_control/contact_rows.h"
 
 namespace handhold::synthesis {
 namespace {
@@ -51,37 +51,9 @@ class Recorder {
     moved.q.col(frames_) = world.q(0);
     motion_->times.push_back(now);
     motion_->objects.front().X_WP.push_back(world.X_WP(0));
-    double normal_N = 0.0;
-    std::vector<artefact::ContactRow> rows;
-    for (const HandContact& c : world.Contacts()) {
-      if (c.prop != 0) continue;
-      const RigidTransform X_WB = world.hand_in_world(0).X_WB(c.body);
-      const int site = model::SiteAt(hand, c.body, -(X_WB.R.transpose() * c.normal_W));
-      artefact::Side a;
-      a.kind = artefact::Side::Kind::kHand;
-      a.name = moved.name;
-      a.body = c.body;
-      if (site >= 0) a.site = hand.sites()[static_cast<size_t>(site)].name;
-      artefact::Side b;
-      b.name = motion_->objects.front().name;
-      artefact::ContactRow row;
-      row.frame = frames_;
-      row.touch = motion_->TouchBetween(a, b, now);
-      row.f_onA_W = c.f_onHand_W;
-      row.p_W = c.p_W;
-      row.normal_W = c.normal_W;
-      row.offset_m = -c.depth_m;
-      row.slip_m_per_s = c.slip_W.norm();
-      artefact::Touch& touch = motion_->touches[static_cast<size_t>(row.touch)];
-      touch.peak_force_N = std::max(touch.peak_force_N, c.f_onHand_W.norm());
-      normal_N += c.f_onHand_W.dot(c.normal_W);
-      rows.push_back(row);
-    }
-    if (scene_->on_table()) AddTable(now, &rows);
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& x, const auto& y) { return x.touch < y.touch; });
-    motion_->rows.insert(motion_->rows.end(), rows.begin(), rows.end());
-    grip_N_.push_back(normal_N);
+    ContactNames names{moved.name, {motion_->objects.front().name}, ""};
+    if (scene_->on_table()) names.ground = "table";  // what carries it too: the verdict asks
+    grip_N_.push_back(AddContactRows(world, names, frames_, now, motion_));
     ++frames_;
   }
 
@@ -95,27 +67,6 @@ class Recorder {
   double time_s() const { return time_s_; }
 
  private:
-  /// What carries the prop besides the hand: the verdict asks.
-  void AddTable(Timestamp now, std::vector<artefact::ContactRow>* rows) {
-    artefact::Side object, table;
-    object.name = motion_->objects.front().name;
-    table.name = "table";
-    World& world = scene_->world().world();
-    const int body = scene_->world().prop_body(0);
-    for (const ContactReading& c : world.contacts()) {
-      const bool is_a = c.body_a == body && c.body_b == kFixedBody;
-      if (!is_a && !(c.body_b == body && c.body_a == kFixedBody)) continue;
-      artefact::ContactRow row;
-      row.frame = frames_;
-      row.touch = motion_->TouchBetween(object, table, now);
-      row.f_onA_W = is_a ? c.f_onA_W : Vec3(-c.f_onA_W);
-      row.p_W = c.p_W;
-      row.normal_W = is_a ? c.normal_W : Vec3(-c.normal_W);
-      row.offset_m = -c.depth_m;
-      rows->push_back(row);
-    }
-  }
-
   HandScene* scene_;
   const GraspMotionOptions& options_;
   artefact::Motion* motion_;
