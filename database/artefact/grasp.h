@@ -53,6 +53,9 @@ struct Grasp {
   std::vector<GraspContact> contacts;
   std::map<std::string, double> scores;  ///< "margin", "epsilon", "rank"
   std::vector<GraspTest> tests;
+
+  /// A line for people: type, prop, contacts, scores that were asked for most, tests.
+  std::string Brief() const;
 };
 
 template <typename A>

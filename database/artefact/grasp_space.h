@@ -66,6 +66,8 @@ struct GraspSpace {
   std::vector<GraspTemplate> templates;
 
   int dimensions() const { return static_cast<int>(basis.cols()); }
+  /// A line for people: poses, dimensions, types with a model.
+  std::string Brief() const;
 };
 
 template <typename A>

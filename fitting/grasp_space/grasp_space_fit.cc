@@ -140,8 +140,7 @@ PrincipalComponents FindPrincipalComponents(const MatrixXd& shapes_v) {
   return out;
 }
 
-Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions& options,
-                                 const std::function<bool(double)>& progress) {
+Result<SpaceAxes> FindSpaceAxes(const HandPoses& poses, const GraspSpaceOptions& options) {
   const Index count = poses.shapes_v.cols(), n = poses.shapes_v.rows();
   if (options.dims < 0 || options.dims > n || !(options.tau_quantile > 0) ||
       !(options.tau_quantile < 1))
@@ -161,7 +160,8 @@ Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions
     return Missing(count, needed(least), space_of(least));
   CHECK(poses.templates.empty() || poses.templates.size() == static_cast<size_t>(count));
   if (!poses.shapes_v.allFinite()) return Error{ErrorCode::kInvalid, "poses that are not finite"};
-  const PrincipalComponents found = FindPrincipalComponents(poses.shapes_v);
+  SpaceAxes axes{FindPrincipalComponents(poses.shapes_v), 0};
+  const PrincipalComponents& found = axes.components;
   const double total = found.variance.sum();
   if (!(total > kLeastSpread_rad * kLeastSpread_rad)) {
     return Error{ErrorCode::kUnidentifiable,
@@ -179,6 +179,15 @@ Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions
                                                  " dimensions only, " + std::to_string(d) +
                                                  " were asked for"};
   }
+  axes.dims = static_cast<int>(d);
+  return axes;
+}
+
+Result<GraspSpace> FitGraspSpace(const HandPoses& poses, const GraspSpaceOptions& options,
+                                 const std::function<bool(double)>& progress) {
+  HANDHOLD_ASSIGN(const SpaceAxes axes, FindSpaceAxes(poses, options));
+  const PrincipalComponents& found = axes.components;
+  const Index count = poses.shapes_v.cols(), d = axes.dims;
   GraspSpace space;
   space.dof_names = poses.dof_names;
   space.scripted = poses.scripted;

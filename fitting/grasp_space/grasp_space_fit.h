@@ -101,10 +101,16 @@ struct PrincipalComponents {
 /// Eq. 1 on the columns.
 PrincipalComponents FindPrincipalComponents(const Eigen::MatrixXd& shapes_v);
 
-/// kUnidentifiable: fewer than poses_per_dimension * dims poses (of a type where only it is asked
-/// for), saying how many are missing; or no variance along a dimension asked for, or
-/// none to speak of at all (a milliradian: one pose, again and again). `skeleton_name`
-/// is the caller's to set, as is provenance.
+struct SpaceAxes {
+  PrincipalComponents components;
+  int dims = 0;  ///< asked for, or that reach the share of variance
+};
+/// kUnidentifiable: fewer than poses_per_dimension * dims poses, saying how many are missing; or no
+/// variance along a dimension asked for, or none to speak of at all (a milliradian: one pose, again
+/// and again).
+Result<SpaceAxes> FindSpaceAxes(const HandPoses& poses, const GraspSpaceOptions& options);
+
+/// Refuses as FindSpaceAxes. `skeleton_name` is the caller's to set, as is provenance.
 Result<artefact::GraspSpace> FitGraspSpace(const HandPoses& poses,
                                            const GraspSpaceOptions& options = {},
                                            const std::function<bool(double)>& progress = nullptr);

@@ -26,7 +26,21 @@ Result<text::Json> SummaryOf(const store::Library& library, const store::Artefac
   const std::string path = library.ArtefactPath(info.hash);
   std::optional<Result<text::Json>> found;
   artefact::ForEachKind([&]<typename T>(const T&) {
-    if constexpr (requires(const T& t) { t.summary; }) {
+    if constexpr (requires(const T& t) { t.Brief(); }) {
+      if (info.kind != artefact::KindOf<T>::name) return;
+      const Result<T> value = store::Load<T>(path);
+      if (!value) {
+        found = value.error();
+        return;
+      }
+      text::Json json = text::Json::Object({{"brief", value->Brief()}});
+      if constexpr (std::is_same_v<T, artefact::Grasp>) {
+        const text::Json all = artefact::Writable(artefact::ToJson(*value));
+        for (const char* key : {"name", "prop", "region", "types", "scores"})
+          json.Set(key, *all.Find(key));
+      }
+      found = std::move(json);
+    } else if constexpr (requires(const T& t) { t.summary; }) {
       if (info.kind != artefact::KindOf<T>::name) return;
       const Result<T> value = store::Load<T>(path);
       if (!value) {

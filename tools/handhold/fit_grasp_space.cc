@@ -4,6 +4,7 @@
 
 #include "database/model/grasp_taxonomy.h"
 #include "database/store/artefact_file.h"
+#include "database/store/query.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
 
@@ -121,6 +122,10 @@ Verb FitGraspSpaceVerb() {
         const Arguments& given = context.arguments;
         if (given.Flag("--scripted") == given.Has("--query"))
           return Outcome::Usage("say --query EXPR (captured poses) or --scripted, one of them");
+        for (const char* scripts : {"--skeleton", "--side", "--per-type"}) {
+          if (given.Has("--query") && given.Has(scripts))
+            return Outcome::Usage(std::string(scripts) + " is of scripts: not with --query");
+        }
         pipeline::FitGraspSpaceStep step;
         step.query = given.Text("--query");
         step.scripted = given.Flag("--scripted");
@@ -131,6 +136,14 @@ Verb FitGraspSpaceVerb() {
         step.preshape.per_type = static_cast<int>(given.Integer("--per-type"));
         step.preshape.seed = static_cast<std::uint64_t>(given.Integer("--seed"));
         step.options.mixture.seed = step.preshape.seed;
+        if (const auto known = pipeline::FeixTypes(step.types); !known)
+          return Outcome::Usage(known.error().message);
+        if (given.Has("--query")) {
+          HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
+          const Result<store::Query> query = store::Query::Parse(step.query, *library);
+          if (!query && query.error().code == ErrorCode::kInvalid)
+            return Outcome::Usage(query.error().message);
+        }
         return RunAndPrint(context, {"fitting a grasp space", "fit",
                                      [&](const auto& where) { return step.Run(where); }, Print});
       }};

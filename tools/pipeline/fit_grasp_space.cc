@@ -1,6 +1,7 @@
 #include "tools/pipeline/fit_grasp_space.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "database/artefact/describe.h"
@@ -171,6 +172,31 @@ std::string HeldThings(const fitting::HandPoses& poses) {
   return said;
 }
 
+/// What scripts of these types would be refused for: no script, or fewer poses than a space needs
+/// even if every one is made.
+Status DryScripts(const model::Skeleton& skeleton, const std::vector<std::string>& feix,
+                  synthesis::PreshapeOptions preshape, const fitting::GraspSpaceOptions& options) {
+  HANDHOLD_ASSIGN(const synthesis::HandSurface surface, synthesis::HandSurface::Build(skeleton));
+  const auto types =
+      static_cast<int>(feix.empty() ? synthesis::ScriptedTypes().size() : feix.size());
+  const int most = types * preshape.per_type;
+  preshape.per_type = 0;
+  HANDHOLD_TRY(synthesis::ScriptPreshapes(surface, feix, preshape));
+  if (options.dims > surface.shape_size()) {
+    return Error{ErrorCode::kInvalid, "a space of " + std::to_string(options.dims) +
+                                          " dimensions of " + std::to_string(surface.shape_size())};
+  }
+  const int needed = static_cast<int>(
+      std::ceil(options.poses_per_dimension * static_cast<double>(std::max(1, options.dims))));
+  if (most < needed) {
+    return Error{ErrorCode::kUnidentifiable,
+                 std::to_string(most) + " poses do not determine a space of " +
+                     std::to_string(options.dims) +
+                     " dimensions: " + std::to_string(needed - most) + " are missing"};
+  }
+  return {};
+}
+
 /// What is known of the takes' touches: contact tracks made of their pose tracks, and the tracks of
 /// things in their clips.
 Status FindTouches(const store::Library& library, std::vector<Take>* takes) {
@@ -288,6 +314,36 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
   }
   HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
   fitting::HandPoses all;
+  const auto collect = [&]() -> Status {
+    for (const Take& take : takes) {
+      HANDHOLD_ASSIGN(const auto track, store::Load<artefact::PoseTrack>(
+                                            context.library.ArtefactPath(take.track.hash)));
+      HANDHOLD_ASSIGN(const FoundSkeleton of,
+                      LoadSkeletonArtefact(context.library, take.skeleton.hash));
+      HANDHOLD_ASSIGN(const fitting::TakeTouches touches, TouchesOf(context.library, take));
+      for (const auto& [span, type] : take.spans)
+        HANDHOLD_TRY(fitting::AddPoses(of.skeleton, track, span, type, poses, &all, &touches));
+    }
+    return {};
+  };
+  const auto left_out = [&] {
+    return std::to_string(all.undetermined) + " frames in which markers left a joint open and " +
+           std::to_string(all.thinned) + " too like their neighbours";
+  };
+  const auto some = [&] { return all.undetermined + all.thinned > 0; };
+  const auto explained = [&](Error error) {
+    if (some() && error.code == ErrorCode::kUnidentifiable)
+      error.message += "; left out are " + left_out();
+    return error;
+  };
+  // What the run would refuse is refused before it would be made.
+  if (context.dry_run && !scripted) {
+    HANDHOLD_TRY(collect());
+    if (const auto axes = fitting::FindSpaceAxes(all, options); !axes)
+      return explained(axes.error());
+  } else if (context.dry_run) {
+    HANDHOLD_TRY(DryScripts(skeleton->skeleton, feix, preshape, options));
+  }
   Result<StepResult> fitted = RunStep(
       context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::GraspSpace> {
         if (scripted) {
@@ -299,15 +355,7 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
                           }));
           HANDHOLD_TRY(fitting::AddTemplates(made.dof_names, made.grasps, &all));
         }
-        for (const Take& take : takes) {
-          HANDHOLD_ASSIGN(const auto track, store::Load<artefact::PoseTrack>(
-                                                context.library.ArtefactPath(take.track.hash)));
-          HANDHOLD_ASSIGN(const FoundSkeleton of,
-                          LoadSkeletonArtefact(context.library, take.skeleton.hash));
-          HANDHOLD_ASSIGN(const fitting::TakeTouches touches, TouchesOf(context.library, take));
-          for (const auto& [span, type] : take.spans)
-            HANDHOLD_TRY(fitting::AddPoses(of.skeleton, track, span, type, poses, &all, &touches));
-        }
+        HANDHOLD_TRY(collect());
         HANDHOLD_ASSIGN(
             artefact::GraspSpace space, fitting::FitGraspSpace(all, options, [&](double share) {
               return Report(context, 0.7 + 0.3 * share, "fitting the mixture").has_value();
@@ -316,14 +364,9 @@ Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
         space.skeleton_hash = skeleton->hash;
         return space;
       });
-  const std::string left_out = std::to_string(all.undetermined) +
-                               " frames in which markers left a joint open and " +
-                               std::to_string(all.thinned) + " too like their neighbours";
-  const bool some = all.undetermined + all.thinned > 0;
-  if (!fitted && some && fitted.error().code == ErrorCode::kUnidentifiable)
-    return Error{fitted.error().code, fitted.error().message + "; left out are " + left_out};
-  if (fitted && some) fitted->chosen.push_back("poses without " + left_out);
-  if (fitted && !fitted->reused && !scripted) fitted->chosen.push_back(HeldThings(all));
+  if (!fitted) return explained(fitted.error());
+  if (some()) fitted->chosen.push_back("poses without " + left_out());
+  if (!fitted->reused && !scripted) fitted->chosen.push_back(HeldThings(all));
   return fitted;
 }
 

@@ -69,6 +69,8 @@ class Loader {
   void Finish(const std::vector<std::string>& keys) {
     for (size_t i = 0; i < keys.size(); ++i) scene_.title += (i > 0 ? ", " : "") + TitleOf(keys[i]);
     NameApart();
+    // Of grasps alone: closed, not at the open hand that they come from.
+    if (grasps_ > 0 && grasps_ == scene_.motions.size()) scene_.open_s = scene_.Extent()[1];
     std::vector<std::vector<std::string>> plots;
     std::vector<std::string> force, angles, torques, others;
     std::array<std::pair<std::string, std::vector<std::string>>, 4> grip = {
@@ -638,6 +640,7 @@ class Loader {
     HANDHOLD_TRY(AddMotion(info, motion));
     SceneMotion& shown = scene_.motions.back();
     shown.name = grasp.name;
+    ++grasps_;
     for (const auto& [taxonomy, type] : grasp.types) scene_.facts.push_back({taxonomy, type});
     return {};
   }
@@ -805,6 +808,7 @@ class Loader {
   const Unreadable unreadable_;
   LoadedScene& out_;
   Scene& scene_;
+  size_t grasps_ = 0;                    // motions of the scene that are grasps
   std::set<std::string> asked_, shown_;  // artefacts: by key, and in the scene
   std::map<size_t, int> touches_of_;     // which motion an event of the scene is of
 };

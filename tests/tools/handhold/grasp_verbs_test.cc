@@ -141,6 +141,60 @@ TEST_F(GraspVerbs, LabelsAreSaidListedAndTakenBackByWhoSaidThem) {
     EXPECT_EQ(label(wrong).exit_code, 2);
 }
 
+TEST_F(GraspVerbs, GraspSpacesSayWhatIsWrongWithTheWords) {
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"--scripted", "--type", "tripott"},
+           {"--query", "task = ", "--dims", "2"},
+           {"--query", "task = grasp", "--type", "linnaeus:palmar"},
+           {"--query", "task = grasp", "--per-type", "40"},
+           {"--query", "task = grasp", "--side", "left"},
+           {"--query", "task = grasp", "--skeleton", "hand27"},
+           {"--query", "task = grasp", "--scripted"}}) {
+    std::vector<std::string> words = {"fit", "grasp-space"};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(Run(words).exit_code, 2) << wrong[0] << wrong[1];
+  }
+  // The words are right, but there is nothing: a failure, in a dry run too.
+  const std::vector<std::string> few = {"fit",    "grasp-space", "--scripted", "--type",
+                                        "tripod", "--per-type",  "4"};
+  EXPECT_EQ(Run(few).exit_code, 1);
+  std::vector<std::string> dry = few;
+  dry.push_back("--dry-run");
+  EXPECT_EQ(Run(dry).exit_code, 1);
+}
+
+// What a grasp and a space are, in a line; and the page of a grasp opens at the grasp.
+TEST_F(GraspVerbs, GraspsAndSpacesHaveASummary) {
+  ASSERT_EQ(Run({"fit", "grasp-space", "--scripted", "--type", "tripod", "--per-type", "20",
+                 "--dims", "3"})
+                .exit_code,
+            0);
+  ASSERT_EQ(Run({"synth", "grasp", "--prop", "cylinder_50", "--candidates", "1"}).exit_code, 0);
+  const auto made = text::ParseJson(Run({"artefact", "list", "--format", "json"}).out);
+  ASSERT_TRUE(made);
+  int seen = 0;
+  for (const text::Json& row : made->elements()) {
+    const std::string kind = *row.Find("kind")->string(), hash = *row.Find("artefact")->string();
+    if (kind != "grasp" && kind != "grasp_space") continue;
+    ++seen;
+    const RunResult text = Run({"artefact", "show", hash});
+    const auto shown = text::ParseJson(Run({"artefact", "show", hash, "--format", "json"}).out);
+    ASSERT_TRUE(shown);
+    const text::Json* summary = shown->Find("artefact")->Find("summary");
+    ASSERT_NE(summary, nullptr);
+    const std::string brief = *summary->Find("brief")->string();
+    EXPECT_THAT(text.out, HasSubstr(brief));
+    if (kind == "grasp_space") {
+      EXPECT_THAT(brief, HasSubstr("20 scripted poses"));
+      continue;
+    }
+    EXPECT_THAT(brief, AllOf(HasSubstr("tripod"), HasSubstr("cylinder_50"), HasSubstr("rank 1")));
+    EXPECT_EQ(*summary->Find("types")->Find("feix")->string(), "tripod");
+    EXPECT_NE(summary->Find("scores")->Find("dfc"), nullptr);
+  }
+  EXPECT_EQ(seen, 2);
+}
+
 TEST_F(GraspVerbs, RegraspRanksWhatASearchProposes) {
   const RunResult space = Run({"fit", "grasp-space", "--scripted", "--type", "large-diameter",
                                "--per-type", "20", "--dims", "3"});

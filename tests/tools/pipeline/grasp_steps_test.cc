@@ -159,6 +159,21 @@ TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
   EXPECT_EQ(only.poses_by_type.size(), 1u);
   EXPECT_EQ(only.provenance.inputs.size(), 3u);
 
+  // Dry runs refuse what runs refuse.
+  StepContext dry = Context();
+  dry.dry_run = true;
+  for (const FitGraspSpaceStep& step :
+       {FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 21}},
+        FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 50}},
+        FitGraspSpaceStep{.scripted = true, .types = {"tripod"}, .preshape = {.per_type = 4}},
+        FitGraspSpaceStep{.scripted = true, .types = {"tripod"}, .options = {.dims = 50}},
+        FitGraspSpaceStep{.scripted = true, .types = {"palmar"}}}) {
+    const auto said = step.Run(dry), run = step.Run(Context());
+    ASSERT_FALSE(run);
+    ASSERT_FALSE(said) << run.error().message;
+    EXPECT_EQ(said.error().code, run.error().code) << said.error().message;
+  }
+  EXPECT_TRUE((FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 3}}).Run(dry));
   // Too few, none of the type, both origins at once, no query.
   EXPECT_EQ((FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 21}}.Run(Context()))
                 .error()

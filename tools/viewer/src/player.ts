@@ -79,6 +79,7 @@ export class Player {
   start(): void {
     this.frameHome();
     this.setCamera("oblique");
+    if (this.scene.open_s !== undefined) this.clock.seek(this.scene.open_s);
     clearTimeout(this.linkTimer); // nothing was chosen yet
     this.restore();
     this.showClock();
