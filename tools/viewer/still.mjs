@@ -1,0 +1,26 @@
+// One still of a page where it opens, its motions side by side:
+//   ~/.cache/handhold/prefix/node/bin/node tools/viewer/still.mjs PAGE.html OUT.png [--width 900] [--height 300] [--near 1]
+//     [--eye X,Y,Z] [--up X,Y,Z]    from where, seen from what is looked at, and what is up; default: oblique, z
+import { writeFileSync } from "node:fs";
+import { openPage } from "./open_page.mjs";
+
+const [page, out, ...rest] = process.argv.slice(2);
+const option = (name, fallback) => { const at = rest.indexOf(`--${name}`); return at < 0 ? fallback : rest[at + 1]; };
+const vector = (name) => option(name, "").split(",").filter(Boolean).map(Number);
+const { browser, tab } = await openPage(page, Number(option("width", 900)), Number(option("height", 300)));
+await tab.evaluate(({ eye, up, near }) => {
+  const player = window.handhold.player, view = player.view;
+  view.showGrid(false);
+  player.setSide(player.scene.motions.length > 1);
+  view.preset("oblique");
+  const away = view.camera.position.clone().sub(view.controls.target);
+  if (eye.length === 3) away.fromArray(eye).setLength(view.camera.position.distanceTo(view.controls.target));
+  if (up.length === 3) view.camera.up.fromArray(up);
+  view.camera.position.copy(view.controls.target).addScaledVector(away, 1 / near);
+  view.camera.lookAt(view.controls.target);
+  view.dirty = true;
+  player.draw();
+}, { eye: vector("eye"), up: vector("up"), near: Number(option("near", 1)) });
+await tab.waitForTimeout(500);
+writeFileSync(out, await tab.screenshot({ type: "png" }));
+await browser.close();
