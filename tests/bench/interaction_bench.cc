@@ -208,7 +208,7 @@ int main(int argc, char** argv) {
           step.q = result.q;
         }
       };
-      steps(100);
+      steps(500);  // until the box hangs and all has grown
       const size_t before = AllocationsOfThisThread();
       steps(100);
       const double each = static_cast<double>(AllocationsOfThisThread() - before) / 100;

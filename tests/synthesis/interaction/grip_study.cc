@@ -1,6 +1,7 @@
 // Scripted pinches against the engine: the long form of grip_truth_test.cc. Each part prints a
 // table; what it printed is in results/.
-//   grip_study compare | threshold | creep | wedge | reflex | placement | bulb | all
+//   grip_study compare | inertia | threshold | creep | wedge | reflex | placement |
+//   bulb | all
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -30,7 +31,8 @@ struct Pinched {
   InteractionTrajectory scripted, free;
   size_t lift, hold, end;  // frames
 
-  explicit Pinched(const synthesis::PinchOptions& asked) : program(asked) {
+  explicit Pinched(const synthesis::PinchOptions& asked, const model::Skeleton& hand = PinchHand())
+      : program(asked) {
     const TimeRange held = synthesis::PinchHold(program);
     const auto frame = [](Timestamp t) {
       return static_cast<size_t>(std::llround((t - Timestamp()).seconds() / kFrame_s));
@@ -40,7 +42,7 @@ struct Pinched {
     lift = hold - static_cast<size_t>(std::llround(program.lift_s / kFrame_s));
     ode.end_s = (held.end - Timestamp()).seconds();
     scripted = *synthesis::PinchReference(PinchHand(), PinchBoxPlace(), program);
-    free = *OdeFreeRun(PinchHand(), scripted, ode);
+    free = *OdeFreeRun(hand, scripted, ode);
   }
   Motion Truth(const model::Prop& prop, GripKind grip = GripKind::kNone) const {
     OdeGripOptions options = ode;
@@ -81,6 +83,36 @@ void Compare() {
                   1e3 * c.median_m, 1e3 * c.largest_m, Degrees(c.median_rad),
                   Degrees(c.largest_rad), synthesis::UnsolvedSteps(ours),
                   synthesis::FallbackSteps(ours));
+    }
+  }
+}
+
+// What is left at 120 g, the hand's inertia taken away in parts (both sides of the comparison get
+// the contact-free run of the same hand): a replay's hand has none.
+void Inertia() {
+  std::printf(
+      "inertia: the box of 120 g, 8 sides, against an engine whose hand has a share of its masses\n"
+      "depth mm  share  pose mm median max  deg median   the engine with a replay's contacts, "
+      "mm\n");
+  for (const double depth_m : {0.009, 0.012, 0.014}) {
+    for (const double share : {1.0, 0.3, 0.1}) {
+      model::SkeletonDraft draft = PinchHand().draft();
+      for (auto& body : draft.bodies) {
+        body.mass.mass_kg *= share;
+        body.mass.I_BCom_B *= share;
+      }
+      const model::Skeleton hand = *model::Skeleton::Build(draft);
+      const Pinched p(PinchProgram(depth_m, 2.0), hand);
+      const model::Prop box = PinchBox(0.12);
+      const Motion truth = *OdeGripRun(hand, p.scripted, OnTable(box), p.ode), ours = p.Ours(box);
+      OdeGripOptions replay_contacts = p.ode;
+      replay_contacts.replay_contacts = true;
+      const Motion contacts = *OdeGripRun(hand, p.scripted, OnTable(box), replay_contacts);
+      const GripComparison c = CompareGrips(ours, truth, PinchFingers(), p.end, kFrame_s),
+                           d = CompareGrips(contacts, truth, PinchFingers(), p.end, kFrame_s);
+      std::printf("%8.0f  %5.1f  %.3f %.2f            %.2f         %.3f\n", 1e3 * depth_m, share,
+                  1e3 * c.median_m, 1e3 * c.largest_m, Degrees(c.median_rad), 1e3 * d.median_m);
+      std::fflush(stdout);
     }
   }
 }
@@ -260,8 +292,8 @@ void Bulb() {
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "all";
   const std::pair<const char*, void (*)()> parts[] = {
-      {"compare", Compare}, {"threshold", Thresholds}, {"creep", Creep}, {"wedge", Wedge},
-      {"reflex", Reflex},   {"placement", Placing},    {"bulb", Bulb}};
+      {"compare", Compare}, {"inertia", Inertia}, {"threshold", Thresholds}, {"creep", Creep},
+      {"wedge", Wedge},     {"reflex", Reflex},   {"placement", Placing},    {"bulb", Bulb}};
   int ran = 0;
   for (const auto& [name, part] : parts) {
     if (what != "all" && what != name) continue;
