@@ -47,6 +47,7 @@ class Run {
     HANDHOLD_ASSIGN(SkeletonInWorld in_world, SkeletonInWorld::Add(hand_, world_.get()));
     in_world_ = std::make_unique<SkeletonInWorld>(std::move(in_world));
     HANDHOLD_TRY(in_world_->SetConfiguration(Target(0.0)));
+    if (options_.limits) HANDHOLD_TRY(in_world_->SetLimits());
     artefact::MotionHand& played = motion_.hands.emplace_back();
     if (!program_.hand.empty()) played.name = program_.hand;
     played.dof_names = hand_.dof_names();

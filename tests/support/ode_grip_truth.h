@@ -32,6 +32,7 @@ struct OdeGripOptions {
   /// with the contacts that a replay would find (one nearest point per bone, exact depth and
   /// normal) instead of its own colliders'.
   bool replay_contacts = false;
+  bool limits = false;  ///< the skeleton's joint limits, hard, in the engine too
 };
 
 /// `program` (its dynamic reference, C and T) with the reference that a replay needs: what the

@@ -50,18 +50,20 @@ inline synthesis::PinchOptions LiftProgram(synthesis::ScriptedGrip grip) {
 /// kNotFound or kInvalid where the hand cannot be scripted there: no upright faces, or out of
 /// reach.
 inline Result<PropLift> ScriptLift(const model::Skeleton& hand, const model::Prop& prop,
-                                   synthesis::ScriptedGrip grip) {
+                                   synthesis::ScriptedGrip grip, double depth_share = 1.0) {
   PropLift lift;
   const double lowest_m = model::LowestAlong(prop, {}, geometry::Vec3::UnitZ());
   const auto X_WP = geometry::RigidTransform::Translation(geometry::Vec3(0.3, 0, -lowest_m));
   HANDHOLD_ASSIGN(const synthesis::PinchPlace place, synthesis::PinchBetweenFaces(prop, X_WP));
   lift.program = LiftProgram(grip);
+  lift.program.depth_m *= depth_share;
   HANDHOLD_ASSIGN(lift.script, synthesis::PinchReference(hand, place, lift.program));
   model::Prop table;
   table.name = "table";
+  // So thick that nothing falls through it.
   table.shapes.push_back({"top",
-                          geometry::RigidTransform::Translation(geometry::Vec3(0.3, 0, -0.02)),
-                          geometry::Box{geometry::Vec3(1, 1, 0.04)}, ""});
+                          geometry::RigidTransform::Translation(geometry::Vec3(0.3, 0, -0.5)),
+                          geometry::Box{geometry::Vec3(1, 1, 1)}, ""});
   lift.scene.fixed.push_back({table, {}});
   lift.scene.objects.push_back({prop, X_WP});
   return lift;
@@ -72,6 +74,7 @@ inline synthesis::ReplayOptions LiftOptions() {
   options.form = synthesis::ReplayForm::kDamped;
   options.margin_m = 4e-3;
   options.step.root_compliance_m_per_N = 0.0;
+  options.step.limits = true;
   return options;
 }
 

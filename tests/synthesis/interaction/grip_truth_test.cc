@@ -198,8 +198,9 @@ TEST(GripTruth, ALightBulbOnItsPivotTurnsAsTheEngines) {
 // own colliders press as exact distances say but at a point that jumps along the wedge's edge.
 TEST(GripTruth, WithAReplaysContactsTheEngineDoesWhatTheReplayDoes) {
   const model::Prop wedge = *model::LoadLibraryProp("wedge");
-  PropLift lift = *ScriptLift(PinchHand(), wedge, synthesis::ScriptedGrip::kPinch);
+  const PropLift lift = *ScriptLift(PinchHand(), wedge, synthesis::ScriptedGrip::kPinch);
   OdeGripOptions ode;
+  ode.limits = true;
   ode.end_s = (synthesis::PinchHold(lift.program).end - Timestamp()).seconds();
   const InteractionTrajectory free = *OdeFreeRun(PinchHand(), lift.script, ode);
   const Motion ours = *synthesis::ReplayInteraction(PinchHand(), free, lift.scene, LiftOptions());

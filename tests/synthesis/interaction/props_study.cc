@@ -1,7 +1,8 @@
 // Every free prop, one scripted pinch and one scripted power grasp, at 50 g and at its own mass:
 // lifted or not, by the replay; where the replay did not lift it by the engine with its own
 // colliders, and by the engine with exact contacts (OdeGripOptions::replay_contacts).
-// `props_study PROPS_FOLDER`; results: tests/synthesis/interaction/results/props.md.
+// `props_study PROPS_FOLDER [PROP [pinch|power]]`: all, one, or one varied; results:
+// tests/synthesis/interaction/results/props.md.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -85,8 +86,10 @@ void SayColliders(const model::Skeleton& hand, const model::Prop& prop,
 void Try(const model::Skeleton& hand, const model::Prop& prop, ScriptedGrip grip) {
   std::printf("| %s | %g | %s | ", prop.name.c_str(), 1e3 * prop.mass.mass_kg,
               grip == ScriptedGrip::kPinch ? "pinch" : "power");
+  testing::OdeGripOptions with;
+  with.limits = true;
   const auto lift = testing::ScriptLift(hand, prop, grip);
-  const auto free_run = lift ? testing::OdeFreeRun(hand, lift->script) : Error{};
+  const auto free_run = lift ? testing::OdeFreeRun(hand, lift->script, with) : Error{};
   const auto motion =
       free_run ? synthesis::ReplayInteraction(hand, *free_run, lift->scene, testing::LiftOptions())
                : Error{};
@@ -102,7 +105,6 @@ void Try(const model::Skeleton& hand, const model::Prop& prop, ScriptedGrip grip
     std::printf(" | | %s |\n", synthesis::UnsolvedSteps(*motion) > 0 ? "steps unsolved" : "");
     return;
   }
-  testing::OdeGripOptions with;
   const auto truth = testing::OdeGripRun(hand, lift->script, lift->scene, with);
   with.replay_contacts = true;
   const auto exact = testing::OdeGripRun(hand, lift->script, lift->scene, with);
@@ -124,6 +126,42 @@ void Try(const model::Skeleton& hand, const model::Prop& prop, ScriptedGrip grip
   }
   std::printf("%s |\n", synthesis::UnsolvedSteps(*motion) > 0 ? "; steps unsolved" : "");
   std::fflush(stdout);
+}
+
+/// One script with friction, mass or depth varied: who lifts it.
+void Vary(const model::Skeleton& hand, const model::Prop& prop, ScriptedGrip grip) {
+  struct Variation {
+    const char* name;
+    double friction, mass, depth;
+  };
+  for (const Variation& v : {Variation{"as it is", 1, 1, 1},
+                             {"friction x 0.8", 0.8, 1, 1},
+                             {"friction x 0.9", 0.9, 1, 1},
+                             {"friction x 1.1", 1.1, 1, 1},
+                             {"friction x 1.2", 1.2, 1, 1},
+                             {"20 % lighter", 1, 0.8, 1},
+                             {"20 % heavier", 1, 1.2, 1},
+                             {"20 % less deep", 1, 1, 0.8},
+                             {"20 % deeper", 1, 1, 1.2}}) {
+    model::Prop varied = testing::WithMass(prop, v.mass * prop.mass.mass_kg);
+    varied.friction *= v.friction;
+    auto lift = testing::ScriptLift(hand, varied, grip, v.depth);
+    if (!lift) return;
+    testing::OdeGripOptions with;
+    with.limits = true;
+    const auto free_run = testing::OdeFreeRun(hand, lift->script, with);
+    const auto own = testing::OdeGripRun(hand, lift->script, lift->scene, with);
+    with.replay_contacts = true;
+    const auto exact = testing::OdeGripRun(hand, lift->script, lift->scene, with);
+    const auto ours =
+        synthesis::ReplayInteraction(hand, *free_run, lift->scene, testing::LiftOptions());
+    std::printf("| %s | %g | %s | %s | %s | %s | %s |\n", prop.name.c_str(),
+                1e3 * prop.mass.mass_kg, grip == ScriptedGrip::kPinch ? "pinch" : "power", v.name,
+                Verdict(hand, *ours, lift->program).c_str(),
+                Verdict(hand, *own, lift->program).c_str(),
+                Verdict(hand, *exact, lift->program).c_str());
+    std::fflush(stdout);
+  }
 }
 
 }  // namespace
@@ -153,11 +191,21 @@ int main(int argc, char** argv) {
     prop->shapes.front().X_PS.R = geometry::Exp(geometry::Vec3(0, -0.5 * M_PI, 0));
     props.push_back(*prop);
   }
-  std::printf(
-      "| prop | g | grip | replay | engine | engine, exact contacts | cause |\n"
-      "|---|---|---|---|---|---|---|\n");
+  std::printf(argc > 3 ? "| prop | g | grip | varied | replay | engine | engine, exact contacts |\n"
+                         "|---|---|---|---|---|---|---|\n"
+                       : "| prop | g | grip | replay | engine | engine, exact contacts | cause |\n"
+                         "|---|---|---|---|---|---|---|\n");
   for (const model::Prop& prop : props) {
     if (!only.empty() && prop.name != only) continue;
+    if (argc > 3) {
+      const bool pinch = std::string(argv[3]) == "pinch";
+      for (const double mass_kg : {0.05, prop.mass.mass_kg}) {
+        if (mass_kg > 0.0)
+          Vary(hand, testing::WithMass(prop, mass_kg),
+               pinch ? ScriptedGrip::kPinch : ScriptedGrip::kPower);
+      }
+      continue;
+    }
     for (const ScriptedGrip grip : {ScriptedGrip::kPinch, ScriptedGrip::kPower}) {
       Try(hand, testing::WithMass(prop, 0.05), grip);
       if (prop.mass.mass_kg > 0.0 && std::abs(prop.mass.mass_kg - 0.05) > 1e-6)
