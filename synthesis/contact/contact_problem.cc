@@ -42,7 +42,7 @@ Eigen::Vector2d LeastOnDisk(const Eigen::Matrix2d& A, const Eigen::Vector2d& b, 
   const Eigen::Vector2d v2(-v1[1], v1[0]);
   const double b1 = v1.dot(b), b2 = v2.dot(b);
   const double least = std::max(l2, 1e-14 * l1);
-  const Eigen::Vector2d inside = -(b1 / l1) * v1 - (b2 / least) * v2;
+  Eigen::Vector2d inside = -(b1 / l1) * v1 - (b2 / least) * v2;
   if (inside.squaredNorm() <= r * r) return inside;
   // |(A + lambda)^-1 b| = r by Newton on its inverse: concave, so it converges from the left.
   double lambda = 0.0;

@@ -60,11 +60,12 @@ InteractionStepper::Hand::Hand(const SteppedHand& hand, int number, const StepOp
       tree(*hand.skeleton, number, {.step_s = options.step_s, .limits = options.limits},
            hand.root_compliance_m_per_N) {}
 
-InteractionStepper::InteractionStepper(const model::Skeleton& skeleton, StepOptions options)
+InteractionStepper::InteractionStepper(const model::Skeleton& skeleton, const StepOptions& options)
     : InteractionStepper(std::array{SteppedHand{&skeleton, options.root_compliance_m_per_N}},
                          options) {}
 
-InteractionStepper::InteractionStepper(std::span<const SteppedHand> hands, StepOptions options)
+InteractionStepper::InteractionStepper(std::span<const SteppedHand> hands,
+                                       const StepOptions& options)
     : options_(options) {
   CHECK(!hands.empty());
   for (const SteppedHand& hand : hands) {

@@ -84,10 +84,10 @@ struct SteppedHand {
 class InteractionStepper {
  public:
   /// One hand, on the root compliance of the options.
-  InteractionStepper(const model::Skeleton& skeleton, StepOptions options);
+  InteractionStepper(const model::Skeleton& skeleton, const StepOptions& options);
   /// Hands 0, 1, ... are trees 0, 1, ... of ContactSide; at least one. The options' root compliance
   /// is not looked at.
-  InteractionStepper(std::span<const SteppedHand> hands, StepOptions options);
+  InteractionStepper(std::span<const SteppedHand> hands, const StepOptions& options);
   InteractionStepper(const InteractionStepper&) = delete;  ///< its models point into it
   InteractionStepper& operator=(const InteractionStepper&) = delete;
 
