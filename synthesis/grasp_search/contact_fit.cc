@@ -55,6 +55,8 @@ void ContactFit::Feel(const Vec3& centre_P, double radius_m, Felt* felt) {
   ++queries_;
   felt->answer = object_.Closest(centre_P, bound);
   felt->centre_P = centre_P;
+  felt->beside = object_.has_place() && std::isfinite(felt->answer.distance_m) &&
+                 !object_.InPlace(felt->answer.p_P);
   felt->at_least_m =
       std::isfinite(felt->answer.distance_m) ? std::abs(felt->answer.distance_m) : bound;
 }
@@ -74,11 +76,10 @@ void ContactFit::Evaluate(double s, bool ask, State* state) {
     if (ask) Feel(X * sphere.p_B, sphere.radius_m, &felt);
     const double pull = sphere_weight_.empty() ? 1.0 : sphere_weight_[i];
     const double d = felt.answer.distance_m - sphere.radius_m;
-    if (!(d < options_.reach_m)) {
+    if (!(d < options_.reach_m) || felt.beside)
       energy += pull * unit * Rho(options_.reach_m, s);  // out of reach costs, and pulls nowhere
-      continue;
-    }
-    if (pull > 0) {
+    if (!(d < options_.reach_m)) continue;
+    if (pull > 0 && !felt.beside) {
       const double facing = 1.0 + felt.answer.normal_P.dot(X.R * sphere.palmar_B);
       energy += pull * (unit * Rho(d, s) +
                         0.5 * options_.facing_weight * RhoWeight(d, s) * facing * facing);
@@ -170,7 +171,7 @@ void ContactFit::Linearise(double s, const State& state, Eigen::MatrixXd* H, Eig
     const RigidTransform& X = data_.X_WB[static_cast<size_t>(sphere.body)];
     const double d = felt.answer.distance_m - sphere.radius_m;
     if (!(d < options_.reach_m)) continue;
-    const double pull = sphere_weight_.empty() ? 1.0 : sphere_weight_[i];
+    const double pull = felt.beside ? 0.0 : sphere_weight_.empty() ? 1.0 : sphere_weight_[i];
     const double robust = RhoWeight(d, s);
     double weight = pull * unit * robust;
     if (d < 0) weight += options_.penetration_weight * unit;

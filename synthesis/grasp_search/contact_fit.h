@@ -88,6 +88,7 @@ class ContactFit {
     HeldObject::Answer answer;  ///< of the centre; infinite: out of reach
     geometry::Vec3 centre_P = geometry::Vec3::Zero();
     double at_least_m = -1.0;  ///< |distance| there, at least; < 0: never asked
+    bool beside = false;       ///< nearest to what is not in the place asked for: it pulls nothing
   };
   struct State {
     HandPlacement at;

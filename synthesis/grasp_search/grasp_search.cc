@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "database/base/names.h"
 #include "database/base/random.h"
@@ -18,6 +19,9 @@ using artefact::GraspTemplate;
 using geometry::Mat3;
 using geometry::RigidTransform;
 using geometry::Vec3;
+
+constexpr double kLast = 1e9;         ///< an energy behind all others
+constexpr double kKeepOff_m = 0.004;  ///< of digits that are to touch nothing
 
 std::uint64_t Mix(std::uint64_t seed, std::string_view word) {
   std::uint64_t h = 1469598103934665603ull ^ (seed * 0x9E3779B97F4A7C15ull);
@@ -44,6 +48,9 @@ Mat3 FrameOf(const Vec3& x, const Vec3& y) {
   R.col(2) = R.col(0).cross(R.col(1));
   return R;
 }
+
+/// The share of contacts in the place, in tenths; 10 where none was asked for.
+double WithinPlace(const FoundGrasp& grasp) { return std::round(10 * grasp.scores.at("in_place")); }
 
 }  // namespace
 
@@ -132,6 +139,12 @@ Result<GraspSearcher> GraspSearcher::Build(const HandSurface& hand,
   GraspSearcher searcher(hand, space, std::move(density));
   for (int i = 0; i < static_cast<int>(space.templates.size()); ++i)
     searcher.ready_.push_back(searcher.Prepare(i));
+  for (const artefact::TypeModel& one : space.type_models) {
+    if (one.taxonomy != space.taxonomy || one.mixture.empty()) continue;
+    HANDHOLD_ASSIGN(artefact::SpaceDensity of_type,
+                    artefact::SpaceDensity::Build(space, one.mixture));
+    searcher.type_densities_.emplace(one.type, std::move(of_type));
+  }
   searcher.least_a_ = Eigen::VectorXd::Constant(searcher.density_.dimensions(), 1e9);
   searcher.most_a_ = -searcher.least_a_;
   for (const GraspTemplate& t : space.templates) {
@@ -228,12 +241,22 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
     ++result->refused["no surface in the place"];
     return;
   }
+  // One type's searches hold to its own model (Ben Amor 2008, "Taxonomy-Based Grasp Synthesis").
+  const GraspTemplate& first = space_.templates[static_cast<size_t>(templates.front())];
+  const auto of_type =
+      options.types.empty() ? type_densities_.end() : type_densities_.find(first.type);
+  const artefact::SpaceDensity& prior =
+      of_type == type_densities_.end() ? density_ : of_type->second;
   Random random(seed ^ 0x5DEECE66Dull);
   struct Start {
     const Ready* ready;
     HandPlacement at;
     Eigen::VectorXd offset;
     double energy;
+  };
+  // A palm goes against the surface: along the place's approach, within 60 degrees.
+  const auto comes_along = [&](const SurfaceSample& sample) {
+    return object.approach_P().norm() < 0.5 || sample.normal_P.dot(object.approach_P()) < -0.5;
   };
   std::vector<Start> starts;
   for (int i = 0; i < options.starts; ++i) {
@@ -245,6 +268,7 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
       const Ready& ready = ready_[static_cast<size_t>(templates[random.Below(templates.size())])];
       double off = std::abs(std::log((2 * ready.half_m + 0.004) / (sample.thickness_m + 0.004)));
       if (ready.precision && sample.far_wall < 0.7) off += 1.0;
+      if (ready.palm && !comes_along(sample)) off += 1.0;
       if (off < least) {
         least = off;
         best = &ready;
@@ -279,9 +303,11 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
     // What the space does not say of the template stays the template's.
     start.offset = shape - density_.basis() * start.at.a;
     ContactFit fit(hand_, object, start.offset, density_.basis(), options.fit);
-    fit.set_mixture(&density_);
+    fit.set_mixture(&prior);
     fit.set_sphere_weights(best->pull);
     start.energy = fit.Energy(start.at);
+    // Last, but not left out: there may be no surface that faces the approach.
+    if (best->palm && !comes_along(sample)) start.energy += kLast;
     result->queries += fit.queries();
     starts.push_back(std::move(start));
   }
@@ -300,7 +326,7 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
       return;
     }
     ContactFit fit(hand_, object, start.offset, density_.basis(), options.fit);
-    fit.set_mixture(&density_);
+    fit.set_mixture(&prior);
     fit.set_sphere_weights(start.ready->pull);
     FoundGrasp grasp;
     grasp.type = t.type;
@@ -316,12 +342,28 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
     result->queries += fit.queries();
     grasp.X_PH = start.at.X_PH;
     Closer closer(hand_, object);
-    closer.Close({.digits = start.ready->digits,
-                  .precision = start.ready->precision,
-                  .keep_off_m = start.ready->precision ? 0.004 : 0.0,
-                  .palm = start.ready->palm,
-                  .palm_way_m = 0.015},
-                 &grasp.X_PH, &grasp.shape);
+    ClosingOptions closing{.digits = start.ready->digits,
+                           .precision = start.ready->precision,
+                           .keep_off_m = start.ready->precision ? kKeepOff_m : 0.0,
+                           .palm = start.ready->palm,
+                           .palm_way_m = 0.015};
+    closer.Close(closing, &grasp.X_PH, &grasp.shape);
+    if (object.has_place()) {
+      // Digits that touch, but nowhere in the place, keep off.
+      std::array<int, 5> in{}, out{};
+      for (const SkinContact& c : closer.Contacts(grasp.X_PH, grasp.shape, options.contact_m)) {
+        if (c.digit >= 0) ++(object.InPlace(c.p_P) ? in : out)[static_cast<size_t>(c.digit)];
+      }
+      bool beside = false;
+      for (size_t digit = 0; digit < 5; ++digit) {
+        if (in[digit] > 0 || out[digit] == 0) continue;
+        closing.digits[digit] = false;
+        beside = true;
+      }
+      closing.keep_off_m = kKeepOff_m;
+      closing.palm = false;
+      if (beside) closer.Close(closing, &grasp.X_PH, &grasp.shape);
+    }
     grasp.shape_open = grasp.shape;
     for (int digit = 0; digit < 5; ++digit) {
       for (const int dof : hand_.flexion()[static_cast<size_t>(digit)])
@@ -379,9 +421,11 @@ Result<GraspSearchResult> GraspSearcher::Search(const HeldObject& object, const 
     std::vector<FoundGrasp>& found = by_type.emplace_back();
     SearchType(object, com_P, options, numbers, Mix(options.seed, type),
                any ? std::max(2, options.fits / 8) : options.fits, &found, &result);
-    // Who asks for a type gets what touches like it first.
+    // Who asks for a place gets what touches within it first, by tenths; who asks for a type what
+    // touches like it.
     std::ranges::stable_sort(found, std::ranges::greater(), [any](const FoundGrasp& g) {
-      return std::pair(any ? 0.0 : g.scores.at("of_type"), g.scores.at("rank_score"));
+      return std::tuple(WithinPlace(g), any ? 0.0 : g.scores.at("of_type"),
+                        g.scores.at("rank_score"));
     });
     if (static_cast<int>(found.size()) > options.candidates)
       found.resize(static_cast<size_t>(options.candidates));
@@ -392,8 +436,9 @@ Result<GraspSearchResult> GraspSearcher::Search(const HeldObject& object, const 
     for (std::vector<FoundGrasp>& found : by_type) {
       if (rank < found.size()) row.push_back(&found[rank]), more = true;
     }
-    std::ranges::stable_sort(row, std::ranges::greater(),
-                             [](const FoundGrasp* g) { return g->scores.at("rank_score"); });
+    std::ranges::stable_sort(row, std::ranges::greater(), [](const FoundGrasp* g) {
+      return std::pair(WithinPlace(*g), g->scores.at("rank_score"));
+    });
     for (FoundGrasp* g : row) {
       g->scores["rank_in_type"] = static_cast<double>(rank + 1);
       result.grasps.push_back(std::move(*g));

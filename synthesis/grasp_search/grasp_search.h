@@ -2,12 +2,15 @@
 /// surface, fitted, closed and ranked by how well they will hold.
 ///
 /// Per type: starts are points of the surface within the place asked for, each with the template
-/// whose thing is as thick; the best by energy are fitted in the space (contact_fit.h), closed
-/// (closing.h), scored (contact/force_feasibility.h) and ranked within their type. Joint limits and
-/// self-contact are imposed beside the space's likelihood, which is no anatomical limit. The same
-/// space, prop, options and seed give the same bits. A GraspSearcher is const after Build and may
-/// be shared by threads. Pinned by tests/synthesis/grasp_search/grasp_search_test.cc; speed: marks
-/// `search.*`; how well they hold: tests/synthesis/grasp_search/results.
+/// whose thing is as thick (a palm's where the surface faces the place's approach); the best by
+/// energy are fitted in the space (contact_fit.h), closed (closing.h), scored
+/// (contact/force_feasibility.h) and ranked within their type. Where a place is asked for only its
+/// surface pulls, digits that touch beside it keep off, and what touches within it comes first.
+/// Where a type is asked for, the fit's prior is the type's own model if the space has one. Joint
+/// limits and self-contact are imposed beside the space's likelihood, which is no anatomical limit.
+/// The same space, prop, options and seed give the same bits. A GraspSearcher is const after Build
+/// and may be shared by threads. Pinned by tests/synthesis/grasp_search/grasp_search_test.cc;
+/// speed: marks `search.*`; how well they hold: tests/synthesis/grasp_search/results.
 #pragma once
 
 #include <array>
@@ -32,7 +35,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns searches.
-inline constexpr int kGraspSearchVersion = 1;
+inline constexpr int kGraspSearchVersion = 2;
 
 /// The paper's own search in place of the contact fit: eq. 6 minimised over the space's coordinates
 /// and the hand's pose round each start (grasp_metric.h, optimiser.h), then closed and ranked
@@ -53,7 +56,7 @@ struct GraspSearchOptions {
   double open_rad = 0.12;    ///< templates' digits are opened by so much before the fit
   double contact_m = 0.002;  ///< skin nearer than this touches
   double deepest_m = 0.003;  ///< in the prop or in itself: deeper is refused
-  double in_place = 0.5;     ///< least share of contacts in the place asked for
+  double in_place = 0.75;    ///< least share of contacts in the place asked for
   int min_contacts = 3;
   SqueezeOptions squeeze = {};
   ContactFitOptions fit = {};
@@ -136,6 +139,7 @@ class GraspSearcher {
   HandSurface hand_;
   artefact::GraspSpace space_;
   artefact::SpaceDensity density_;
+  std::map<std::string, artefact::SpaceDensity> type_densities_;  ///< of types with a model
   std::vector<Ready> ready_;
   Eigen::VectorXd least_a_, most_a_;  ///< the training poses' box
 };

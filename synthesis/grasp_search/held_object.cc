@@ -99,13 +99,16 @@ Result<HeldObject> HeldObject::Build(const model::Prop& prop, const GraspPlace& 
     std::vector<std::string> names;
     for (const model::GraspRegion& r : prop.grasp_regions) {
       names.push_back(r.name);
-      if (r.name == place.region) object.balls_.push_back({r.p_P, r.radius_m});
+      if (r.name != place.region) continue;
+      object.balls_.push_back({r.p_P, r.radius_m});
+      object.approach_P_ = r.approach_P;
     }
     if (object.balls_.empty()) {
       return Error{ErrorCode::kNotFound, "prop '" + prop.name + "' has no region '" + place.region +
                                              "'" + DidYouMean(place.region, names)};
     }
   }
+  if (place.approach_P.norm() > 0.5) object.approach_P_ = place.approach_P;
   if (place.point_P) object.balls_.push_back({*place.point_P, place.radius_m});
   for (const model::PropShape& shape : prop.shapes) {
     Part part;

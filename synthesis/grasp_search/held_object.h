@@ -24,6 +24,8 @@ struct GraspPlace {
   std::string region = {};                               ///< a region of the prop by name
   std::optional<geometry::Vec3> point_P = std::nullopt;  ///< with radius_m
   double radius_m = 0.03;
+  /// Unit: palms come along it (a region by name brings its own); 0: from any side.
+  geometry::Vec3 approach_P = geometry::Vec3::Zero();
   std::vector<std::uint32_t> faces = {};  ///< triangles of a prop that is one mesh
   bool any() const { return region.empty() && !point_P && faces.empty(); }
 };
@@ -60,6 +62,8 @@ class HeldObject {
 
   /// Whether a surface point belongs to the place asked for.
   bool InPlace(const geometry::Vec3& p_P) const;
+  const geometry::Vec3& approach_P() const { return approach_P_; }  ///< 0: any
+  bool has_place() const { return !balls_.empty() || !face_in_.empty(); }
   const std::string& name() const { return name_; }
   bool watertight() const { return watertight_; }
   size_t triangle_count() const;
@@ -88,6 +92,7 @@ class HeldObject {
     double radius_m;
   };
   std::vector<Ball> balls_;
+  geometry::Vec3 approach_P_ = geometry::Vec3::Zero();
   std::vector<char> face_in_;  ///< of part 0, where faces were named
 };
 

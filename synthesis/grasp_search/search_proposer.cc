@@ -59,6 +59,7 @@ Result<ProposerReport> SearchProposer::Propose(const GraspRequest& request,
   if (wishes.region) {
     place.point_P = wishes.region->p_P;
     place.radius_m = wishes.region->radius_m;
+    place.approach_P = wishes.region->approach_P;
   }
   HANDHOLD_ASSIGN(const HeldObject object, HeldObject::Build(request.prop, place));
   options.fits = std::max(1, (wishes.poses + types - 1) / types);

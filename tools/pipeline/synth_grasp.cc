@@ -28,6 +28,7 @@ Result<SynthGraspResult> SynthGraspStep::Run(const StepContext& context) const {
     HANDHOLD_ASSIGN(const model::GraspRegion where, synthesis::RegionNamed(found.prop, region));
     place.point_P = where.p_P;
     place.radius_m = where.radius_m;
+    place.approach_P = where.approach_P;
   }
   for (const int face : faces) place.faces.push_back(static_cast<std::uint32_t>(face));
   HANDHOLD_ASSIGN(const synthesis::HeldObject object,

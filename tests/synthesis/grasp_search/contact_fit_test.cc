@@ -329,6 +329,26 @@ TEST(ContactFit, NamedSitesTouchFacingTheSurface) {
   }
 }
 
+// Only the place asked for pulls; the rest may still not be entered.
+TEST(ContactFit, WhatLiesBesideThePlacePullsNothing) {
+  Slopes s;
+  model::Prop prop;
+  prop.name = "thing";
+  prop.shapes.push_back({"shape", {}, geometry::Box{Vec3(0.6, 0.6, 0.1)}, ""});
+  const HeldObject beside =
+      *HeldObject::Build(prop, {.point_P = Vec3(0.25, 0.25, 0.05), .radius_m = 0.02});
+  ContactFitOptions options = Nothing();
+  options.far_m = 0.02;
+  EXPECT_EQ(s.Fit(beside, options, true).SlopeAt(s.at, s.X_start).gradient.norm(), 0.0);
+  const HeldObject all = *HeldObject::Build(prop, {.point_P = Vec3::Zero(), .radius_m = 1.0});
+  EXPECT_EQ(s.Fit(all, options, true).SlopeAt(s.at, s.X_start).gradient,
+            s.Fit(s.plate, options, true).SlopeAt(s.at, s.X_start).gradient);
+  s.at.X_PH.p.z() = 0.055;
+  options.penetration_weight = 25.0;
+  ContactFit fit = s.Fit(beside, options, true);
+  EXPECT_GT(CheckGradient(fit, s.at, s.X_start, "penetration beside the place").norm(), 100.0);
+}
+
 TEST(ContactFit, AsksLittleWhereNothingIsInReach) {
   Scene s;
   const HeldObject sphere = Thing(geometry::Sphere{0.02});

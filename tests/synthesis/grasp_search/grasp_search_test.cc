@@ -101,13 +101,71 @@ TEST(GraspSearch, TypesAskedForAreAllAnsweredEachRankedWithinItself) {
 }
 
 TEST(GraspSearch, TheRegionIsRespected) {
-  const GraspSearchResult found = Find(Bar(), {.region = "end"}, {.types = {"tripod"}});
-  ASSERT_FALSE(found.grasps.empty());
-  for (const FoundGrasp& g : found.grasps) {
-    int in = 0;
-    for (const SkinContact& c : g.contacts) in += (c.p_P - Vec3(0, 0, 0.13)).norm() <= 0.05;
-    EXPECT_GE(2 * in, static_cast<int>(g.contacts.size()));
+  // Four centimetres of the bar's middle: narrower than a hand.
+  for (const char* type : {"tripod", "medium-wrap"}) {
+    const GraspSearchResult found =
+        Find(Bar(), {.point_P = Vec3(0, 0, 0.05), .radius_m = 0.04}, {.types = {type}, .fits = 32});
+    ASSERT_FALSE(found.grasps.empty()) << type;
+    double before = 1.0;
+    for (const FoundGrasp& g : found.grasps) {
+      int in = 0;
+      for (const SkinContact& c : g.contacts) in += (c.p_P - Vec3(0, 0, 0.05)).norm() <= 0.04;
+      const double share = in / static_cast<double>(g.contacts.size());
+      EXPECT_NEAR(share, g.scores.at("in_place"), 1e-12);
+      EXPECT_GE(share, 0.75) << type;
+      EXPECT_LE(share, before + 0.1) << type;  // what lies within comes first
+      before = share;
+    }
+    EXPECT_GE(found.grasps[0].scores.at("in_place"), 0.95) << type;
   }
+}
+
+// A palm comes along the region's approach: down onto a slab that could as well be held from below.
+TEST(GraspSearch, PalmsComeAlongTheApproach) {
+  model::Prop slab;
+  slab.name = "slab";
+  slab.friction = 0.6;
+  slab.shapes.push_back({"slab", {}, geometry::Box{Vec3(0.06, 0.06, 0.05)}, ""});
+  for (const double down : {-1.0, 1.0}) {
+    slab.grasp_regions = {{"all", Vec3::Zero(), 0.1, down * Vec3::UnitZ(), ""}};
+    const GraspSearchResult found =
+        Find(slab, {.region = "all"}, {.types = {"power-sphere"}, .starts = 160, .fits = 8});
+    ASSERT_FALSE(found.grasps.empty());
+    int along = 0, palms = 0;
+    for (const FoundGrasp& g : found.grasps) {
+      for (const SkinContact& c : g.contacts) {
+        if (c.digit >= 0) continue;
+        ++palms;
+        along += c.normal_P.dot(down * Vec3::UnitZ()) < -0.5;
+      }
+    }
+    EXPECT_GT(palms, 0);
+    EXPECT_GE(along, 0.75 * palms) << down;
+  }
+}
+
+// A search for a type holds to the type's own model, where the space has one.
+TEST(GraspSearch, ATypeAskedForIsHeldToItsModel) {
+  artefact::GraspSpace space =
+      test_support::ScriptedSpace({"large-diameter", "tripod", "palmar-pinch", "power-sphere"}, 20);
+  std::vector<artefact::MixtureComponent> tripod;
+  for (const artefact::TypeModel& one : space.type_models)
+    if (one.taxonomy == "feix" && one.type == "tripod") tripod = one.mixture;
+  ASSERT_FALSE(tripod.empty());
+  const auto model = *artefact::SpaceDensity::Build(space, tripod);
+  const auto likelihood = [&](const artefact::GraspSpace& with) {
+    const auto searcher = *GraspSearcher::Build(test_support::Hand27(), with);
+    const HeldObject bar = *HeldObject::Build(Bar());
+    const auto found =
+        *searcher.Search(bar, CentreOf(Bar(), bar), {.types = {"tripod"}, .fits = 8});
+    double sum = 0;
+    for (const FoundGrasp& g : found.grasps)
+      sum += model.LogLikelihood(model.Project(g.shape)) / static_cast<double>(found.grasps.size());
+    return sum;
+  };
+  const double with = likelihood(space);
+  space.type_models.clear();
+  EXPECT_GT(with, likelihood(space) + 0.2);
 }
 
 TEST(GraspSearch, NothingFoundHasAReason) {
