@@ -34,6 +34,9 @@ struct MeshTree::Impl {
   // Bit i of untrusted[t]: feature i of triangle t also belongs to a triangle without area, whose
   // normal is missing from the sums above, so that their side cannot be trusted.
   std::vector<std::uint8_t> untrusted;
+  // Bit i of at_rim[t]: feature i of triangle t is an edge that has not two triangles that agree,
+  // or the corner of one. Empty of watertight meshes.
+  std::vector<std::uint8_t> at_rim;
 
   Vec3 PseudoNormal(std::uint32_t t, Feature feature) const {
     switch (feature) {
@@ -56,6 +59,9 @@ struct MeshTree::Impl {
   }
   bool Trusts(std::uint32_t t, Feature feature) const {
     return (untrusted[t] >> static_cast<unsigned>(feature) & 1u) == 0;
+  }
+  bool AtRim(std::uint32_t t, Feature feature) const {
+    return !at_rim.empty() && (at_rim[t] >> static_cast<unsigned>(feature) & 1u) != 0;
   }
   void ComputeNormals();
 };
@@ -163,7 +169,9 @@ void MeshTree::Impl::ComputeNormals() {
   constexpr std::array kCorners{Feature::kVertexA, Feature::kVertexB, Feature::kVertexC};
   std::vector<char> spoiled(places.count, 0);  // places at which a triangle without area has a
                                                // corner
+  std::vector<char> rim(places.count, 0);
   untrusted.assign(n, 0);
+  if (!report.watertight()) at_rim.assign(n, 0);
   face_normals.assign(n, Vec3::Zero());
   edge_normals.assign(n, {Vec3::Zero(), Vec3::Zero(), Vec3::Zero()});
   vertex_normals.assign(places.count, Vec3::Zero());
@@ -195,10 +203,16 @@ void MeshTree::Impl::ComputeNormals() {
       edge_normals[edges[i].triangle][edges[i].corner] = sum;
       if (!whole) untrusted[edges[i].triangle] |= bit(kEdges[edges[i].corner]);
     }
+    if (at_rim.empty() || (end - begin == 2 && edges[begin].forward != edges[begin + 1].forward))
+      return;
+    rim[edges[begin].lo] = rim[edges[begin].hi] = 1;
+    for (std::size_t i = begin; i < end; ++i)
+      at_rim[edges[i].triangle] |= bit(kEdges[edges[i].corner]);
   });
   for (std::size_t t = 0; t < n; ++t) {
     for (std::size_t k = 0; k < 3; ++k) {
       if (spoiled[corners[t][k]]) untrusted[t] |= bit(kCorners[k]);
+      if (rim[corners[t][k]]) at_rim[t] |= bit(kCorners[k]);
     }
   }
 }
@@ -237,6 +251,14 @@ NearestPoint MeshTree::ClosestUnsigned(const Vec3& p_M, double max_distance_m) c
 }
 
 SignedNearestPoint MeshTree::Closest(const Vec3& p_M, double max_distance_m) const {
+  return Signed(p_M, max_distance_m, false);
+}
+
+SignedNearestPoint MeshTree::ClosestBySurface(const Vec3& p_M, double max_distance_m) const {
+  return Signed(p_M, max_distance_m, true);
+}
+
+SignedNearestPoint MeshTree::Signed(const Vec3& p_M, double max_distance_m, bool by_surface) const {
   CHECK(p_M.allFinite());
   const internal::BvhNearest best =
       internal::NearestInBvh(impl_->bvh, impl_->kernel, p_M, max_distance_m);
@@ -247,7 +269,10 @@ SignedNearestPoint MeshTree::Closest(const Vec3& p_M, double max_distance_m) con
   SignedNearestPoint out{distance, p_M + offset, UnitOr(pseudo, Vec3::UnitZ()), best.triangle,
                          SignBasis::kPseudoNormal};
   bool inside = offset.dot(pseudo) > 0;
-  if (!impl_->report.watertight() || !impl_->Trusts(best.triangle, best.nearest.feature)) {
+  const Feature feature = best.nearest.feature;
+  const bool closed =
+      by_surface ? !impl_->AtRim(best.triangle, feature) : impl_->report.watertight();
+  if (!closed || !impl_->Trusts(best.triangle, feature)) {
     inside = WindingNumber(p_M) > 0.5;
     out.sign_basis = SignBasis::kWindingNumber;
   }

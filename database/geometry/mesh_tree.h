@@ -93,6 +93,14 @@ class MeshTree {
   SignedNearestPoint Closest(const Vec3& p_M,
                              double max_distance_m = std::numeric_limits<double>::infinity()) const;
 
+  /// Closest, with the side told by the pseudo-normal on meshes with holes too, wherever the
+  /// nearest face, edge or corner lies within the surface (all its edges have two triangles that
+  /// agree): what is nearest is closed around it, and the winding number, which costs several times
+  /// the search, is asked at rims alone. Behind a sheet is inside, as far as the sheet is nearest.
+  /// Precondition: report().inconsistent_edges == 0; the same as Closest on a watertight mesh.
+  SignedNearestPoint ClosestBySurface(
+      const Vec3& p_M, double max_distance_m = std::numeric_limits<double>::infinity()) const;
+
   /// The nearest pair between the surface and the segment a_M b_M; distance infinity when there is
   /// none within `max_distance_m`.
   SegmentNearest ClosestToSegment(
@@ -113,6 +121,7 @@ class MeshTree {
 
  private:
   struct Impl;
+  SignedNearestPoint Signed(const Vec3& p_M, double max_distance_m, bool by_surface) const;
   explicit MeshTree(std::unique_ptr<Impl> impl);
   std::unique_ptr<const Impl> impl_;
 };

@@ -35,7 +35,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns searches.
-inline constexpr int kGraspSearchVersion = 2;
+inline constexpr int kGraspSearchVersion = 3;
 
 /// The paper's own search in place of the contact fit: eq. 6 minimised over the space's coordinates
 /// and the hand's pose round each start (grasp_metric.h, optimiser.h), then closed and ranked

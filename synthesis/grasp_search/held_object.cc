@@ -125,7 +125,7 @@ Result<HeldObject> HeldObject::Build(const model::Prop& prop, const GraspPlace& 
     }
     const geometry::MeshReport& report = part.skin->report();
     object.watertight_ &= report.watertight();
-    part.signed_by_face = !report.watertight() && report.inconsistent_edges == 0;
+    part.by_surface = report.inconsistent_edges == 0;
     const geometry::Bounds b = part.skin->bounds();
     for (int i = 0; i < 8; ++i) {
       object.bounds_.Include(part.X_PS * Vec3(i & 1 ? b.max.x() : b.min.x(),
@@ -182,22 +182,9 @@ HeldObject::Answer HeldObject::ClosestOf(const Part& part, const Vec3& p_P,
     if (std::abs(near.distance_m) > max_distance_m) return out;
     return {near.distance_m, part.X_PS * near.p_S, part.X_PS.R * near.normal_S};
   }
-  if (part.signed_by_face) {
-    const geometry::NearestPoint near = part.mesh->ClosestUnsigned(p_S, max_distance_m);
-    if (!std::isfinite(near.distance_m)) return out;
-    const Vec3 offset = p_S - near.p_M;
-    const Vec3 face = FaceNormal(part.mesh->mesh(), near.triangle);
-    const double along = offset.dot(face);
-    // Straight above the face's inside: an edge or corner is met at an angle.
-    if (std::abs(along) > (1 - 1e-9) * near.distance_m && near.distance_m > 1e-12) {
-      out.distance_m = along > 0 ? near.distance_m : -near.distance_m;
-      out.p_P = part.X_PS * near.p_M;
-      out.normal_P = part.X_PS.R * face;
-      return out;
-    }
-    max_distance_m = near.distance_m * (1 + 1e-12) + 1e-15;
-  }
-  const geometry::SignedNearestPoint near = part.mesh->Closest(p_S, max_distance_m);
+  const geometry::SignedNearestPoint near = part.by_surface
+                                                ? part.mesh->ClosestBySurface(p_S, max_distance_m)
+                                                : part.mesh->Closest(p_S, max_distance_m);
   if (!std::isfinite(near.distance_m)) return out;
   return {near.distance_m, part.X_PS * near.p_M, part.X_PS.R * near.normal_M};
 }

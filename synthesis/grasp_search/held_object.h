@@ -2,9 +2,9 @@
 ///
 /// The union of a prop's shapes in its frame P. Made once, immutable, shared by any number of
 /// threads. A bound carried from the last answer (distance then plus the way since) prunes the
-/// search of a mesh (geometry::MeshTree::Closest). Meshes with holes: where the nearest point lies
-/// within a face of a consistently oriented mesh its normal tells the side, which is exact there
-/// and spares the winding number. Pinned by tests/synthesis/grasp_search/held_object_test.cc.
+/// search of a mesh (geometry::MeshTree::Closest). Meshes with holes: away from rims the surface
+/// that is nearest tells the side (MeshTree::ClosestBySurface), which spares the winding number.
+/// Pinned by tests/synthesis/grasp_search/held_object_test.cc.
 #pragma once
 
 #include <limits>
@@ -77,7 +77,8 @@ class HeldObject {
     geometry::Shape shape;
     const geometry::MeshTree* mesh = nullptr;        ///< of a mesh or hull: its own
     std::shared_ptr<const geometry::MeshTree> skin;  ///< triangles to sample and to shoot rays at
-    bool signed_by_face = false;
+    bool by_surface = false;   ///< its sides are told by the surface nearest, at rims alone by
+                               ///< winding
     std::vector<double> area;  ///< running sums, of triangles within the place
   };
   Answer ClosestOf(const Part& part, const geometry::Vec3& p_P, double max_distance_m) const;

@@ -350,6 +350,42 @@ TEST(Closest, OpenMeshIsJudgedByWindingNumberAndSaysSo) {
   }
 }
 
+// By the surface an open mesh's side is that of the closed one wherever nothing is missing near
+// what is nearest, and rims alone ask the winding number.
+TEST(Closest, BySurfaceAnOpenMeshHasTheClosedOnesSidesAwayFromItsRims) {
+  const Mesh whole = Torus();
+  Mesh open = whole;
+  for (size_t i = 0; i < open.triangles.size(); i += 40)
+    open.triangles.erase(open.triangles.begin() + static_cast<std::ptrdiff_t>(i));
+  const auto closed = MeshTree::Build(whole).value(), tree = MeshTree::Build(open).value();
+  ASSERT_FALSE(tree->report().watertight());
+  ASSERT_EQ(tree->report().inconsistent_edges, 0u);
+  std::mt19937_64 rng(10);
+  int by_surface = 0, by_winding = 0, on_edges = 0;
+  for (const Vec3& p : Queries(open, 3000, rng)) {
+    const SignedNearestPoint truth = closed->Closest(p), s = tree->ClosestBySurface(p);
+    EXPECT_EQ(closed->ClosestBySurface(p).distance_m, truth.distance_m);
+    EXPECT_EQ(std::abs(s.distance_m), std::abs(tree->Closest(p).distance_m));
+    if (s.sign_basis == SignBasis::kWindingNumber) {
+      ++by_winding;
+      EXPECT_EQ(s.distance_m, tree->Closest(p).distance_m);
+      continue;
+    }
+    ++by_surface;
+    // What is missing may be nearer in the closed mesh; else the answers are one.
+    if (std::abs(truth.distance_m) < std::abs(s.distance_m)) continue;
+    EXPECT_EQ(s.distance_m, truth.distance_m);
+    const auto& t = open.triangles[s.triangle];
+    const Vec3 n = (open.vertices[t[1]] - open.vertices[t[0]])
+                       .cross(open.vertices[t[2]] - open.vertices[t[0]])
+                       .normalized();
+    on_edges += std::abs(n.dot(s.normal_M)) < 1 - 1e-9;
+  }
+  EXPECT_GT(by_surface, 1500);
+  EXPECT_GT(by_winding, 50);
+  EXPECT_GT(on_edges, 200);  // not faces alone
+}
+
 TEST(Build, TurnsAClosedInsideOutMeshOverAndKeepsCavities) {
   const auto tree = MeshTree::Build(TurnedOver(Torus())).value();
   EXPECT_TRUE(tree->turned_over());
