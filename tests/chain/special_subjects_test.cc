@@ -180,7 +180,7 @@ TEST(SpecialSubjects, ThePaperDiscardsStraightFingersWithTheReason) {
 TEST(SpecialSubjects, DriftAndKnocksMakeNoContact) {
   if (!Full()) GTEST_SKIP() << "a whole session: HANDHOLD_CHAIN_PLAN=full";
   lab::SubjectOptions options = Subject(15);
-  options.sensor.force_drift_N = 0.2;
+  options.sensor.faults.force_drift_N = 0.2;
   options.plan.scratching_strokes = 0;
   Fitted fitted;
   ASSERT_NO_FATAL_FAILURE(Fit(options, &fitted));
@@ -198,7 +198,7 @@ TEST(SpecialSubjects, DriftAndKnocksMakeNoContact) {
 TEST(SpecialSubjects, SkinSlipIsRefusedOrWithinAFifthAtWristAndMp) {
   if (!Full()) GTEST_SKIP() << "a whole session: HANDHOLD_CHAIN_PLAN=full";
   lab::SubjectOptions options = Subject(16);
-  options.sensor.skin_slip_m_per_N = 1e-4;
+  options.sensor.faults.skin_slip_m_per_N = 1e-4;
   Fitted fitted;
   ASSERT_NO_FATAL_FAILURE(Fit(options, &fitted));
   FalseAccepts(fitted);

@@ -5,6 +5,41 @@ namespace handhold::lab {
 using text::Json;
 using text::JsonView;
 
+namespace {
+
+struct FaultsOut {
+  Json out = Json::Object({});
+  void Field(const char* name, double& value) {
+    if (value != 0.0) out.Set(name, value);
+  }
+  void Field(const char* name, geometry::Vec3& value) {
+    if (value != geometry::Vec3::Zero()) out.Set(name, NumbersToJson(value));
+  }
+};
+
+struct FaultsIn {
+  const JsonView& view;
+  Status status = {};
+  template <typename T, typename Read>
+  void Take(const char* name, T* value, Read read) {
+    if (!status || !view.Has(name)) return;
+    const Result<T> got = read();
+    if (got) {
+      *value = *got;
+    } else {
+      status = got.error();
+    }
+  }
+  void Field(const char* name, double& value) {
+    Take(name, &value, [&] { return view.Get<double>(name); });
+  }
+  void Field(const char* name, geometry::Vec3& value) {
+    Take(name, &value, [&] { return Vec3FromJson(view, name); });
+  }
+};
+
+}  // namespace
+
 Json NumbersToJson(const Eigen::VectorXd& v) {
   return Json::Array(std::span<const double>(v.data(), static_cast<size_t>(v.size())));
 }
@@ -13,6 +48,13 @@ Json PoseToJson(const geometry::RigidTransform& X) {
   Json R = Json::Array();
   for (Eigen::Index i = 0; i < 9; ++i) R.Push(X.R(i / 3, i % 3));
   return Json::Object({{"p_m", NumbersToJson(X.p)}, {"R", std::move(R)}});
+}
+
+Json FaultsToJson(const SensorFaults& faults) {
+  SensorFaults copy = faults;
+  FaultsOut archive;
+  Visit(archive, copy);
+  return std::move(archive.out);
 }
 
 Json TakesToJson(const std::vector<TruthTake>& takes) {
@@ -40,6 +82,14 @@ Result<geometry::RigidTransform> PoseFromJson(const JsonView& view) {
   HANDHOLD_ASSIGN(const auto R, view.GetFixed<9>("R"));
   for (Eigen::Index i = 0; i < 9; ++i) X.R(i / 3, i % 3) = R[static_cast<size_t>(i)];
   return X;
+}
+
+Result<SensorFaults> FaultsFromJson(const JsonView& view) {
+  SensorFaults faults;
+  FaultsIn archive{view};
+  Visit(archive, faults);
+  HANDHOLD_TRY(archive.status);
+  return faults;
 }
 
 Result<std::vector<TruthTake>> TakesFromJson(const JsonView& view, std::string_view key) {

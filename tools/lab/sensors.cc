@@ -36,6 +36,40 @@ class PlateLoad {
   double h_;
 };
 
+/// A causal Butterworth filter of second order, by the bilinear transform; it begins at rest on its
+/// first sample.
+class LowPass {
+ public:
+  LowPass(double cutoff_hz, double rate_hz) {
+    const double k = std::tan(std::numbers::pi * cutoff_hz / rate_hz);
+    const double norm = 1.0 / (1.0 + std::numbers::sqrt2 * k + k * k);
+    b_ = k * k * norm;
+    a1_ = 2.0 * (k * k - 1.0) * norm;
+    a2_ = (1.0 - std::numbers::sqrt2 * k + k * k) * norm;
+  }
+  double Next(double x) {
+    if (!begun_) {  // the state in which a constant x passes unchanged
+      begun_ = true;
+      z2_ = (b_ - a2_) * x;
+      z1_ = z2_ + (2.0 * b_ - a1_) * x;
+    }
+    const double y = b_ * x + z1_;
+    z1_ = 2.0 * b_ * x - a1_ * y + z2_;
+    z2_ = b_ * x - a2_ * y;
+    return y;
+  }
+
+ private:
+  double b_ = 1.0, a1_ = 0.0, a2_ = 0.0, z1_ = 0.0, z2_ = 0.0;
+  bool begun_ = false;
+};
+
+/// One per channel, or none where `cutoff_hz` is 0.
+std::vector<LowPass> Filters(double cutoff_hz, double rate_hz, size_t channels) {
+  if (cutoff_hz == 0.0) return {};
+  return {channels, LowPass(cutoff_hz, rate_hz)};
+}
+
 void SenseMarkers(const Laboratory& lab, const EngineRecord& captured, const PlateLoad& load,
                   SensorFeed::Data* data) {
   const SensorOptions& options = lab.options.sensor;
@@ -44,18 +78,25 @@ void SenseMarkers(const Laboratory& lab, const EngineRecord& captured, const Pla
   const int tip_body = lab.skeleton->frames()[static_cast<size_t>(lab.tip_frame)].body;
   Random noise(lab.options.seed, "marker noise");
   const double rate = data->marker_rate_hz * (1.0 + data->marker_clock_ppm * 1e-6);
+  const SensorFaults& faults = options.faults;
+  std::vector<LowPass> filters = Filters(faults.marker_lowpass_hz, data->marker_rate_hz, 3 * n);
   data->markers_m.resize(captured.markers_W.size());
   const size_t frames = captured.markers_W.size() / (3 * n);
   for (size_t f = 0; f < frames; ++f) {
-    Vec3 slip = Vec3::Zero();
-    if (options.skin_slip_m_per_N != 0.0)
-      slip = -options.skin_slip_m_per_N * load.At(static_cast<double>(f) / rate).head<3>();
+    Vec3 slip = Vec3::Zero(), give = Vec3::Zero();
+    if (faults.skin_slip_m_per_N != 0.0 || faults.forearm_give_m_per_N != 0.0) {
+      const Vec3 f_onHand_W = -load.At(static_cast<double>(f) / rate).head<3>();
+      slip = faults.skin_slip_m_per_N * f_onHand_W;
+      give = faults.forearm_give_m_per_N * f_onHand_W;
+    }
     for (size_t m = 0; m < n; ++m) {
       for (size_t k = 0; k < 3; ++k) {
         const size_t at = (f * n + m) * 3 + k;
         double value = captured.markers_W[at];
         if (markers[m].body == tip_body) value += slip[static_cast<Eigen::Index>(k)];
+        value += give[static_cast<Eigen::Index>(k)];
         if (options.noise) value += options.marker_noise_m * noise.Normal();
+        if (!filters.empty()) value = filters[m * 3 + k].Next(value);
         data->markers_m[at] = static_cast<float>(value);
       }
     }
@@ -79,7 +120,10 @@ void SenseMarkers(const Laboratory& lab, const EngineRecord& captured, const Pla
 void SenseForce(const Laboratory& lab, const PlateLoad& load, const std::vector<TruthKnock>& knocks,
                 double length_s, SensorFeed::Data* data) {
   const SensorOptions& options = lab.options.sensor;
-  const geometry::RigidTransform& X_MS = data->sensor.X_MS;
+  const SensorFaults& faults = options.faults;
+  geometry::RigidTransform X_MS = data->sensor.X_MS;  // where it truly stands
+  X_MS.p += faults.sensor_off_W_m;
+  std::vector<LowPass> filters = Filters(faults.force_lowpass_hz, data->force_rate_hz, 6);
   Random noise(lab.options.seed, "force noise");
   const double rate = data->force_rate_hz * (1.0 + data->force_clock_ppm * 1e-6);
   const auto count = static_cast<size_t>(std::floor(length_s * rate));
@@ -96,15 +140,21 @@ void SenseForce(const Laboratory& lab, const PlateLoad& load, const std::vector<
     }
     Vec3 f_S = X_MS.R.transpose() * w.head<3>();
     Vec3 t_S = X_MS.R.transpose() * (w.tail<3>() - X_MS.p.cross(Vec3(w.head<3>())));
-    f_S.z() += options.force_drift_N *
+    if (faults.force_crosstalk != 0.0) {
+      f_S += faults.force_crosstalk * (Vec3::Constant(f_S.sum()) - f_S);
+      t_S += faults.force_crosstalk * (Vec3::Constant(t_S.sum()) - t_S);
+    }
+    f_S.z() += faults.force_drift_N *
                (t / length_s - 0.5 + 0.1 * std::sin(2 * std::numbers::pi * t / 37.0));
     if (options.noise) {
       for (Eigen::Index k = 0; k < 3; ++k) f_S[k] += options.force_noise_N * noise.Normal();
       for (Eigen::Index k = 0; k < 3; ++k) t_S[k] += options.torque_noise_Nm * noise.Normal();
     }
-    for (size_t k = 0; k < 3; ++k) {
-      data->wrench_S[i * 6 + k] = static_cast<float>(f_S[static_cast<Eigen::Index>(k)]);
-      data->wrench_S[i * 6 + 3 + k] = static_cast<float>(t_S[static_cast<Eigen::Index>(k)]);
+    for (size_t k = 0; k < 6; ++k) {
+      const auto at = static_cast<Eigen::Index>(k);
+      double value = k < 3 ? f_S[at] : t_S[at - 3];
+      if (!filters.empty()) value = filters[k].Next(value);
+      data->wrench_S[i * 6 + k] = static_cast<float>(value);
     }
   }
 }

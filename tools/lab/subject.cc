@@ -10,6 +10,7 @@
 #include "database/text/json.h"
 #include "database/text/json_view.h"
 #include "tools/lab/engine_run.h"
+#include "tools/lab/json_forms.h"
 #include "tools/lab/program.h"
 #include "tools/lab/random.h"
 #include "tools/lab/sensors.h"
@@ -21,7 +22,8 @@ using geometry::RigidTransform;
 using geometry::Vec3;
 
 constexpr double kPlateDepth_m = 0.075;  ///< of the top below the wrist: serves all four postures
-constexpr double kBumpAhead_m = 0.027;   ///< of the touch, along the sweep
+constexpr double kMarkerRate_Hz = 500.0, kForceRate_Hz = 7000.0;  ///< SensorFeed::Data's
+constexpr double kBumpAhead_m = 0.027;                            ///< of the touch, along the sweep
 
 /// The study's four; its straight one (14, 4, 3 degrees beyond the wrist) bent a little, since it
 /// cannot press 10 mm deep at all.
@@ -113,11 +115,20 @@ Status CheckOptions(const SubjectOptions& o, int nv) {
     if (!(mu >= 0)) return refuse("friction must not be negative");
   }
   const SensorOptions& s = o.sensor;
-  for (const double v : {s.marker_noise_m, s.occlusion_s, s.force_noise_N, s.torque_noise_Nm,
-                         s.skin_slip_m_per_N, s.force_drift_N, s.marker_clock_ppm,
-                         s.force_clock_ppm, o.reflex_rad, o.reflex_delay_s, o.marker_placement_m}) {
+  for (const double v :
+       {s.marker_noise_m, s.occlusion_s, s.force_noise_N, s.torque_noise_Nm, s.marker_clock_ppm,
+        s.force_clock_ppm, o.reflex_rad, o.reflex_delay_s, o.marker_placement_m}) {
     if (!std::isfinite(v)) return refuse("sensor and reflex options must be finite");
   }
+  const SensorFaults& f = s.faults;
+  for (const double v : {f.skin_slip_m_per_N, f.forearm_give_m_per_N, f.force_drift_N,
+                         f.force_crosstalk, f.sensor_off_W_m.sum()}) {
+    if (!std::isfinite(v)) return refuse("sensor faults must be finite");
+  }
+  if (!(f.marker_lowpass_hz >= 0 && f.marker_lowpass_hz < 0.5 * kMarkerRate_Hz))
+    return refuse("marker_lowpass_hz must be 0 or below half the markers' rate");
+  if (!(f.force_lowpass_hz >= 0 && f.force_lowpass_hz < 0.5 * kForceRate_Hz))
+    return refuse("force_lowpass_hz must be 0 or below half the force's rate");
   return {};
 }
 
@@ -225,6 +236,13 @@ Plan Plan::OneStroke() {
   return plan;
 }
 
+Plan Plan::WithoutAir() const {
+  Plan plan = *this;
+  plan.name += "_no_air";
+  plan.free_strokes = 0;
+  return plan;
+}
+
 Result<Subject> MakeSubject(const SubjectOptions& given) {
   Laboratory lab;
   lab.options = given;
@@ -264,6 +282,7 @@ Result<Subject> MakeSubject(const SubjectOptions& given) {
   truth.skeleton = lab.skeleton;
   truth.impedances = lab.impedances;
   truth.reflex_rad = lab.options.reflex_rad, truth.reflex_delay_s = lab.options.reflex_delay_s;
+  truth.faults = lab.options.sensor.faults;
   truth.strokes = lab.program.strokes;
   truth.redrawn = lab.program.redrawn;
   for (EngineRecord& record : records) truth.runs.push_back(std::move(record.run));
@@ -290,9 +309,15 @@ Result<bool> MayBeOf(const text::JsonView& json, const SubjectOptions& options) 
   HANDHOLD_ASSIGN(const std::string plan, json.Get<std::string>("plan"));
   HANDHOLD_ASSIGN(const double reflex_rad, json.Get<double>("reflex_rad"));
   HANDHOLD_ASSIGN(const std::vector<text::JsonView> runs, json.GetItems("runs"));
+  SensorFaults faults;
+  if (json.Has("faults")) {
+    HANDHOLD_ASSIGN(const text::JsonView planted, json.At("faults"));
+    HANDHOLD_ASSIGN(faults, FaultsFromJson(planted));
+  }
   const std::vector<RunRequest> asked = PlanRuns(options);
   if (seed != std::to_string(options.seed) || plan != options.plan.name ||
-      reflex_rad != options.reflex_rad || runs.size() != asked.size())
+      reflex_rad != options.reflex_rad || faults != options.sensor.faults ||
+      runs.size() != asked.size())
     return false;
   for (size_t i = 0; i < runs.size(); ++i) {
     HANDHOLD_ASSIGN(const std::string name, runs[i].Get<std::string>("name"));

@@ -23,6 +23,7 @@
 #include "capture/simulator/simulator_feed.h"
 #include "database/base/result.h"
 #include "database/recording/clip.h"
+#include "tools/lab/faults.h"
 #include "tools/lab/truth.h"
 
 namespace handhold::lab {
@@ -121,6 +122,7 @@ struct Plan {
   static Plan Brief();      ///< 8 s range of motion, 8 free, 8 + 8 strokes: about 40 s; for CI and
                             ///< quick looks
   static Plan OneStroke();  ///< 2 s of motion, no knocks, 2 free strokes, 1 exploring stroke
+  Plan WithoutAir() const;  ///< the same without free strokes, its name with "_no_air"
 };
 
 struct SensorOptions {
@@ -128,13 +130,11 @@ struct SensorOptions {
   int occlusions_per_minute = 1;  ///< of one marker
   double occlusion_s = 0.080;
   double force_noise_N = 0.02, torque_noise_Nm = 2e-4;  ///< white, per sample at 7 kHz
-  double skin_slip_m_per_N = 0.0;  ///< the end segment's markers follow the contact force
   /// How fast the devices' clocks run: index i is sampled at session time i / (rate (1 + ppm
   /// 1e-6)), as SimulatorFeed says.
   double marker_clock_ppm = 0.0, force_clock_ppm = 0.0;
-  double force_drift_N = 0.0;  ///< slow wander of the normal force's zero, this much from end to
-                               ///< end
-  bool noise = true;           ///< false: no noise, no occlusion
+  SensorFaults faults = {};
+  bool noise = true;  ///< false: no noise, no occlusion
 };
 
 struct SubjectOptions {

@@ -23,6 +23,7 @@
 #include "database/geometry/transform.h"
 #include "database/model/prop.h"
 #include "database/model/skeleton.h"
+#include "tools/lab/faults.h"
 
 namespace handhold::lab {
 
@@ -118,12 +119,13 @@ struct TruthKnock {
 
 struct Truth {
   uint64_t seed = 0;
-  std::string plan;  ///< "full", "brief", "one_stroke"
+  std::string plan;  ///< "full", "brief", "one_stroke", each with "_no_air" or without
   /// The subject's true hand: planted lengths, axes, masses, marker attachments.
   std::shared_ptr<const model::Skeleton> skeleton;
   std::vector<PlantedImpedance> impedances;       ///< one per task
   double reflex_rad = 0.0, reflex_delay_s = 0.0;  ///< 0: none; else theta_r of "captured" departs
                                                   ///< from "reference" after contact
+  SensorFaults faults;                            ///< of the sensors
   std::vector<TruthTake> takes;
   std::vector<TruthStroke> strokes;
   std::vector<TruthKnock> knocks;

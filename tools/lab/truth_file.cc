@@ -107,24 +107,26 @@ Json TruthToJson(const Truth& truth) {
   for (const auto& [why, count] : truth.redrawn) redrawn.Set(why, int64_t{count});
   for (const TruthRun& r : truth.runs) runs.Push(RunToJson(r));
   for (const geometry::RigidTransform& X : truth.X_WBumped) bumps.Push(PoseToJson(X));
-  return Json::Object({{"format", "handhold.truth"},
-                       {"version", 1},
-                       {"seed", std::to_string(truth.seed)},
-                       {"plan", truth.plan},
-                       {"impedances", std::move(impedances)},
-                       {"reflex_rad", truth.reflex_rad},
-                       {"reflex_delay_s", truth.reflex_delay_s},
-                       {"X_WPlate", PoseToJson(truth.X_WPlate)},
-                       {"plate_top_z_m", truth.plate_top_z_m},
-                       {"surface_stiffness_N_per_m", truth.surface_stiffness_N_per_m},
-                       {"surface_damping_Ns_per_m", truth.surface_damping_Ns_per_m},
-                       {"tip_radius_m", truth.tip_radius_m},
-                       {"takes", TakesToJson(truth.takes)},
-                       {"strokes", std::move(strokes)},
-                       {"knocks", std::move(knocks)},
-                       {"redrawn", std::move(redrawn)},
-                       {"runs", std::move(runs)},
-                       {"X_WBumped", std::move(bumps)}});
+  Json json = Json::Object({{"format", "handhold.truth"},
+                            {"version", 1},
+                            {"seed", std::to_string(truth.seed)},
+                            {"plan", truth.plan},
+                            {"impedances", std::move(impedances)},
+                            {"reflex_rad", truth.reflex_rad},
+                            {"reflex_delay_s", truth.reflex_delay_s},
+                            {"X_WPlate", PoseToJson(truth.X_WPlate)},
+                            {"plate_top_z_m", truth.plate_top_z_m},
+                            {"surface_stiffness_N_per_m", truth.surface_stiffness_N_per_m},
+                            {"surface_damping_Ns_per_m", truth.surface_damping_Ns_per_m},
+                            {"tip_radius_m", truth.tip_radius_m},
+                            {"takes", TakesToJson(truth.takes)},
+                            {"strokes", std::move(strokes)},
+                            {"knocks", std::move(knocks)},
+                            {"redrawn", std::move(redrawn)},
+                            {"runs", std::move(runs)},
+                            {"X_WBumped", std::move(bumps)}});
+  if (truth.faults != SensorFaults()) json.Set("faults", FaultsToJson(truth.faults));
+  return json;
 }
 
 Status ReadPlanted(const JsonView& v, Truth* truth) {
@@ -133,6 +135,10 @@ Status ReadPlanted(const JsonView& v, Truth* truth) {
   HANDHOLD_ASSIGN(truth->plan, v.Get<std::string>("plan"));
   HANDHOLD_ASSIGN(truth->reflex_rad, v.Get<double>("reflex_rad"));
   HANDHOLD_ASSIGN(truth->reflex_delay_s, v.Get<double>("reflex_delay_s"));
+  if (v.Has("faults")) {
+    HANDHOLD_ASSIGN(const JsonView faults, v.At("faults"));
+    HANDHOLD_ASSIGN(truth->faults, FaultsFromJson(faults));
+  }
   HANDHOLD_ASSIGN(const JsonView plate, v.At("X_WPlate"));
   HANDHOLD_ASSIGN(truth->X_WPlate, PoseFromJson(plate));
   HANDHOLD_ASSIGN(truth->plate_top_z_m, v.Get<double>("plate_top_z_m"));

@@ -91,9 +91,9 @@ TEST(SkeletonContactTest, ATemplateUpToAThirdWrongLeadsToTheHand) {
 
 TEST(SkeletonContactTest, ARightSetupIsAnsweredWithoutAWarning) {
   const lab::SensorOptions noisy{.marker_noise_m = 3e-4};
-  lab::SensorOptions slipping{.skin_slip_m_per_N = 1e-4}, both = noisy, drifting;
-  both.skin_slip_m_per_N = 1e-4;
-  drifting.force_drift_N = 0.2;
+  lab::SensorOptions slipping{.faults = {.skin_slip_m_per_N = 1e-4}}, both = noisy, drifting;
+  both.faults.skin_slip_m_per_N = 1e-4;
+  drifting.faults.force_drift_N = 0.2;
   for (const lab::SensorOptions& sensor : {noisy, slipping, both, drifting}) {
     const lab::Subject subject = MakeSubject(2, sensor);
     const auto fit = Fit(subject);

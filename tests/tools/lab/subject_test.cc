@@ -263,7 +263,7 @@ TEST(Sensors, NoiseHasTheSizeAsked) {
 
 TEST(Sensors, SkinSlipDragsTheEndSegmentsMarkersWithTheForce) {
   SubjectOptions options = Noiseless();
-  options.sensor.skin_slip_m_per_N = 5e-4;
+  options.sensor.faults.skin_slip_m_per_N = 5e-4;
   const Subject slipping = MakeSubject(options).value();
   const TruthRun& run = *Clean().truth.FindRun("captured");
   const TruthStroke& stroke = FirstTouching(Clean().truth);
@@ -292,7 +292,7 @@ TEST(Sensors, SkinSlipDragsTheEndSegmentsMarkersWithTheForce) {
 
 TEST(Sensors, DriftMovesOnlyTheNormalForcesZeroAndByWhatIsAsked) {
   SubjectOptions options = Noiseless();
-  options.sensor.force_drift_N = 0.2;
+  options.sensor.faults.force_drift_N = 0.2;
   const Subject drifting = MakeSubject(options).value();
   const auto &clean = Clean().feed.data().wrench_S, &drifted = drifting.feed.data().wrench_S;
   ASSERT_EQ(clean.size(), drifted.size());
