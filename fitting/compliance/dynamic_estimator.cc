@@ -21,7 +21,6 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 const double kLogRigid = std::log(1e-6);
-constexpr char kInTheAir[] = " (strokes in the air)";
 
 std::string Format(const char* format, double a, double b = 0.0) {
   char text[200];
@@ -201,12 +200,12 @@ class EventMaker {
 class TaskFitter {
  public:
   TaskFitter(const model::Skeleton& skeleton, const DynamicEstimatorOptions& options,
-             const PooledOptions& pooled, std::vector<int> dofs, bool air)
+             const PooledOptions& pooled, std::vector<int> dofs, int air_strokes)
       : skeleton_(skeleton),
         options_(options),
         pooled_(pooled),
         dofs_(std::move(dofs)),
-        air_(air) {}
+        air_strokes_(air_strokes) {}
 
   void Fit(std::vector<ComplianceEvent> events, artefact::ComplianceFit* fit,
            artefact::DynamicSummary* summary) {
@@ -237,7 +236,7 @@ class TaskFitter {
     doubt_ = SharedDoubt(options_.doubts, {.shift_s = best.parameters.shift_s,
                                            .chi2_per_dof = best.chi2_per_dof,
                                            .axis_rms_m = options_.touch_axis_rms_m,
-                                           .air = air_});
+                                           .air_strokes = air_strokes_});
     couplings_ = TestCouplings(*pool, best);
     std::vector<double> rise;
     for (int i = 0; i < Joints(); ++i) rise.push_back(Rise(*pool, best, i, kLogRigid));
@@ -495,7 +494,7 @@ class TaskFitter {
   const DynamicEstimatorOptions& options_;
   const PooledOptions& pooled_;
   std::vector<int> dofs_;
-  bool air_;  ///< the reference's prior was learned from strokes in the air
+  int air_strokes_;  ///< that taught the reference's prior
   bool mass_apart_ = false;
   double doubt_ = 0.0;  ///< of the fit under way (SharedDoubt)
   std::vector<CouplingFinding> couplings_;
@@ -528,26 +527,8 @@ Result<ReferencePrior> PriorFor(const recording::ClipSource& clip, const model::
     }
     return options.reference_prior;
   }
-  std::vector<TimeRange> busy;
-  for (const artefact::Touch& p : contact.touches) busy.push_back({p.onset, p.release});
-  // Strokes in the air bend as strokes on the plate would have; a range of motion bends far more
-  // and would teach a prior that says little.
-  std::vector<TimeRange> strokes;
-  for (const recording::Event& e : clip.events()) {
-    const TimeRange stroke{e.clip_time, e.clip_time + e.length};
-    const bool touched = std::any_of(busy.begin(), busy.end(), [&](const TimeRange& b) {
-      return b.begin < stroke.end && b.end > stroke.begin;
-    });
-    if (e.kind == "stroke" && !touched) strokes.push_back(stroke);
-  }
-  if (auto prior = LearnReferencePrior(skeleton, pose, strokes, options.before + options.after,
-                                       options.prior_degree)) {
-    prior->source += kInTheAir;
-    return prior;
-  }
-  const TimeRange all{pose.times.front(), pose.times.back()};
-  return LearnReferencePrior(skeleton, pose, FreeStretches(all, busy, Duration::Milliseconds(120)),
-                             options.before + options.after, options.prior_degree);
+  return ReferencePriorOfTake(clip, skeleton, pose, contact, options.before + options.after,
+                              options.prior_degree);
 }
 
 }  // namespace
@@ -697,11 +678,7 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
       return event.error();
     }
   }
-  const bool air = prior.source.ends_with(kInTheAir) || !options.reference_prior.empty();  // or
-                                                                                           // given,
-                                                                                           // by
-                                                                                           // name
-  TaskFitter fitter(skeleton, options, pooled, dofs, air);
+  TaskFitter fitter(skeleton, options, pooled, dofs, prior.strokes_in_the_air);
   for (size_t f = 0; f < out.fits.size(); ++f) {
     if (events[f].empty()) {
       fitter.RefuseAll("no usable event: " + (out.fits[f].discarded.empty()

@@ -47,7 +47,10 @@ double UnexplainedAxis_m(double axis_rms_m, double marker_sd_m) {
 }
 
 double SharedDoubt(const DoubtRule& rule, const Findings& found) {
-  double variance = found.air ? 0.0 : rule.sd_without_air * rule.sd_without_air;
+  const double lacking = std::clamp(
+      1.0 - static_cast<double>(found.air_strokes) / std::max(1, rule.enough_air_strokes), 0.0,
+      1.0);
+  double variance = std::pow(lacking * rule.sd_without_air, 2);
   if (std::abs(found.shift_s) > rule.shift_from_s)
     variance += std::pow(rule.sd_per_shift_ms * 1e3 * found.shift_s, 2);
   if (found.axis_rms_m > rule.axis_from_m) {

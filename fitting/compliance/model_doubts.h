@@ -52,15 +52,17 @@ struct DoubtRule {
   /// Of a joint that is not told from 0, to the others: what they take up of its misfit (MP up to
   /// 11 % off beside a rigid PIP or DIP).
   double sd_beside_rigid = 0.05;
-  /// Where no stroke in the air taught how references bend (one subject: wrist +6, MP +9 %).
+  /// Where no stroke in the air taught how references bend (one subject: wrist +6, MP +9 %); less
+  /// with each that did, nothing from `enough_air_strokes` on.
   double sd_without_air = 0.04;
+  int enough_air_strokes = 8;
 };
 
 /// What a fit shows beside its compliances.
 struct Findings {
   double shift_s = 0.0, chi2_per_dof = 1.0;
   double axis_rms_m = 0.0;  ///< 0: not known
-  bool air = true;          ///< the reference's prior was learned from strokes in the air
+  int air_strokes = 0;      ///< that taught the reference's prior (ReferencePrior)
 };
 
 /// What markers of noise `marker_sd_m` do not explain of the touched point's distance from the
@@ -80,6 +82,7 @@ void Visit(A& a, DoubtRule& o) {
   a.Field("sd_per_chi2", o.sd_per_chi2);
   a.Field("sd_beside_rigid", o.sd_beside_rigid);
   a.Field("sd_without_air", o.sd_without_air);
+  a.Field("enough_air_strokes", o.enough_air_strokes);
 }
 
 }  // namespace handhold::fitting

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
@@ -21,6 +22,7 @@ constexpr double kShrinkage = 0.1;
 constexpr Eigen::Index kToldDegrees[] = {3, 4};
 
 struct WindowFit {
+  Timestamp stretch;            ///< where the one it lies in begins
   Eigen::MatrixXd coefficient;  ///< nv x terms
   double speed = 0.0;
   Eigen::VectorXd inverse_diagonal;  ///< of the normal matrix, per degree
@@ -59,7 +61,7 @@ Eigen::MatrixXd Correlation(const std::vector<WindowFit>& fits, double median_sp
 Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
                                            const artefact::PoseTrack& pose,
                                            const std::vector<TimeRange>& free, Duration window,
-                                           int degree) {
+                                           int degree, Stretches kind) {
   const Eigen::Index terms = degree + 1;
   std::vector<WindowFit> fits;
   for (const TimeRange& stretch : free) {
@@ -85,6 +87,7 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
       }
       const Eigen::LDLT<Eigen::MatrixXd> normal((a.transpose() * a).eval());
       WindowFit fit;
+      fit.stretch = stretch.begin;
       fit.coefficient = normal.solve(a.transpose() * y).transpose();
       fit.inverse_diagonal = normal.solve(Eigen::MatrixXd::Identity(terms, terms)).diagonal();
       const Eigen::MatrixXd left = y - a * fit.coefficient.transpose();
@@ -106,6 +109,7 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
                    speeds.end());
   const double median = speeds[speeds.size() / 2];
   ReferencePrior prior;
+  std::set<Timestamp> stretches;
   prior.window = window;
   prior.variance.setZero(skeleton.nv(), terms);
   // The noise of an angle is what the polynomials leave, not 1 / its information: that of the end
@@ -114,6 +118,7 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
   for (const WindowFit& f : fits) {
     if (f.speed < median) continue;
     ++prior.windows;
+    stretches.insert(f.stretch);
     prior.variance += f.coefficient.cwiseAbs2();
     noise += f.noise.diagonal() * f.inverse_diagonal.transpose();
   }
@@ -140,7 +145,41 @@ Result<ReferencePrior> LearnReferencePrior(const model::Skeleton& skeleton,
   }
   prior.correlation = Correlation(fits, median);
   prior.source = std::to_string(prior.windows) + " windows of free movement";
+  if (kind == Stretches::kStrokes) {
+    prior.strokes_in_the_air = static_cast<int>(stretches.size());
+    prior.source += " (" + std::to_string(stretches.size()) + " strokes in the air)";
+  }
   return prior;
+}
+
+std::vector<TimeRange> StrokesInTheAir(const recording::ClipSource& clip,
+                                       const artefact::ContactTrack& contact) {
+  std::vector<TimeRange> strokes;
+  for (const recording::Event& e : clip.events()) {
+    const TimeRange stroke{e.clip_time, e.clip_time + e.length};
+    const bool touched = std::any_of(
+        contact.touches.begin(), contact.touches.end(), [&](const artefact::Touch& touch) {
+          return touch.onset < stroke.end && touch.release > stroke.begin;
+        });
+    if (e.kind == "stroke" && !touched) strokes.push_back(stroke);
+  }
+  return strokes;
+}
+
+Result<ReferencePrior> ReferencePriorOfTake(const recording::ClipSource& clip,
+                                            const model::Skeleton& skeleton,
+                                            const artefact::PoseTrack& pose,
+                                            const artefact::ContactTrack& contact, Duration window,
+                                            int degree) {
+  // A range of motion bends far more than a stroke and would teach a prior that says little.
+  if (auto prior = LearnReferencePrior(skeleton, pose, StrokesInTheAir(clip, contact), window,
+                                       degree, Stretches::kStrokes))
+    return prior;
+  std::vector<TimeRange> busy;
+  for (const artefact::Touch& p : contact.touches) busy.push_back({p.onset, p.release});
+  const TimeRange all{pose.times.front(), pose.times.back()};
+  return LearnReferencePrior(skeleton, pose, FreeStretches(all, busy, Duration::Milliseconds(120)),
+                             window, degree);
 }
 
 std::vector<TimeRange> FreeStretches(TimeRange range, std::vector<TimeRange> busy,

@@ -15,19 +15,6 @@ void Tell(const std::string& what, Issues* issues) {
   issues->push_back({"take", Severity::kWarning, what});
 }
 
-/// "stroke" events in which nothing is touched.
-int StrokesInTheAir(const recording::ClipSource& clip, const artefact::ContactTrack& contact) {
-  int count = 0;
-  for (const recording::Event& e : clip.events()) {
-    if (e.kind != "stroke") continue;
-    count += std::none_of(
-        contact.touches.begin(), contact.touches.end(), [&](const artefact::Touch& touch) {
-          return touch.onset < e.clip_time + e.length && touch.release > e.clip_time;
-        });
-  }
-  return count;
-}
-
 /// The sd of the joint that varies least between the onsets of a task, of those that move what
 /// touches.
 double LeastPostureSd(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
@@ -61,14 +48,17 @@ Issues AdviseOnTake(const recording::ClipSource& clip, const model::Skeleton& sk
     return issues;
   }
   char text[320];
-  const int air = StrokesInTheAir(clip, contact);
-  if (air < needs.strokes_in_the_air && options.reference_prior.empty()) {
+  const int air = options.reference_prior.empty()
+                      ? static_cast<int>(StrokesInTheAir(clip, contact).size())
+                      : options.reference_prior.strokes_in_the_air;
+  const int enough = options.doubts.enough_air_strokes;
+  if (air < enough) {
     std::snprintf(
         text, sizeof text,
         "%d strokes in the air are marked (events 'stroke' without a touch), %d and more "
         "teach how strokes bend; without them the wrist and MP come out too large and end "
         "joints are refused. Record a dozen of the same strokes beside the surface",
-        air, needs.strokes_in_the_air);
+        air, enough);
     Tell(text, &issues);
   }
   std::map<std::string, std::vector<const artefact::Touch*>> by_task;

@@ -14,10 +14,10 @@
 
 namespace handhold::fitting {
 
-/// Below these a take is told what it lacks. Brief subjects with 8 + 8 strokes lose PIP in
-/// exploring and widen wrist and MP by a half; whole ones with 24 of each task answer all but DIP.
+/// Below these, and DoubtRule::enough_air_strokes, a take is told what it lacks. Brief subjects
+/// with 8 + 8 strokes lose PIP in exploring and widen wrist and MP by a half; whole ones with 24 of
+/// each task answer all but DIP.
 struct TakeNeeds {
-  int strokes_in_the_air = 8;
   int touches_per_task = 20;
   /// Of the joint angles at the onsets, the joint that varies least: postures tell PIP from DIP.
   double posture_sd_rad = 0.07;

@@ -139,17 +139,30 @@ TEST(ModelDoubtsTest, ThePalmsPartIsWhatOnlyTheFirstJointCarries) {
 
 TEST(ModelDoubtsTest, WarningsAddToTheSdAndAPlainTakeAddsNothing) {
   const DoubtRule rule;
-  EXPECT_EQ(SharedDoubt(rule, {.shift_s = 0.9e-3, .chi2_per_dof = 0.85, .axis_rms_m = 1.4e-4}),
-            0.0);
-  EXPECT_NEAR(SharedDoubt(rule, {.shift_s = -1.4e-3}), 0.07, 1e-12);
-  EXPECT_NEAR(SharedDoubt(rule, {.chi2_per_dof = 0.57}), 0.25 * 0.43, 1e-12);
-  EXPECT_NEAR(SharedDoubt(rule, {.axis_rms_m = 2.5e-4}), 0.3 * 0.2, 1e-12);
+  const auto doubt = [&](double shift_s, double chi2_per_dof, double axis_rms_m) {
+    return SharedDoubt(rule, {shift_s, chi2_per_dof, axis_rms_m, 12});
+  };
+  EXPECT_EQ(doubt(0.9e-3, 0.85, 1.4e-4), 0.0);
+  EXPECT_NEAR(doubt(-1.4e-3, 1.0, 0.0), 0.07, 1e-12);
+  EXPECT_NEAR(doubt(0.0, 0.57, 0.0), 0.25 * 0.43, 1e-12);
+  EXPECT_NEAR(doubt(0.0, 1.0, 2.5e-4), 0.3 * 0.2, 1e-12);
   EXPECT_NEAR(UnexplainedAxis_m(2.2e-4, 3e-4), 1.45e-4, 1e-6) << "noisy markers, nothing wrong";
   EXPECT_NEAR(UnexplainedAxis_m(2.4e-4, 5e-5), 2.4e-4, 2e-6);
   EXPECT_EQ(UnexplainedAxis_m(1e-4, 3e-4), 0.0);
-  EXPECT_NEAR(SharedDoubt(rule, {.air = false}), 0.04, 1e-12);
-  EXPECT_NEAR(SharedDoubt(rule, {.shift_s = 1.4e-3, .axis_rms_m = 2.5e-4}), std::hypot(0.07, 0.06),
-              1e-12);
+  EXPECT_NEAR(doubt(1.4e-3, 1.0, 2.5e-4), std::hypot(0.07, 0.06), 1e-12);
+}
+
+TEST(ModelDoubtsTest, EachStrokeInTheAirTakesDoubtAwayUntilThereAreEnough) {
+  const DoubtRule rule;
+  EXPECT_NEAR(SharedDoubt(rule, {}), rule.sd_without_air, 1e-12) << "none by default";
+  double before = SharedDoubt(rule, {});
+  for (int strokes = 1; strokes <= rule.enough_air_strokes; ++strokes) {
+    const double with = SharedDoubt(rule, {.air_strokes = strokes});
+    EXPECT_LT(with, before) << strokes;
+    before = with;
+  }
+  EXPECT_EQ(before, 0.0);
+  EXPECT_EQ(SharedDoubt(rule, {.air_strokes = 5 * rule.enough_air_strokes}), 0.0);
 }
 
 }  // namespace

@@ -71,5 +71,46 @@ TEST(ReferencePriorTest, DegreesBelowTheNoiseFallOffSlowly) {
   }
 }
 
+/// Strokes of 0.8 s one after the other, the last of them touching.
+recording::Clip Strokes(int count, artefact::ContactTrack* contact) {
+  recording::Clip clip{recording::ClipInfo{}};
+  for (int s = 0; s < count; ++s) {
+    recording::Event event;
+    event.kind = "stroke";
+    event.clip_time = Timestamp::FromSeconds(0.8 * s);
+    event.length = Duration::FromSeconds(0.8);
+    clip.AddEvent(event);
+  }
+  artefact::Touch touch;
+  touch.onset = Timestamp::FromSeconds(0.8 * count - 0.4);
+  touch.release = touch.onset + Duration::Milliseconds(200);
+  contact->touches = {touch};
+  return clip;
+}
+
+ReferencePrior OfTake(int strokes) {
+  artefact::ContactTrack contact;
+  const recording::Clip clip = Strokes(strokes, &contact);
+  auto prior = ReferencePriorOfTake(clip, model::LoadHand("finger4").value(), Movement(1e-6),
+                                    contact, Duration::Milliseconds(160), 9);
+  EXPECT_TRUE(prior) << prior.error().message;
+  return *std::move(prior);
+}
+
+TEST(ReferencePriorTest, StrokesInTheAirThatTaughtItAreCounted) {
+  EXPECT_EQ(Learned(1e-6).strokes_in_the_air, 0) << "any free movement";
+  int before = 0;
+  for (const int strokes : {4, 8, 12}) {
+    const ReferencePrior prior = OfTake(strokes);
+    EXPECT_EQ(prior.strokes_in_the_air, strokes - 1) << "the last one touches";
+    EXPECT_GT(prior.windows, before) << strokes;
+    before = prior.windows;
+  }
+  // Too few windows in one stroke: all free movement has to do.
+  const ReferencePrior fallback = OfTake(2);
+  EXPECT_EQ(fallback.strokes_in_the_air, 0);
+  EXPECT_GT(fallback.windows, 20);
+}
+
 }  // namespace
 }  // namespace handhold::fitting

@@ -67,7 +67,10 @@ TEST(TakeAdviceTest, APriorFromElsewhereNeedsNoStrokesInTheAir) {
   const Take take(0, 24, 0.1);
   DynamicEstimatorOptions options;
   options.reference_prior.variance.setOnes(4, 10);
+  options.reference_prior.strokes_in_the_air = 12;
   EXPECT_TRUE(AdviseOnTake(take.clip, take.hand, take.pose, take.contact, options).empty());
+  options.reference_prior.strokes_in_the_air = 7;  // of its own
+  EXPECT_EQ(AdviseOnTake(take.clip, take.hand, take.pose, take.contact, options).size(), 1u);
 }
 
 }  // namespace
