@@ -20,6 +20,7 @@ std::vector<CouplingFinding> TestCouplings(const PooledFit& pool, const PooledRe
     finding.sd = std::sqrt(coupled.covariance(at, at));
     finding.chi2_gain = (best.chi2 - coupled.chi2) / coupled.chi2_inflation[at];
     finding.log_per_share = coupled.covariance.col(at).head(n) / coupled.covariance(at, at);
+    finding.log_moved = coupled.parameters.log_compliance - best.parameters.log_compliance;
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -28,14 +29,19 @@ std::vector<CouplingFinding> TestCouplings(const PooledFit& pool, const PooledRe
 CouplingReach ReachOf(const std::vector<CouplingFinding>& findings, int joint, double considered,
                       double quantile) {
   CouplingReach reach;
+  const auto reach_to = [&](double log_c) {
+    reach.below = std::min(reach.below, log_c);
+    reach.above = std::max(reach.above, log_c);
+  };
   for (const CouplingFinding& f : findings) {
-    const double low = std::max(-considered, f.share - quantile * f.sd),
-                 high = std::min(considered, f.share + quantile * f.sd);
-    for (const double share : {low, high}) {
-      if (low > high) continue;  // excluded altogether, and told by its chi-square
-      reach.below = std::min(reach.below, share * f.log_per_share[joint]);
-      reach.above = std::max(reach.above, share * f.log_per_share[joint]);
-    }
+    const double open = quantile * f.sd, per_share = f.log_per_share[joint];
+    const bool shown = f.chi2_gain > quantile * quantile || std::abs(f.share) - open > considered;
+    for (const double share : {f.share - open, f.share + open})
+      reach_to(per_share * (shown ? share : std::clamp(share, -considered, considered)));
+    // Far from none log C is not a line any more: where it went counts, too.
+    if (!shown) continue;
+    reach_to(f.log_moved[joint] - open * per_share);
+    reach_to(f.log_moved[joint] + open * per_share);
   }
   return reach;
 }

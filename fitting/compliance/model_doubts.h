@@ -23,6 +23,8 @@ struct CouplingFinding {
   double chi2_gain = 0.0;        ///< over independent joints, scaled as other rises are
   /// d log C / d share of every joint along what the events leave open.
   Eigen::VectorXd log_per_share;
+  /// log C of every joint at `share`, less that of independent joints.
+  Eigen::VectorXd log_moved;
 };
 
 /// One per pair of neighbours. Cost: as many fits as pairs.
@@ -32,7 +34,10 @@ std::vector<CouplingFinding> TestCouplings(const PooledFit& pool, const PooledRe
 struct CouplingReach {
   double below = 0.0, above = 0.0;
 };
-/// By shares of at most `considered` that lie within `quantile` sd of what the events say.
+/// By shares of at most `considered` that lie within `quantile` sd of what the events say; of a
+/// pair that the events show to be coupled (gain above quantile^2, or no share of at most
+/// `considered` lies within) by all that lie within, however large. Grows with the share and with
+/// the gain.
 CouplingReach ReachOf(const std::vector<CouplingFinding>& findings, int joint, double considered,
                       double quantile);
 

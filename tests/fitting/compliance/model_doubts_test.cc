@@ -87,14 +87,54 @@ TEST(ModelDoubtsTest, ReachIsThatOfTheSharesNotExcluded) {
   CouplingFinding f;
   f.share = 0.1, f.sd = 0.02;
   f.log_per_share = Eigen::Vector2d(-2.0, 1.0);
+  f.log_moved = f.share * f.log_per_share;
   CouplingReach reach = ReachOf({f}, 0, 0.2, 3.0);
   EXPECT_NEAR(reach.below, -2.0 * 0.16, 1e-12);  // 0.04 .. 0.16, and none at all
   EXPECT_EQ(reach.above, 0.0);
   reach = ReachOf({f}, 1, 0.2, 10.0);
   EXPECT_NEAR(reach.above, 0.2, 1e-12);
   EXPECT_NEAR(reach.below, -0.1, 1e-12);
-  f.share = 0.5;  // nothing within what is considered
-  EXPECT_EQ(ReachOf({f}, 0, 0.2, 3.0).below, 0.0);
+}
+
+TEST(ModelDoubtsTest, AShownCouplingReachesAsFarAsItsShare) {
+  CouplingFinding f;
+  f.sd = 0.05;
+  f.log_per_share = Eigen::Vector2d(-2.0, 1.0);
+  double before = 0.0;
+  for (const double share : {0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7}) {
+    f.share = share;
+    f.log_moved = share * f.log_per_share;
+    const double reached = ReachOf({f}, 0, 0.2, 3.0).below;
+    EXPECT_LE(reached, before) << share;
+    before = reached;
+    f.share = -share, f.log_moved *= -1;
+    EXPECT_EQ(ReachOf({f}, 0, 0.2, 3.0).above, -reached) << "the same to the other side";
+  }
+  f.share = 0.5;  // no share that is considered is left
+  f.log_moved = 0.5 * f.log_per_share;
+  EXPECT_NEAR(ReachOf({f}, 0, 0.2, 3.0).below, -2.0 * 0.65, 1e-12);
+  EXPECT_NEAR(ReachOf({f}, 1, 0.2, 3.0).above, 0.65, 1e-12);
+  f.log_moved *= 2;  // no line
+  EXPECT_NEAR(ReachOf({f}, 0, 0.2, 3.0).below, -2.0 * 1.15, 1e-12);
+  // Shown by its gain alone.
+  f.share = 0.3, f.log_moved = 0.3 * f.log_per_share;
+  EXPECT_NEAR(ReachOf({f}, 1, 0.2, 3.0).above, 0.2, 1e-12);
+  f.chi2_gain = 9.1;
+  EXPECT_NEAR(ReachOf({f}, 1, 0.2, 3.0).above, 0.45, 1e-12);
+}
+
+TEST(ModelDoubtsTest, AnAnswerBesideAShownCouplingHoldsThePlantedValue) {
+  World world;
+  world.impedance.coupling = {0, 0.3, 0};
+  const Tested t = FitAndTest(world, 16);
+  ASSERT_GT(t.couplings[1].chi2_gain, kRefusingGain);
+  for (int joint = 0; joint < 4; ++joint) {
+    const double error = ErrorOf(world, t.best, joint), sd = std::hypot(t.best.sd_log(joint), 0.01);
+    const CouplingReach reach = ReachOf(t.couplings, joint, 0.2, kNotExcluded);
+    EXPECT_GT(reach.above - reach.below, 0.0);
+    EXPECT_LE(error - 1.96 * sd + reach.below, 0.0) << joint;
+    EXPECT_GE(error + 1.96 * sd + reach.above, 0.0) << joint;
+  }
 }
 
 TEST(ModelDoubtsTest, APalmOfAnotherMassIsFittedAndBlamesNoTimeConstant) {
