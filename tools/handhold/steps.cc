@@ -140,6 +140,15 @@ Outcome RunAndPrint(Context& context, const StepRun& step) {
   return Outcome::FromIssues(issues);
 }
 
+void PrintVerdict(Printer& out, const artefact::Verdict& verdict) {
+  const bool judged = verdict.kind != artefact::Verdict::Kind::kNotJudged;
+  out.PrintRecord(
+      "verdict",
+      {{{.name = "verdict"}, std::string(artefact::VerdictName(verdict.kind))},
+       {{.name = "when_ns", .heading = "when"}, judged ? Cell(verdict.when) : Cell(std::nullopt)},
+       {{.name = "cause"}, verdict.cause}});
+}
+
 std::vector<artefact::MarkerAgreement> WorstMarkers(
     const Printer& out, std::vector<artefact::MarkerAgreement> markers) {
   std::stable_sort(markers.begin(), markers.end(),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "database/artefact/motion.h"
 #include "database/artefact/pose_track.h"
 #include "database/geometry/transform.h"
 #include "database/store/library.h"
@@ -66,6 +67,9 @@ std::optional<Outcome> PageRefusal(const std::string& to);
 /// Text for people without -v: the answer first, in 10 to 20 lines; rows in other formats and with
 /// -v are all there.
 bool IsBrief(const Printer& out);
+
+/// The record "verdict": what was judged, when and why; no time where nothing was judged.
+void PrintVerdict(Printer& out, const artefact::Verdict& verdict);
 
 /// Worst first; for people the worst five.
 std::vector<artefact::MarkerAgreement> WorstMarkers(const Printer& out,

@@ -128,10 +128,7 @@ Result<Issues> Print(Printer& out, const std::string& path) {
     return found == motion.summary.figures.end() || std::isnan(found->second) ? Cell(std::nullopt)
                                                                               : Cell(found->second);
   };
-  out.PrintRecord("verdict",
-                  {{{.name = "verdict"}, std::string(artefact::VerdictName(motion.verdict.kind))},
-                   {{.name = "when_ns", .heading = "when"}, motion.verdict.when},
-                   {{.name = "cause"}, motion.verdict.cause}});
+  PrintVerdict(out, motion.verdict);
   out.PrintRecord("grasp", {{{.name = "object"}, motion.objects.back().prop},
                             {{.name = "mass_kg", .decimals = 3}, figure("mass_kg")},
                             {{.name = "friction", .decimals = 2}, figure("friction")},

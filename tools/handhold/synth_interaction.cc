@@ -157,10 +157,7 @@ Result<Issues> PrintGrip(Printer& out, const std::string& path) {
     const auto found = motion.summary.figures.find(name);
     return found == motion.summary.figures.end() ? Cell(std::nullopt) : Cell(found->second);
   };
-  out.PrintRecord("verdict",
-                  {{{.name = "verdict"}, std::string(artefact::VerdictName(motion.verdict.kind))},
-                   {{.name = "when_ns", .heading = "when"}, motion.verdict.when},
-                   {{.name = "cause"}, motion.verdict.cause}});
+  PrintVerdict(out, motion.verdict);
   const artefact::Series* const scale = motion.FindSeries(synthesis::kGripScale);
   std::vector<Field> grip = {
       {{.name = "hands"}, static_cast<int64_t>(motion.hands.size())},

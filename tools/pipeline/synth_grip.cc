@@ -452,6 +452,9 @@ Result<StepResult> SynthGripStep::Run(const StepContext& context) const {
       judged.object = motion.objects[stage.scene.fixed.size() + *stage.judged].name;
       HANDHOLD_ASSIGN(motion.verdict,
                       synthesis::JudgeHold(scripts[0].skeleton.skeleton, motion, judged));
+    } else {
+      motion.verdict.cause = stage.judged ? "no time is named in which it is to be held"
+                                          : "no thing is free to be held or dropped";
     }
     for (const std::string& sentence : chosen)
       if (sentence.find(" borrowed (") != std::string::npos)

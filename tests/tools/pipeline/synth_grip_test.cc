@@ -284,6 +284,23 @@ TEST_F(SynthGrip, AScriptedHandBorrowsWhatATakeKnows) {
 
 // Too heavy by far it stays on the table, which is thick; without one nothing carries it; a dry run
 // of what ships needs nothing in the library.
+// What stands on a pivot cannot be dropped: nothing is judged, and the verdict says why.
+TEST_F(SynthGrip, WhatTurnsOnAPivotIsTurnedAndNotJudged) {
+  SynthReferenceStep reference{.hand = {{}, "hand27"}, .prop = "light_bulb"};
+  reference.program = "gaiting";
+  reference.gaiting.strokes = 1;
+  const auto script = reference.Run(context());
+  ASSERT_TRUE(script) << script.error().message;
+  SynthGripStep step{.trajectory = script->hash};
+  step.scene = *ReadScene("bulb_on_pivot");
+  const auto made = step.Run(context());
+  ASSERT_TRUE(made) << made.error().message;
+  const artefact::Motion motion = Motion(made->hash);
+  EXPECT_EQ(motion.verdict.kind, Verdict::Kind::kNotJudged);
+  EXPECT_NE(motion.verdict.cause, "");
+  EXPECT_GT(motion.summary.figures.at("turned_rad.bulb"), 0.35);
+}
+
 TEST_F(SynthGrip, ATableCarriesWhatIsTooHeavyAndNothingElseDoes) {
   SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
   const StepContext dry{.library = *library_, .dry_run = true};

@@ -306,6 +306,8 @@ void Table::End() {
   if (!state_.open) return;
   state_.open = false;
   if (printer_->format() == Format::kText && rows_ > 0 && widths_.empty()) PrintHeld();
+  if (printer_->format() == Format::kText && rows_ == 0 && !section_.empty())
+    printer_->Raw("none\n");
   if (printer_->format() == Format::kJson) {
     printer_->Raw(std::string(rows_ > 0 ? "\n]" : "]") + (printer_->in_document_ ? "" : "\n"));
   }

@@ -83,8 +83,9 @@ struct Field {
 
 class Printer;
 
-/// Rows as they come. In text the first 200 rows are held back to find the widths; memory is
-/// bounded whatever the number of rows. Ends itself when destroyed.
+/// Rows as they come; a section of a document without rows says "none" in text. In text the first
+/// 200 rows are held back to find the widths; memory is bounded whatever the number of rows. Ends
+/// itself when destroyed.
 class Table {
  public:
   Table(Table&&) noexcept = default;

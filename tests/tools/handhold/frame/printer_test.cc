@@ -159,6 +159,19 @@ TEST(Document, SectionsInEveryFormat) {
             "{}\n");
 }
 
+TEST(Document, ASectionWithoutRowsSaysNone) {
+  const auto print = [](Printer& p) {
+    p.BeginDocument();
+    p.BeginTable("empty", {{.name = "name"}}).End();
+    p.PrintRecord("clip", {{{.name = "id"}, "a1"}});
+    p.EndDocument();
+  };
+  EXPECT_EQ(Printed(Format::kText, print), "empty\nnone\n\nclip\nid  a1\n");
+  EXPECT_EQ(*text::WriteJson(*text::ParseJson(Printed(Format::kJson, print))),
+            R"({"empty":[],"clip":{"id":"a1"}})");
+  EXPECT_EQ(Printed(Format::kCsv, print), "name\n\nid\na1\n");
+}
+
 TEST(Document, AVerbThatFailsHalfWayLeavesWellFormedJson) {
   const std::string json = Printed(Format::kJson, [](Printer& p) {
     p.BeginDocument();
