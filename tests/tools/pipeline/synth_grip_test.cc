@@ -286,12 +286,7 @@ TEST_F(SynthGrip, AScriptedHandBorrowsWhatATakeKnows) {
 // of what ships needs nothing in the library.
 // What stands on a pivot cannot be dropped: nothing is judged, and the verdict says why.
 TEST_F(SynthGrip, WhatTurnsOnAPivotIsTurnedAndNotJudged) {
-  SynthReferenceStep reference{.hand = {{}, "hand27"}, .prop = "light_bulb"};
-  reference.program = "gaiting";
-  reference.gaiting.strokes = 1;
-  const auto script = reference.Run(context());
-  ASSERT_TRUE(script) << script.error().message;
-  SynthGripStep step{.trajectory = script->hash};
+  SynthGripStep step{.trajectory = "gaiting_light_bulb"};
   step.scene = *ReadScene("bulb_on_pivot");
   const auto made = step.Run(context());
   ASSERT_TRUE(made) << made.error().message;
