@@ -579,13 +579,24 @@ Result<std::vector<ClipRow>> FolderLibrary::Clips(const ClipFilter& filter) cons
 
 Result<std::string> FolderLibrary::Nearest(const std::string& field,
                                            const std::string& value) const {
-  const bool tag = field == "tag";
-  CHECK(tag || std::ranges::count(CorrectableFields(), field) > 0);
+  static const std::map<std::string, std::string> kTables = {
+      {"tag", "name FROM tag WHERE kind='tag'"},
+      {"label", "value FROM tag WHERE kind='label' AND name NOT LIKE '%.confidence'"},
+      {"stream", "name FROM clip_stream"},
+      {"marker",
+       "substr(c.name, 1, length(c.name)-2) FROM clip_channel c JOIN clip_stream s ON "
+       "s.clip=c.clip AND s.stream=c.stream WHERE s.kind IN ('markers', 'poses') AND "
+       "substr(c.name, -2)='.x'"},
+      {"channel", "name FROM clip_channel UNION SELECT sensor||'.normal_force' FROM clip_zone"}};
+  const auto table = kTables.find(field);
+  CHECK(table != kTables.end() || std::ranges::count(CorrectableFields(), field) > 0);
   std::vector<std::string> known;
-  HANDHOLD_ASSIGN(Statement list,
-                  catalogue_.Prepare(tag ? "SELECT DISTINCT name FROM tag WHERE kind='tag'"
-                                         : "SELECT DISTINCT " + field + " FROM clip WHERE " +
-                                               field + "<>'' LIMIT 10000"));
+  HANDHOLD_ASSIGN(
+      Statement list,
+      catalogue_.Prepare(
+          "SELECT DISTINCT " +
+          (table != kTables.end() ? table->second : field + " FROM clip WHERE " + field + "<>''") +
+          " LIMIT 10000"));
   HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
     for (std::string& one :
          field == "prop" ? PropsOf(row.String(0)) : std::vector<std::string>{row.String(0)})

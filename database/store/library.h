@@ -129,7 +129,8 @@ class Library {
   /// be catalogued, kInvalid an ambiguity.
   virtual Result<ClipRow> FindClip(const std::string& key) const = 0;
   /// Why nothing was found: where no clip at all has `value` as its `field` (subject, task, prop,
-  /// tag, name, session), that, with the nearest that some has; else empty.
+  /// name, session, tag, label, stream, marker, channel), that, with the nearest that some has;
+  /// else empty.
   virtual Result<std::string> Nearest(const std::string& field, const std::string& value) const = 0;
   /// As FindClip; its info() is as the ledger corrects it. kCorrupt when the file holds another
   /// clip (files that were exchanged), kIo when it is gone. Who asks for what is left

@@ -566,8 +566,10 @@ class QueryRun {
   Status Hint(const PlanNode& node) {
     for (const PlanNode& child : node.children) HANDHOLD_TRY(Hint(child));
     static const std::map<Field, std::string> kNames = {
-        {Field::kName, "name"}, {Field::kSubject, "subject"}, {Field::kSession, "session"},
-        {Field::kTask, "task"}, {Field::kProp, "prop"},       {Field::kTag, "tag"}};
+        {Field::kName, "name"},      {Field::kSubject, "subject"}, {Field::kSession, "session"},
+        {Field::kTask, "task"},      {Field::kProp, "prop"},       {Field::kTag, "tag"},
+        {Field::kLabel, "label"},    {Field::kStream, "stream"},   {Field::kMarker, "marker"},
+        {Field::kChannel, "channel"}};
     const auto name = kNames.find(node.field);
     if (node.kind != PlanNode::Kind::kField || node.op != Operator::kEqual || name == kNames.end())
       return {};

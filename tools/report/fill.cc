@@ -40,7 +40,11 @@ Status CheckSources(const ReportSources& s) {
   return {};
 }
 
-// The truth must be this clip's: the contacts it planted must be where contacts were found.
+/// Recorded markers lie further (median) from where another subject's truth has them: its own
+/// leaves 0.1 mm, and 0.5 mm of filters, slipping skin and a forearm that yields.
+constexpr double kMostMarkersOff_m = 0.002;
+
+// The truth must be this clip's: its markers and contacts must be where they were found.
 Status CheckTruth(const Filling& f) {
   const lab::Truth& truth = *f.from.truth;
   for (const char* run : {"captured", "reference"}) {
@@ -48,6 +52,17 @@ Status CheckTruth(const Filling& f) {
       return Error{ErrorCode::kInvalid, std::string("the truth holds no run '") + run +
                                             "': make it with handhold lab make"};
     }
+  }
+  const Result<double> off_m = MarkersFromTruth(*f.from.clip, truth, f.start_s);
+  if (!off_m && off_m.error().code != ErrorCode::kNotFound) return off_m.error();
+  if (!off_m || *off_m > kMostMarkersOff_m) {
+    return Error{ErrorCode::kInvalid,
+                 "this truth is not that of this clip: " +
+                     (off_m ? "recorded markers lie " + Fixed(1e3 * *off_m, 1) +
+                                  " mm (median) from where it has them"
+                            : off_m.error().message) +
+                     "; it is that of seed " + std::to_string(truth.seed) + ", plan " + truth.plan +
+                     ". Give the --truth of the subject that was recorded"};
   }
   if (!f.from.contact || f.from.contact->touches.empty()) {
     return Error{ErrorCode::kInvalid,

@@ -75,6 +75,47 @@ Result<double> SessionStart(const recording::ClipSource& clip) {
   return t0 - period * static_cast<double>(c0);
 }
 
+Result<double> MarkersFromTruth(const recording::ClipSource& clip, const lab::Truth& truth,
+                                double start_s) {
+  constexpr int kFrames = 200;
+  const Error none{ErrorCode::kNotFound, "the clip has no marker of the truth's hand"};
+  const recording::StreamInfo* stream = clip.FirstOfKind(recording::StreamKind::kMarkers);
+  const lab::TruthRun* run = truth.FindRun("captured");
+  if (stream == nullptr || run == nullptr) return none;
+  const std::vector<std::string> names = stream->ItemNames();
+  std::vector<std::pair<size_t, int>> pairs;  // marker of the truth's hand, its first channel
+  for (size_t m = 0; m < truth.skeleton->markers().size(); ++m) {
+    const auto at = std::find(names.begin(), names.end(), truth.skeleton->markers()[m].name);
+    if (at != names.end())
+      pairs.emplace_back(m, static_cast<int>(at - names.begin()) * stream->channels_per_item());
+  }
+  const TimeRange extent = clip.Extent(stream->id);
+  const double step_s = (run->session.end_s() - run->session.begin_s) / kFrames;
+  model::KinematicsData data(*truth.skeleton);
+  std::vector<Vec3> planted;
+  std::vector<double> off_m;
+  for (int k = 0; k < kFrames; ++k) {
+    const Timestamp at =
+        Timestamp::FromSeconds(start_s + run->session.begin_s + step_s * (k + 0.5));
+    const TimeRange window{std::max(at, extent.begin),
+                           std::min(at + Duration::Milliseconds(20), extent.end)};
+    if (window.begin >= window.end) continue;
+    HANDHOLD_ASSIGN(const recording::SampleWindow seen, clip.Read(stream->id, window));
+    if (seen.count() == 0) continue;
+    const double t = seen.times.front().seconds() - start_s;
+    if (!Covers(run->session, t)) continue;
+    model::ComputePoses<double>(*truth.skeleton,
+                                lab::Interpolate(run->session, run->session.theta, t), &data);
+    model::MarkerPositions<double>(*truth.skeleton, data, &planted);
+    for (const auto& [m, channel] : pairs) {
+      const Vec3 p(seen.value(channel, 0), seen.value(channel + 1, 0), seen.value(channel + 2, 0));
+      if (p.allFinite()) off_m.push_back((p - planted[m]).norm());
+    }
+  }
+  if (off_m.empty()) return none;
+  return Quantile(off_m, 0.5);
+}
+
 std::vector<LengthScore> CompareLengths(const model::Skeleton& fitted,
                                         const model::Skeleton* planted) {
   std::vector<LengthScore> lengths;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "database/artefact/kind.h"
 #include "database/base/shell.h"
@@ -137,9 +139,15 @@ Json MarksSection(const recording::ClipSource& clip) {
   return Section("marks", "Marks", lines, {rows.Take()}, true);
 }
 
-/// What the result says of itself, in one line; empty where it says nothing.
-Result<std::string> Brief(const store::Library& library, const ArtefactInfo& info) {
-  std::string text;
+/// What a result says of itself.
+struct Told {
+  std::string brief;  ///< in one line; empty where it says nothing
+  Issues issues;
+};
+
+Result<Told> Ask(const store::Library& library, const ArtefactInfo& info) {
+  Told told;
+  std::string& text = told.brief;
   Status read;
   artefact::ForEachKind([&]<typename T>(const T&) {
     if (info.kind != artefact::KindOf<T>::name) return;
@@ -148,6 +156,7 @@ Result<std::string> Brief(const store::Library& library, const ArtefactInfo& inf
       read = value.error();
       return;
     }
+    if constexpr (requires(const T& t) { t.summary.issues; }) told.issues = value->summary.issues;
     if constexpr (requires(const T& t) { t.summary.Brief(); }) {
       text = value->summary.Brief();
     } else if constexpr (requires(const T& t) { t.verdict; }) {
@@ -158,27 +167,50 @@ Result<std::string> Brief(const store::Library& library, const ArtefactInfo& inf
     }
   });
   if (!read) return read.error();
-  return text;
+  return told;
 }
 
-/// Every result; in red what cannot be read, and what the picture therefore lacks.
+/// What results warned of: a reader of their numbers sees it beside them. What a later result
+/// carries on from an earlier one stands once, with the earlier.
+std::vector<Json> WarningsTable(const std::vector<ArtefactInfo>& list,
+                                const std::vector<Result<Told>>& told) {
+  Rows rows({"warned by", "of", "what"});
+  std::set<std::pair<std::string, std::string>> seen;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!told[i]) continue;
+    for (const Issue& issue : told[i]->issues) {
+      if (issue.severity < Severity::kWarning || !seen.emplace(issue.where, issue.what).second)
+        continue;
+      rows.Add({list[i].kind + " " + pipeline::ShortHash(list[i].hash), issue.where, issue.what},
+               true);
+    }
+  }
+  if (rows.empty()) return {};
+  std::vector<Json> tables;
+  tables.push_back(rows.Take("Warnings"));
+  return tables;
+}
+
+/// Every result; in red what cannot be read, what the picture therefore lacks, and warnings.
 Json ResultsSection(const store::Library& library, std::vector<ArtefactInfo> list,
                     const std::vector<std::string>& left_out) {
   std::stable_sort(list.begin(), list.end(), [](const ArtefactInfo& a, const ArtefactInfo& b) {
     return a.provenance.made_utc < b.provenance.made_utc;
   });
+  std::vector<Result<Told>> told;
+  for (const ArtefactInfo& info : list) told.push_back(Ask(library, info));
   Rows rows({"result", "kind", "made by", "what it says", "made", "tool"});
-  for (const ArtefactInfo& info : list) {
-    const Result<std::string> brief = Brief(library, info);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const ArtefactInfo& info = list[i];
     rows.Add({pipeline::ShortHash(info.hash), info.kind,
               info.provenance.step + " " + std::to_string(info.provenance.version),
-              brief ? *brief : "cannot be read: " + brief.error().message,
+              told[i] ? told[i]->brief : "cannot be read: " + told[i].error().message,
               Utc(info.provenance.made_utc), info.provenance.tool},
-             !brief);
+             !told[i]);
   }
   Rows missing({"not in the picture"});
   for (const std::string& line : left_out) missing.Add({line}, true);
-  std::vector<Json> tables;
+  std::vector<Json> tables = WarningsTable(list, told);
   if (!missing.empty()) tables.push_back(missing.Take());
   if (rows.empty())
     return Section("results", "Fits and motions",

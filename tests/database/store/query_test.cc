@@ -831,6 +831,17 @@ TEST(Query, NothingFoundSaysOfHowManyAndTheNearestValue) {
   EXPECT_THAT(none.hints[0] + none.hints[1],
               AllOf(HasSubstr("no clip has the task 'strok': did you mean 'stroke'"),
                     HasSubstr("no clip has the subject 'S09'")));
+  const auto hint = [&](const std::string& query) {
+    const QueryResult result = Ask(*world.library, query);
+    EXPECT_THAT(result.rows, IsEmpty()) << query;
+    return result.hints.size() == 1 ? result.hints[0] : std::to_string(result.hints.size());
+  };
+  EXPECT_THAT(hint("marker = RTUP"), AllOf(HasSubstr("marker"), HasSubstr("'RTIP'")));
+  EXPECT_THAT(hint("channel = RTIP.y.z"), HasSubstr("'RTIP.y'"));
+  EXPECT_THAT(hint("channel = plate.normal_forse"), HasSubstr("'plate.normal_force'"));
+  EXPECT_THAT(hint("stream = \"vicon/marker\""), HasSubstr("'vicon/markers'"));
+  EXPECT_THAT(hint("label = tripod"), HasSubstr("no clip has the label 'tripod'"));
+  EXPECT_THAT(Ask(*world.library, "marker = RTIP and duration > 1 h").hints, IsEmpty());
   EXPECT_THAT(Ask(*world.library, "task = stroke").hints, IsEmpty());
   EXPECT_THAT(Ask(*world.library, "task = stroke and duration > 1 h").hints, IsEmpty());
 }

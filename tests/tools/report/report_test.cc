@@ -398,6 +398,38 @@ TEST_F(ReportTest, WithoutTruthNothingIsCalledTrue) {
   EXPECT_EQ(data->compliance.size(), 4u);
 }
 
+lab::Subject OtherSubject(uint64_t seed, const lab::SensorFaults& faults) {
+  lab::SubjectOptions options;
+  options.seed = seed;
+  options.plan = lab::Plan::OneStroke();
+  options.counterfactual_friction = {}, options.bump = false;
+  options.sensor.faults = faults;
+  return lab::MakeSubject(options).value();
+}
+
+TEST_F(ReportTest, AnotherSubjectsTruthIsRefusedByItsMarkers) {
+  const lab::Subject other = OtherSubject(6, {});
+  EXPECT_LT(*MarkersFromTruth(*clip_, subject_->truth, 0.0), 1.5e-4);
+  EXPECT_GT(*MarkersFromTruth(*clip_, other.truth, 0.0), 0.005);
+  ReportSources s = Sources();
+  // As far as contacts tell, it is this clip's.
+  lab::Truth foreign = other.truth;
+  for (lab::TruthRun& run : foreign.runs)
+    run.contacts = subject_->truth.FindRun("captured")->contacts;
+  s.truth = &foreign;
+  const auto refused = FillReport(s, Options());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(refused.error().message, HasSubstr("seed 6"));
+  // One whose sensors have faults is still recognised as its own.
+  const lab::Subject faulty = OtherSubject(
+      5, {.skin_slip_m_per_N = 2e-4, .forearm_give_m_per_N = 2e-4, .marker_lowpass_hz = 50});
+  EXPECT_LT(*MarkersFromTruth(lab::MakeClip(faulty.feed), faulty.truth, 0.0), 5e-4);
+  // Markers of another hand are none of it.
+  recording::Clip bare{recording::ClipInfo()};
+  EXPECT_EQ(MarkersFromTruth(bare, subject_->truth, 0.0).error().code, ErrorCode::kNotFound);
+}
+
 TEST_F(ReportTest, SourcesThatDoNotBelongTogetherAreRefused) {
   ReportSources s = Sources();
   artefact::ContactTrack other = *contact_;

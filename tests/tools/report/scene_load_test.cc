@@ -164,6 +164,46 @@ TEST(TakePageTest, SaysWhatWasRecordedSaidAndMade) {
   EXPECT_EQ(page->data.Find("scene")->Find("motions")->elements().size(), 2u);
 }
 
+TEST(TakePageTest, WhatFitsWarnedOfStandsBesideThem) {
+  ShownLibrary shown("warned");
+  const auto plain = MakeTakePage(shown.context(), shown.clip.row.name);
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_THAT(Section(*plain->data.Find("report"), "results")->Find("tables")->elements(),
+              SizeIs(1))
+      << "nothing was warned of";
+
+  const Issue filter{"dynamic, exploring", Severity::kWarning, "the force ended 1.4 ms later"},
+      axis{"dynamic", Severity::kWarning, "the touched point 0.24 mm off the wrench's axis"},
+      note{"event", Severity::kNote, "of no concern to a reader"};
+  const auto save = [&](double utc_s, const Issues& issues) {
+    artefact::InteractionTrajectory fit;
+    fit.provenance.step = "fit.compliance", fit.provenance.version = 1;
+    fit.provenance.made_utc = Timestamp::FromSeconds(utc_s);
+    fit.provenance.inputs = {{"contact", shown.contact, ""}, shown.hand->input()};
+    fit.provenance.parameters_json = "{\"at\": " + std::to_string(utc_s) + "}";
+    fit.skeleton_hash = shown.hand->hash, fit.dof_names = shown.hand->skeleton.dof_names();
+    fit.summary.issues = issues;
+    return shown.library->Save(fit).value();
+  };
+  const std::string first = save(2e9, {filter, note}), second = save(3e9, {filter, axis});
+  const auto page = MakeTakePage(shown.context(), shown.clip.row.name);
+  ASSERT_TRUE(page) << page.error().message;
+  const auto& tables = Section(*page->data.Find("report"), "results")->Find("tables")->elements();
+  ASSERT_THAT(tables, SizeIs(2)) << "warnings stand above the results";
+  const auto& rows = tables[0].Find("rows")->elements();
+  ASSERT_THAT(rows, SizeIs(2)) << "what a later result repeats stands once";
+  const auto expect = [&](const Json& row, const std::string& hash, const Issue& issue) {
+    EXPECT_EQ(*row.elements()[0].string(),
+              std::string("interaction_trajectory ") + pipeline::ShortHash(hash));
+    EXPECT_EQ(*row.elements()[1].string(), issue.where);
+    EXPECT_EQ(*row.elements()[2].string(), issue.what);
+  };
+  expect(rows[0], first, filter);
+  expect(rows[1], second, axis);
+  EXPECT_THAT(tables[0].Find("red")->elements(), SizeIs(2));
+  EXPECT_THAT(*text::WriteJson(*page->data.Find("report")), ::testing::Not(HasSubstr(note.what)));
+}
+
 TEST(TakePageTest, ADamagedResultTakesNothingElseWithIt) {
   ShownLibrary shown("damaged");
   const auto spoil = [&](const std::string& hash, bool remove) {
