@@ -1,6 +1,7 @@
 #include "tools/lab/engine_run.h"
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <utility>
@@ -122,6 +123,18 @@ class Runner {
   }
 
  private:
+  /// What moves on beyond its stroke is heavy for the springs and dampers that hold it.
+  Error SwingsOn(double t_s) const {
+    char text[320];
+    std::snprintf(text, sizeof text,
+                  "the finger touches the surface outside its strokes, at %.2f s: it swings on "
+                  "after them. Its palm is heavy (palm_mass is %.3g) or its joints are soft and "
+                  "little damped: give it a lighter palm, smaller compliances or longer time "
+                  "constants",
+                  t_s, lab_.options.palm_mass);
+    return {ErrorCode::kInvalid, text};
+  }
+
   const model::Prop& Prop() const {
     return request_.surface == "bumped_plate" ? lab_.bumped : lab_.flat;
   }
@@ -253,12 +266,7 @@ class Runner {
       HANDHOLD_TRY(world_->Step(h_));
       RecordMarkersAfter(t);
       const StepContact contact = SumContacts(*world_);
-      if (stroke < 0 && contact.normal_N > 0) {
-        return Error{ErrorCode::kInvalid,
-                     "run " + request_.name +
-                         ": the finger touches the surface outside its strokes, at " +
-                         std::to_string(t) + " s"};
-      }
+      if (stroke < 0 && contact.normal_N > 0) return SwingsOn(t);
       if (stroke >= 0) {
         NoteContact(t, contact, stroke);
         if (sample) {

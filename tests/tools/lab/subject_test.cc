@@ -452,6 +452,9 @@ TEST(Subject, BadOptionsAreNamed) {
               testing::HasSubstr("couples 3 pairs"));
   EXPECT_THAT(message([](SubjectOptions* o) { o->palm_mass = 0; }),
               testing::HasSubstr("palm_mass"));
+  const std::string heavy = message([](SubjectOptions* o) { o->palm_mass = 20; });
+  EXPECT_THAT(heavy, testing::HasSubstr("palm_mass is 20")) << "it swings on into the plate";
+  EXPECT_EQ(heavy.find("run captured"), heavy.rfind("run captured")) << "said once";
   EXPECT_THAT(message([](SubjectOptions* o) { o->plan.postures[0].flexion_deg = {-90, 0, 0, 0}; }),
               testing::HasSubstr("posture"));
 }
