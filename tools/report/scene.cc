@@ -329,7 +329,7 @@ Json SceneToJson(const Scene& scene, const SceneSteps& steps) {
   out.Set("meshes", std::move(meshes)).Set("motions", std::move(motions));
   out.Set("channels", std::move(channels)).Set("events", std::move(events));
   out.Set("plots", std::move(plots));
-  if (scene.open_s) out.Set("open_s", *scene.open_s);
+  if (scene.beside) out.Set("beside", true);
   return out;
 }
 

@@ -11,6 +11,7 @@
 
 #include "database/artefact/kind.h"
 #include "database/artefact/space_density.h"
+#include "database/base/units.h"
 #include "database/model/grasp_taxonomy.h"
 #include "database/model/prop.h"
 #include "synthesis/interaction/replay.h"
@@ -69,8 +70,8 @@ class Loader {
   void Finish(const std::vector<std::string>& keys) {
     for (size_t i = 0; i < keys.size(); ++i) scene_.title += (i > 0 ? ", " : "") + TitleOf(keys[i]);
     NameApart();
-    // Of grasps alone: closed, not at the open hand that they come from.
-    if (grasps_ > 0 && grasps_ == scene_.motions.size()) scene_.open_s = scene_.Extent()[1];
+    // Grasps and spaces have nothing to do with one another: not each the others' ghost.
+    scene_.beside = scene_.motions.size() > 1 && apart_ == scene_.motions.size();
     std::vector<std::vector<std::string>> plots;
     std::vector<std::string> force, angles, torques, others;
     std::array<std::pair<std::string, std::vector<std::string>>, 4> grip = {
@@ -596,13 +597,13 @@ class Loader {
     return {};
   }
 
-  /// A grasp as a motion of half a second, from open to closed, its contacts at the end.
+  /// A grasp as a motion: open for a moment, closing, then held with its contacts.
   Status AddGrasp(const ArtefactInfo& info) {
     HANDHOLD_ASSIGN(const auto grasp, store::Load<artefact::Grasp>(Path(info.hash)));
     HANDHOLD_ASSIGN(const model::Skeleton skeleton, LoadSkeleton(info, grasp.skeleton_hash));
     if (grasp.q.size() != skeleton.nq())
       return Error{ErrorCode::kCorrupt, "grasp " + info.hash + ": q is not its hand's"};
-    constexpr int kFrames = 31;
+    constexpr int kOpen = 15, kClosed = 60, kFrames = 91;  // at 60 Hz
     artefact::Motion motion;
     const Eigen::VectorXd open = grasp.q_open.size() == grasp.q.size() ? grasp.q_open : grasp.q;
     const Eigen::VectorXd way = skeleton.Difference(open, grasp.q);
@@ -612,10 +613,9 @@ class Loader {
     hand.dof_names = grasp.dof_names;
     hand.q.resize(skeleton.nq(), kFrames);
     for (int k = 0; k < kFrames; ++k) {
-      motion.times.push_back(Timestamp::FromSeconds(k * 0.5 / (kFrames - 1)));
-      // The last frame is the grasp, held for a moment.
-      const double share = std::min(1.0, k / (kFrames - 6.0));
-      hand.q.col(k) = skeleton.Integrate(open, share * way);
+      motion.times.push_back(Timestamp::FromSeconds(k / 60.0));
+      const double share = std::clamp(static_cast<double>(k - kOpen) / (kClosed - kOpen), 0.0, 1.0);
+      hand.q.col(k) = skeleton.Integrate(open, (0.5 - 0.5 * std::cos(kPi * share)) * way);
     }
     const RigidTransform X_HP = grasp.X_PH.Inverse();
     std::string prop_hash = grasp.prop_hash;
@@ -626,21 +626,22 @@ class Loader {
     for (const artefact::GraspContact& c : grasp.contacts) {
       const artefact::Side a{artefact::Side::Kind::kHand, hand.name, c.site, c.body};
       const artefact::Side b{artefact::Side::Kind::kThing, grasp.prop, "", 0};
-      const int touch = motion.TouchBetween(a, b, motion.times.back());
       artefact::ContactRow row;
-      row.frame = kFrames - 1;
-      row.touch = touch;
+      row.touch = motion.TouchBetween(a, b, motion.times[kClosed]);
       row.p_W = X_HP * c.p_P;
       row.normal_W = X_HP.R * c.normal_P;
       row.f_onA_W = X_HP.R * c.f_onHand_P;
-      motion.rows.push_back(row);
+      for (row.frame = kClosed; row.frame < kFrames; ++row.frame) motion.rows.push_back(row);
     }
-    std::ranges::stable_sort(motion.rows, {}, &artefact::ContactRow::touch);
+    for (artefact::Touch& touch : motion.touches) touch.release = motion.times.back();
+    std::ranges::stable_sort(motion.rows, {}, [](const artefact::ContactRow& row) {
+      return std::pair(row.frame, row.touch);
+    });
     motion.hands.push_back(std::move(hand));
     HANDHOLD_TRY(AddMotion(info, motion));
     SceneMotion& shown = scene_.motions.back();
     shown.name = grasp.name;
-    ++grasps_;
+    ++apart_;
     for (const auto& [taxonomy, type] : grasp.types) scene_.facts.push_back({taxonomy, type});
     return {};
   }
@@ -687,6 +688,7 @@ class Loader {
       }
     }
     scene_.motions.push_back(std::move(motion));
+    ++apart_;
     Fact("grasp space", info.provenance, info.hash);
     // A hand per type, at its model's mean: five in a row.
     for (const std::string_view taxonomy : {model::kFeix, model::kSchlesinger}) {
@@ -713,6 +715,7 @@ class Loader {
         ++count;
       }
       if (count > 0) scene_.motions.push_back(std::move(types));
+      ++apart_;
       if (!refused.empty())
         scene_.facts.push_back({"no model of " + std::string(taxonomy) + "'s", refused});
     }
@@ -808,7 +811,7 @@ class Loader {
   const Unreadable unreadable_;
   LoadedScene& out_;
   Scene& scene_;
-  size_t grasps_ = 0;                    // motions of the scene that are grasps
+  size_t apart_ = 0;                     // motions that are no other's ghost
   std::set<std::string> asked_, shown_;  // artefacts: by key, and in the scene
   std::map<size_t, int> touches_of_;     // which motion an event of the scene is of
 };

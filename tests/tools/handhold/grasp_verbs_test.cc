@@ -163,7 +163,7 @@ TEST_F(GraspVerbs, GraspSpacesSayWhatIsWrongWithTheWords) {
   EXPECT_EQ(Run(dry).exit_code, 1);
 }
 
-// What a grasp and a space are, in a line; and the page of a grasp opens at the grasp.
+// What a grasp and a space are, in a line.
 TEST_F(GraspVerbs, GraspsAndSpacesHaveASummary) {
   ASSERT_EQ(Run({"fit", "grasp-space", "--scripted", "--type", "tripod", "--per-type", "20",
                  "--dims", "3"})

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "database/artefact/grasp.h"
 #include "tests/support/shown_library.h"
 #include "tools/report/page.h"
 #include "tools/report/take_page.h"
@@ -85,6 +86,48 @@ TEST(SceneLoadTest, ResultsAreShownByHash) {
   const auto none = LoadScene(shown.context(), {"nosuchthing"});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+}
+
+// A grasp is seen to close: open for a moment, then on its way, then held with its contacts.
+TEST(SceneLoadTest, AGraspOpensBeforeItCloses) {
+  ShownLibrary shown("grasp");
+  const model::Skeleton& hand = shown.hand->skeleton;
+  artefact::Grasp grasp;
+  grasp.provenance.step = "synth.grasp", grasp.provenance.version = 1;
+  grasp.provenance.inputs = {shown.hand->input()}, grasp.provenance.parameters_json = "{}";
+  grasp.provenance.made_utc = Timestamp::FromSeconds(2e9);
+  grasp.name = "plate tripod 1";
+  grasp.skeleton_hash = shown.hand->hash, grasp.dof_names = hand.dof_names();
+  const Eigen::VectorXd zero = hand.ZeroConfiguration();
+  grasp.q_open = hand.Integrate(zero, Eigen::VectorXd::Constant(hand.nv(), 0.1));
+  grasp.q = hand.Integrate(zero, Eigen::VectorXd::Constant(hand.nv(), 0.4));
+  grasp.prop = "flat_plate", grasp.prop_hash = shown.plate->hash;
+  grasp.contacts.push_back({.site = "R.index.pad", .body = 1, .f_onHand_P = {0, 0, 2}});
+  grasp.contacts.push_back({.site = "R.index.pad", .body = 2, .f_onHand_P = {0, 0, 1}});
+  const std::string hash = shown.library->Save(grasp).value();
+  const auto loaded = LoadScene(shown.context(), {hash});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const Status whole = CheckScene(loaded->scene);
+  EXPECT_TRUE(whole) << whole.error().message;
+  ASSERT_THAT(loaded->scene.motions, SizeIs(1));
+  const SceneChannel* angle = Channel(loaded->scene, hand.dof_names()[0], 0);
+  ASSERT_NE(angle, nullptr);
+  EXPECT_NEAR(angle->y.front(), 0.1, 1e-9);
+  EXPECT_NEAR(angle->y.back(), 0.4, 1e-9);
+  EXPECT_TRUE(std::ranges::is_sorted(angle->y));
+  const auto& times = loaded->scene.times_s[static_cast<size_t>(angle->time)];
+  const std::vector<int>& touching = loaded->scene.motions[0].contacts.frame;
+  ASSERT_FALSE(touching.empty());
+  for (size_t k = 0; k < angle->y.size(); ++k) {
+    const bool held = std::ranges::find(touching, static_cast<int>(k)) != touching.end();
+    EXPECT_EQ(held, angle->y[k] > 0.4 - 1e-9) << k;
+  }
+  EXPECT_GE(times.back() - times[static_cast<size_t>(touching.front())], 0.4);
+  EXPECT_FALSE(loaded->scene.beside) << "alone";
+  grasp.name = "plate tripod 2", grasp.provenance.parameters_json = R"({"rank": 2})";
+  const std::string second = shown.library->Save(grasp).value();
+  EXPECT_TRUE(LoadScene(shown.context(), {hash, second})->scene.beside);
+  EXPECT_FALSE(LoadScene(shown.context(), {hash, shown.motion})->scene.beside);
 }
 
 TEST(SceneLoadTest, LongMotionsAreThinnedAndKeepTheirRows) {

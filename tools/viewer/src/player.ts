@@ -77,9 +77,9 @@ export class Player {
 
   /** After the element is in the page: cameras need its size. */
   start(): void {
+    if (this.scene.beside) this.setSide(true);
     this.frameHome();
     this.setCamera("oblique");
-    if (this.scene.open_s !== undefined) this.clock.seek(this.scene.open_s);
     clearTimeout(this.linkTimer); // nothing was chosen yet
     this.restore();
     this.showClock();

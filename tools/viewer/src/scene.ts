@@ -63,7 +63,7 @@ export interface Scene {
   times: CodedTimes[]; shapes: Shape[]; meshes: Mesh[];
   motions: Motion[]; channels: Channel[]; events: SceneEvent[];
   plots?: number[][]; // channels that are plotted first
-  open_s?: number; // where the page opens, if not at its beginning
+  beside?: boolean; // opens with its motions side by side
 }
 
 export function decode(coded: Coded): Float64Array {
