@@ -22,8 +22,12 @@ struct ContactSummary {
   double onset_sd_median_s = 0.0;
   double peak_force_N = 0.0;
   double point_offset_p95_m = 0.0;  ///< wrench's point to the site's fitted skin; NaN: no point
-  double torsion_p95_Nm = 0.0;  ///< moment along the force that no single frictional point carries
-  Issues issues;                ///< touches outside the pose track, points off the surface, ...
+  /// The site's skin that touches, from the wrench's axis, NaN: no point. The mean over touches,
+  /// each by its own frames: sensor, surface or hand are off by that much ...
+  double axis_shift_m = 0.0;
+  double axis_left_rms_m = 0.0;  ///< ... and what is left of single touches about that (RMS)
+  double torsion_p95_Nm = 0.0;   ///< moment along the force that no single frictional point carries
+  Issues issues;                 ///< touches outside the pose track, points off the surface, ...
   std::string Brief() const;
 };
 
@@ -74,6 +78,8 @@ void Visit(A& a, ContactSummary& s) {
   a.Field("onset_sd_median_s", s.onset_sd_median_s);
   a.Field("peak_force_N", s.peak_force_N);
   a.Field("point_offset_p95_m", s.point_offset_p95_m);
+  a.Field("axis_shift_m", s.axis_shift_m);
+  a.Field("axis_left_rms_m", s.axis_left_rms_m);
   a.Field("torsion_p95_Nm", s.torsion_p95_Nm);
   a.Field("issues", s.issues);
 }

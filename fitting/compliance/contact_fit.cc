@@ -45,6 +45,27 @@ std::optional<SurfaceHit> MeetSurface(const std::vector<geometry::PosedShape>& s
   return std::nullopt;
 }
 
+/// The skin's point that lies furthest along `down_B`, near `from_B`: the nearest one to a point
+/// far below it.
+Vec3 FurthestSkin(const std::vector<geometry::PosedShape>& skin, const Vec3& from_B,
+                  const Vec3& down_B) {
+  constexpr double kFar_m = 0.1;
+  Vec3 p_B = from_B;
+  for (int i = 0; i < 2; ++i) {
+    const Vec3 far_B = p_B + kFar_m * down_B;
+    const geometry::SurfacePoint near = geometry::SignedDistanceToUnion(skin, far_B).point;
+    p_B = far_B - near.distance_m * near.normal_S;
+  }
+  return p_B;
+}
+
+/// Mean of a touch's shifts, weighted by force squared: noise of the wrench's point falls with the
+/// force.
+struct TouchShift {
+  Vec3 sum_W = Vec3::Zero();
+  double weight = 0.0;
+};
+
 std::string TaskAt(const recording::ClipSource& clip, Timestamp t) {
   for (const char* kind : {"stroke", "take"}) {
     for (const recording::Event& e : clip.events()) {
@@ -108,6 +129,7 @@ class ContactFitter {
     CorrectInertia();
     fit_.summary.point_offset_p95_m = Percentile(offsets, 0.95);
     fit_.summary.torsion_p95_Nm = Percentile(torsions, 0.95);
+    DescribeShift();
     if (fit_.summary.point_offset_p95_m > kTellPointOffset_m) {
       char text[240];
       std::snprintf(text, sizeof text,
@@ -116,10 +138,25 @@ class ContactFitter {
                     1e3 * fit_.summary.point_offset_p95_m);
       fit_.summary.issues.push_back({"contact point", Severity::kWarning, text});
     }
+    fit_.track.summary = fit_.summary;
     return std::move(fit_);
   }
 
  private:
+  void DescribeShift() {
+    Vec3 mean_W = Vec3::Zero();
+    double squares = 0.0, touches = 0.0;
+    for (const TouchShift& s : shifts_) {
+      if (s.weight <= 0) continue;
+      const Vec3 of_touch_W = s.sum_W / s.weight;
+      mean_W += of_touch_W, squares += of_touch_W.squaredNorm(), touches += 1;
+    }
+    mean_W /= touches;  // NaN without a point
+    fit_.summary.axis_shift_m = mean_W.norm();
+    fit_.summary.axis_left_rms_m =
+        touches > 0 ? std::sqrt(std::max(0.0, squares / touches - mean_W.squaredNorm())) : kMissing;
+  }
+
   /// What is odd about the points: refused, or a warning.
   Status Tell(const char* text, bool refuse) {
     if (refuse) return Error{ErrorCode::kInvalid, std::string("contact: ") + text};
@@ -197,6 +234,7 @@ class ContactFitter {
       track.touches.push_back(std::move(made));
     }
     fit_.summary.onset_sd_median_s = Percentile(sds, 0.5);
+    shifts_.resize(track.touches.size());
   }
 
   void Frame(Eigen::Index k, const WrenchWindow& wrench, artefact::ContactRow* row,
@@ -235,6 +273,12 @@ class ContactFitter {
         geometry::SignedDistanceToUnion(skin_, X_BW * hit->p_W).point;
     row->offset_m = skin.distance_m;
     offsets->push_back(std::abs(skin.distance_m));
+    const Vec3 n_B = X_BW.R * hit->normal_W;
+    const Vec3 off_B = FurthestSkin(skin_, X_BW * hit->p_W, -n_B) - X_BW * hit->p_W;
+    TouchShift& shift = shifts_[static_cast<size_t>(row->touch)];
+    const Vec3 off_W = X_BW.R.transpose() * off_B;
+    shift.sum_W += f2 * (off_W - axis * axis.dot(off_W));
+    shift.weight += f2;
     // Skin that faces the same way as the surface is the finger's other side.
     const Vec3 skin_normal_W = kinematics_.X_WB[static_cast<size_t>(body_)].R * skin.normal_S;
     if (skin_normal_W.dot(hit->normal_W) > kMostAlike && within_++ == 0)
@@ -278,6 +322,7 @@ class ContactFitter {
   std::vector<geometry::PosedShape> shapes_, skin_;
   SmoothPoses smooth_;
   std::vector<int> touch_of_frame_;  ///< -1: free
+  std::vector<TouchShift> shifts_;   ///< per touch
   ContactFit fit_;
   int pressed_ = 0, missed_ = 0;  // frames above the threshold; those without a contact point
   Timestamp first_missed_;

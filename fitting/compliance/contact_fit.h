@@ -22,7 +22,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kContactFitVersion = 4;
+inline constexpr int kContactFitVersion = 5;
 /// A wrench's point further than this (p95) from the fitted fingertip is a warning.
 inline constexpr double kTellPointOffset_m = 2e-3;
 
@@ -42,8 +42,8 @@ struct ContactFitOptions {
 };
 
 struct ContactFit {
-  artefact::ContactTrack track;  ///< provenance left to the caller
-  artefact::ContactSummary summary;
+  artefact::ContactTrack track;      ///< with the summary; provenance left to the caller
+  artefact::ContactSummary summary;  ///< the same
 };
 
 /// `X_WP`: where the prop stands. Each touch's task is the text of the "stroke" event it began in,

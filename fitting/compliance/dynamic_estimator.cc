@@ -200,12 +200,12 @@ class EventMaker {
 class TaskFitter {
  public:
   TaskFitter(const model::Skeleton& skeleton, const DynamicEstimatorOptions& options,
-             const PooledOptions& pooled, std::vector<int> dofs, int air_strokes)
+             const PooledOptions& pooled, std::vector<int> dofs, const Findings& found)
       : skeleton_(skeleton),
         options_(options),
         pooled_(pooled),
         dofs_(std::move(dofs)),
-        air_strokes_(air_strokes) {}
+        found_(found) {}
 
   void Fit(std::vector<ComplianceEvent> events, artefact::ComplianceFit* fit,
            artefact::DynamicSummary* summary) {
@@ -233,16 +233,14 @@ class TaskFitter {
     own_start.log_time_constant =
         Eigen::VectorXd::Constant(Joints(), best.parameters.log_time_constant[0]);
     const PooledResult own = pool->Solve(own_start);
-    doubt_ = SharedDoubt(options_.doubts, {.shift_s = best.parameters.shift_s,
-                                           .chi2_per_dof = best.chi2_per_dof,
-                                           .axis_rms_m = options_.touch_axis_rms_m,
-                                           .air_strokes = air_strokes_});
+    found_.shift_s = best.parameters.shift_s;
+    found_.chi2_per_dof = best.chi2_per_dof;
+    doubt_ = SharedDoubt(options_.doubts, found_);
     couplings_ = TestCouplings(*pool, best);
-    std::vector<double> rise;
-    for (int i = 0; i < Joints(); ++i) rise.push_back(Rise(*pool, best, i, kLogRigid));
+    rises_.clear();
+    for (int i = 0; i < Joints(); ++i) rises_.push_back(Rise(*pool, best, i, kLogRigid));
     for (int i = 0; i < Joints(); ++i)
-      fit->joints[static_cast<size_t>(dofs_[static_cast<size_t>(i)])] =
-          Judge(*pool, best, own, rise, i);
+      fit->joints[static_cast<size_t>(dofs_[static_cast<size_t>(i)])] = Judge(*pool, best, own, i);
     Describe(couplings_, summary);
     Eigen::VectorXd own_log(Joints()), own_sd(Joints());
     for (int i = 0; i < Joints(); ++i)
@@ -275,6 +273,13 @@ class TaskFitter {
                            "fingers' masses are others than the skeleton's, or skin slips",
                            gain, chance),
           fit);
+    }
+    const double palm_sd = std::abs(best.parameters.log_palm) / options_.palm_sd_log;
+    if (mass_apart_ && !(palm_sd <= options_.refusal.max_palm_sd)) {
+      RefuseAll(Format("the palm would be %.1f times as heavy, against the fingers, as the "
+                       "skeleton's, which is another hand's: compliances cannot be told from that",
+                       std::exp(best.parameters.log_palm)),
+                fit);
     }
     KeepCovariance(best, fit);
     if (options_.single_events) Singles(*pool, best, fit, events);
@@ -348,8 +353,11 @@ class TaskFitter {
     return (pool.Solve(held, i).chi2 - best.chi2) / best.chi2_inflation[i];
   }
 
-  double UpperBound(const PooledFit& pool, const PooledResult& best, int i) const {
-    double low = std::max(best.parameters.log_compliance[i], std::log(1e-4)), high = low + 0.5;
+  /// Of a joint that is not told from 0: by its profile and, in quadrature, by a `doubt` that no
+  /// event shows.
+  double UpperBound(const PooledFit& pool, const PooledResult& best, int i, double doubt) const {
+    const double from = std::max(best.parameters.log_compliance[i], std::log(1e-4));
+    double low = from, high = low + 0.5;
     while (high < std::log(100.0) && Rise(pool, best, i, high) < options_.refusal.rigid_chi2)
       low = high, high += 1.0;
     if (high >= std::log(100.0)) return std::numeric_limits<double>::infinity();
@@ -357,16 +365,16 @@ class TaskFitter {
       const double middle = 0.5 * (low + high);
       (Rise(pool, best, i, middle) < options_.refusal.rigid_chi2 ? low : high) = middle;
     }
-    return std::exp(high);
+    return std::exp(from + std::hypot(high - from, doubt));
   }
 
   /// What log C of joint i may be off by that no event shows: the model's floor, what other
   /// findings cast on it, and what a rigid joint leaves to the others.
-  double Doubt(const std::vector<double>& rise, int i) const {
+  double Doubt(int i) const {
     bool beside_rigid = false;
     for (int other = 0; other < Joints(); ++other)
-      beside_rigid = beside_rigid ||
-                     (other != i && rise[static_cast<size_t>(other)] < options_.refusal.rigid_chi2);
+      beside_rigid = beside_rigid || (other != i && rises_[static_cast<size_t>(other)] <
+                                                        options_.refusal.rigid_chi2);
     return std::hypot(Floor(i), doubt_, beside_rigid ? options_.doubts.sd_beside_rigid : 0.0);
   }
 
@@ -384,15 +392,14 @@ class TaskFitter {
   }
 
   artefact::JointCompliance Judge(const PooledFit& pool, const PooledResult& best,
-                                  const PooledResult& own, const std::vector<double>& rises,
-                                  int i) const {
+                                  const PooledResult& own, int i) const {
     artefact::JointCompliance joint;
     joint.dof = NameOf(i);
     const double log_c = best.parameters.log_compliance[i];
-    joint.sd_log = std::hypot(best.sd_log(i), Doubt(rises, i));
+    joint.sd_log = std::hypot(best.sd_log(i), Doubt(i));
     joint.lower_rad_per_Nm = std::exp(log_c - 1.96 * joint.sd_log);
     joint.upper_rad_per_Nm = std::exp(log_c + 1.96 * joint.sd_log);
-    const double rise = rises[static_cast<size_t>(i)];
+    const double rise = rises_[static_cast<size_t>(i)];
     const double apart =
         std::abs(own.parameters.log_compliance[i] - log_c) / std::hypot(own.sd_log(i), Floor(i));
     const double may_differ =
@@ -406,7 +413,7 @@ class TaskFitter {
           -rise);
     } else if (rise < options_.refusal.rigid_chi2) {
       joint.lower_rad_per_Nm = 0.0;
-      joint.upper_rad_per_Nm = UpperBound(pool, best, i);
+      joint.upper_rad_per_Nm = UpperBound(pool, best, i, 1.96 * Doubt(i));
       joint.refusal =
           Format("not told from 0: a rigid joint costs a chi-square of %.1f, less than %.2f",
                  std::max(0.0, rise), options_.refusal.rigid_chi2);
@@ -425,6 +432,10 @@ class TaskFitter {
           apart, may_differ);
     } else {
       joint.compliance_rad_per_Nm = std::exp(log_c);
+    }
+    // Of a refused joint, too: synthesis holds what it assumes to them. Not of one that may be
+    // rigid: what moves log C without bound there moves C by nothing.
+    if (rise >= options_.refusal.rigid_chi2) {
       const CouplingReach reach = ReachOf(
           couplings_, i, options_.refusal.coupling_considered,
           NormalQuantile(0.5 * options_.refusal.coupling_chance / std::max(1, Joints() - 1)));
@@ -465,7 +476,7 @@ class TaskFitter {
     fit->covariance_log = best.covariance(accepted, accepted);
     for (size_t a = 0; a < accepted.size(); ++a) {
       fit->covariance_log(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(a)) +=
-          std::pow(Floor(accepted[a]), 2) + doubt_ * doubt_;
+          std::pow(Doubt(accepted[a]), 2);
     }
   }
 
@@ -494,10 +505,11 @@ class TaskFitter {
   const DynamicEstimatorOptions& options_;
   const PooledOptions& pooled_;
   std::vector<int> dofs_;
-  int air_strokes_;  ///< that taught the reference's prior
+  Findings found_;  ///< before the fit, then of the one under way
   bool mass_apart_ = false;
-  double doubt_ = 0.0;  ///< of the fit under way (SharedDoubt)
+  double doubt_ = 0.0;  ///< of the fit under way (SharedDoubt), all joints alike
   std::vector<CouplingFinding> couplings_;
+  std::vector<double> rises_;  ///< of chi-square, per joint, were it rigid
 };
 
 /// Dofs whose compliance a touch of `body` can show: those that move it, without a free root.
@@ -591,15 +603,21 @@ Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOp
   return issues;
 }
 
-Issues OddTouching(const DynamicEstimatorOptions& options) {
-  if (!(options.touch_axis_rms_m > options.doubts.axis_from_m)) return {};
+double TouchAxis_m(const DynamicEstimatorOptions& options,
+                   const artefact::ContactSummary& contact) {
+  const double own_m = std::hypot(contact.axis_shift_m, contact.axis_left_rms_m);
+  return std::max(options.touch_axis_rms_m, std::isfinite(own_m) ? own_m : 0.0);
+}
+
+Issues OddTouching(double axis_m, const DynamicEstimatorOptions& options) {
+  if (!(axis_m > options.doubts.axis_from_m)) return {};
   char text[320];
   std::snprintf(
       text, sizeof text,
-      "the skeleton's fit left the touched point %.2f mm (RMS) off the wrench's axis, "
-      "plain takes leave 0.13: a sensor or surface that stands some mm off, or crosstalk; "
-      "intervals are wider for it",
-      1e3 * options.touch_axis_rms_m);
+      "the touched point stays %.2f mm off the wrench's axis, plain takes leave 0.13: a sensor "
+      "or surface that stands some mm off, crosstalk, or another hand's lengths; intervals are "
+      "wider for it",
+      1e3 * axis_m);
   return {{"dynamic", Severity::kWarning, text}};
 }
 
@@ -618,7 +636,8 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
                  "compliance: step_s must be positive and prior_degree above free_degree"};
   }
   DynamicCompliance out;
-  out.summary.issues = OddTouching(options);
+  const double axis_m = TouchAxis_m(options, contact.summary);
+  out.summary.issues = OddTouching(axis_m, options);
   out.summary.events = static_cast<int>(contact.touches.size());
   if (contact.touches.empty()) {
     return Error{ErrorCode::kUnidentifiable,
@@ -678,7 +697,8 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
       return event.error();
     }
   }
-  TaskFitter fitter(skeleton, options, pooled, dofs, prior.strokes_in_the_air);
+  TaskFitter fitter(skeleton, options, pooled, dofs,
+                    {.axis_rms_m = axis_m, .air_strokes = prior.strokes_in_the_air});
   for (size_t f = 0; f < out.fits.size(); ++f) {
     if (events[f].empty()) {
       fitter.RefuseAll("no usable event: " + (out.fits[f].discarded.empty()

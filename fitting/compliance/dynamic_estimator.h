@@ -29,7 +29,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kDynamicEstimatorVersion = 5;
+inline constexpr int kDynamicEstimatorVersion = 6;
 
 /// When a joint's value is given. All terms of sd in quadrature.
 struct RefusalRule {
@@ -46,6 +46,8 @@ struct RefusalRule {
   /// answered), and how far a joint's C moves, in sd and for the number of joints looked at (more:
   /// that joint is not answered).
   double shared_time_constant_chance = 0.001;
+  /// A palm further from the skeleton's, in sd of its prior: no joint is answered.
+  double max_palm_sd = 3.0;
   double rigid_chi2 = 3.84;  ///< C -> 0 may cost less than this: "not told from 0"
   /// Joints that give way each for itself against a coupling of each pair of neighbours: with this
   /// chance of refusing a pair that is not coupled (more gained: neither is answered). Intervals of
@@ -99,8 +101,11 @@ inline constexpr double kTellPriorSd = 5.0;
 /// Warnings about what a fit with events shows beside its compliances: what DoubtRule acts on, a
 /// palm beyond kTellPalmScale, an inertia scale or a time shift beyond kTellPriorSd.
 Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOptions& options);
-/// The warning about what the skeleton's fit found of sensor and surface, or none.
-Issues OddTouching(const DynamicEstimatorOptions& options);
+/// How far the touched point stays from the wrench's axis: what the skeleton's fit says or what the
+/// contacts themselves do (a skeleton from elsewhere), the larger.
+double TouchAxis_m(const DynamicEstimatorOptions& options, const artefact::ContactSummary& contact);
+/// The warning about that, or none.
+Issues OddTouching(double axis_m, const DynamicEstimatorOptions& options);
 
 /// `pose` needs whole information matrices around the contacts of `contact`. Fails with kNotFound,
 /// kInvalid, kUnidentifiable (no event with enough frames: says what is missing). A refused joint
@@ -118,6 +123,7 @@ void Visit(A& a, RefusalRule& o) {
   a.Field("max_event_chi2_per_dof", o.max_event_chi2_per_dof);
   a.Field("max_fit_chi2_per_dof", o.max_fit_chi2_per_dof);
   a.Field("shared_time_constant_chance", o.shared_time_constant_chance);
+  a.Field("max_palm_sd", o.max_palm_sd);
   a.Field("rigid_chi2", o.rigid_chi2);
   a.Field("coupling_chance", o.coupling_chance);
   a.Field("coupling_considered", o.coupling_considered);

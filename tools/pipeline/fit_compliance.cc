@@ -130,8 +130,8 @@ Result<InteractionTrajectory> Fit(const StepContext& context, const FitComplianc
     lacking.where = kOfTheTake;
     summary.issues.push_back(std::move(lacking));
   }
-  for (const Issues& earlier :
-       {findings.issues, Carried("fit contact", tracks.contact.summary.issues)})
+  for (const Issues& earlier : {findings.issues, Carried("fit pose", tracks.pose.summary.issues),
+                                Carried("fit contact", tracks.contact.summary.issues)})
     summary.issues.insert(summary.issues.end(), earlier.begin(), earlier.end());
   summary.issues.insert(summary.issues.end(), reference.summary.issues.begin(),
                         reference.summary.issues.end());

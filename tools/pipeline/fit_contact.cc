@@ -48,7 +48,6 @@ Result<StepResult> FitContactStep::Run(const StepContext& context) const {
         HANDHOLD_ASSIGN(fitting::ContactFit fit,
                         fitting::FitContact(*reader, skeleton.skeleton, poses, placed.prop.prop,
                                             placed.X_WP, used));
-        fit.track.summary = fit.summary;
         artefact::TouchedThing& touched = fit.track.things.front();
         touched.prop_hash = placed.prop.hash;
         for (artefact::Touch& touch : fit.track.touches)

@@ -167,6 +167,54 @@ TEST(ContactFitTest, APlateWithinTheFingerIsToldOrRefused) {
   }
 }
 
+/// The same recording with its sensor said to stand elsewhere.
+class WithSensorMoved : public recording::Clip {
+ public:
+  WithSensorMoved(const recording::Clip& clip, const geometry::Vec3& by_W)
+      : Clip(clip), sensors_(clip.force_sensors()) {
+    sensors_.front().X_MS.p += by_W;
+  }
+  const std::vector<recording::ForceSensor>& force_sensors() const override { return sensors_; }
+
+ private:
+  std::vector<recording::ForceSensor> sensors_;
+};
+
+// Whatever skeleton is used: the wrench's axis stays off the touched skin by as much as the sensor
+// does, or the surface's end of the finger.
+TEST(ContactFitTest, ASensorThatStandsOffIsInTheShiftOfTheAxis) {
+  const FingerTake take = MakeTake(Small(6));
+  const artefact::PoseTrack pose = PoseOf(take);
+  const auto summary_of = [&](const recording::ClipSource& clip, const model::Skeleton& hand) {
+    const auto fit = FitContact(clip, hand, pose, take.plate, take.X_WPlate);
+    EXPECT_TRUE(fit) << fit.error().message;
+    EXPECT_EQ(fit->track.summary.axis_shift_m, fit->summary.axis_shift_m);
+    std::printf("shift %.3f mm, left %.3f mm\n", 1e3 * fit->summary.axis_shift_m,
+                1e3 * fit->summary.axis_left_rms_m);
+    return fit->summary;
+  };
+  const artefact::ContactSummary plain = summary_of(take.clip, take.skeleton);
+  EXPECT_LT(plain.axis_shift_m, 3e-5);
+  EXPECT_LT(plain.axis_left_rms_m, 3e-5);
+  for (const double off_m : {5e-4, 1e-3, 2e-3}) {
+    for (const geometry::Vec3& along : {geometry::Vec3(1, 0, 0), geometry::Vec3(0, 1, 0)}) {
+      const artefact::ContactSummary moved =
+          summary_of(WithSensorMoved(take.clip, off_m * along), take.skeleton);
+      // Along the strokes the axis leans by friction, now forth, now back.
+      const double off_axis_m = std::hypot(moved.axis_shift_m, moved.axis_left_rms_m);
+      EXPECT_GT(off_axis_m, (along.x() > 0 ? 0.8 : 0.97) * off_m);
+      EXPECT_LT(off_axis_m, 1.03 * off_m);
+    }
+  }
+  // A hand from elsewhere, its end segment 1 mm longer.
+  model::SkeletonDraft draft = take.skeleton.draft();
+  for (model::BodyShape& shape : draft.bodies.back().shapes)
+    shape.X_BS.p += 1e-3 * draft.bodies.back().shapes.front().X_BS.p.normalized();
+  const model::Skeleton longer = model::Skeleton::Build(std::move(draft)).value();
+  const artefact::ContactSummary other = summary_of(take.clip, longer);
+  EXPECT_GT(std::hypot(other.axis_shift_m, other.axis_left_rms_m), 2.5e-4);
+}
+
 TEST(ContactFitTest, WithoutATouchNothingIsClaimedOfThePoint) {
   const FingerTake take = MakeTake(Small(1));
   ContactFitOptions deaf;
@@ -176,6 +224,8 @@ TEST(ContactFitTest, WithoutATouchNothingIsClaimedOfThePoint) {
   ASSERT_TRUE(fit) << fit.error().message;
   EXPECT_EQ(fit->summary.touches, 0);
   EXPECT_TRUE(std::isnan(fit->summary.point_offset_p95_m));
+  EXPECT_TRUE(std::isnan(fit->summary.axis_shift_m));
+  EXPECT_TRUE(std::isnan(fit->summary.axis_left_rms_m));
   EXPECT_EQ(fit->track.inertia_share.size(), 0);
   EXPECT_NE(fit->summary.Brief().find("no touch"), std::string::npos);
 }
