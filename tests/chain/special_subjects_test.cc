@@ -381,7 +381,8 @@ TEST(SpecialSubjects, ACausalFilterIsRefusedOrWithinItsIntervals) {
     ExpectHonest(fitted);
     for (const artefact::ComplianceFit& fit : fitted.dynamic) {
       ASSERT_TRUE(fit.time_shift_s) << fit.task;
-      EXPECT_NEAR(*fit.time_shift_s, c.late_s, 2.5e-4) << fit.task;
+      // Faster movement comes later than slow, so that a strong filter's shift exceeds late_s.
+      EXPECT_NEAR(*fit.time_shift_s, c.late_s, 1.5e-4 + 0.15 * std::abs(c.late_s)) << fit.task;
       const bool told = std::abs(c.late_s) > DoubtRule().shift_from_s;
       EXPECT_EQ(Warned(fitted, "dynamic, " + fit.task) > 0, told) << fit.task;
     }
