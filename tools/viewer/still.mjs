@@ -1,6 +1,7 @@
-// One still of a page where it opens, its motions side by side:
+// One still of a page, its motions side by side:
 //   ~/.cache/handhold/prefix/node/bin/node tools/viewer/still.mjs PAGE.html OUT.png [--width 900] [--height 300] [--near 1]
 //     [--eye X,Y,Z] [--up X,Y,Z]    from where, seen from what is looked at, and what is up; default: oblique, z
+//     [--at SECONDS]                when; default: where it opens; end: its end
 import { writeFileSync } from "node:fs";
 import { openPage } from "./open_page.mjs";
 
@@ -8,9 +9,10 @@ const [page, out, ...rest] = process.argv.slice(2);
 const option = (name, fallback) => { const at = rest.indexOf(`--${name}`); return at < 0 ? fallback : rest[at + 1]; };
 const vector = (name) => option(name, "").split(",").filter(Boolean).map(Number);
 const { browser, tab } = await openPage(page, Number(option("width", 900)), Number(option("height", 300)));
-await tab.evaluate(({ eye, up, near }) => {
+await tab.evaluate(({ eye, up, near, at }) => {
   const player = window.handhold.player, view = player.view;
   view.showGrid(false);
+  if (at) player.clock.seek(at === "end" ? player.clock.end : player.clock.begin + Number(at));
   player.setSide(player.scene.motions.length > 1);
   view.preset("oblique");
   const away = view.camera.position.clone().sub(view.controls.target);
@@ -20,7 +22,7 @@ await tab.evaluate(({ eye, up, near }) => {
   view.camera.lookAt(view.controls.target);
   view.dirty = true;
   player.draw();
-}, { eye: vector("eye"), up: vector("up"), near: Number(option("near", 1)) });
+}, { eye: vector("eye"), up: vector("up"), near: Number(option("near", 1)), at: option("at") });
 await tab.waitForTimeout(500);
 writeFileSync(out, await tab.screenshot({ type: "png" }));
 await browser.close();
