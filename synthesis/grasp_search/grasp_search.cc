@@ -20,6 +20,7 @@ using geometry::Mat3;
 using geometry::RigidTransform;
 using geometry::Vec3;
 
+constexpr std::string_view kNoSurface = "no surface in the place";
 constexpr double kLast = 1e9;         ///< an energy behind all others
 constexpr double kKeepOff_m = 0.004;  ///< of digits that are to touch nothing
 
@@ -47,6 +48,20 @@ Mat3 FrameOf(const Vec3& x, const Vec3& y) {
   R.col(1) = across.normalized();
   R.col(2) = R.col(0).cross(R.col(1));
   return R;
+}
+
+/// "3 few contacts, 13 too deep", of what was refused since `before`.
+std::string CausesSince(const std::map<std::string, int>& before,
+                        const std::map<std::string, int>& refused) {
+  std::string why;
+  for (const auto& [cause, count] : refused) {
+    const auto was = before.find(cause);
+    const int more = count - (was == before.end() ? 0 : was->second);
+    if (more == 0) continue;
+    why += (why.empty() ? "" : ", ") +
+           (cause == kNoSurface ? cause : std::to_string(more) + " " + cause);
+  }
+  return why;
 }
 
 /// The share of contacts in the place, in tenths; 10 where none was asked for.
@@ -238,7 +253,7 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
                                std::vector<FoundGrasp>* found, GraspSearchResult* result) const {
   const std::vector<SurfaceSample> samples = object.Sample(options.starts, seed);
   if (samples.empty()) {
-    ++result->refused["no surface in the place"];
+    ++result->refused[std::string(kNoSurface)];
     return;
   }
   // One type's searches hold to its own model (Ben Amor 2008, "Taxonomy-Based Grasp Synthesis").
@@ -419,8 +434,10 @@ Result<GraspSearchResult> GraspSearcher::Search(const HeldObject& object, const 
                                              DidYouMean(type, types())};
     }
     std::vector<FoundGrasp>& found = by_type.emplace_back();
+    const std::map<std::string, int> before = result.refused;
     SearchType(object, com_P, options, numbers, Mix(options.seed, type),
                any ? std::max(2, options.fits / 8) : options.fits, &found, &result);
+    if (!any && found.empty()) result.without[type] = CausesSince(before, result.refused);
     // Who asks for a place gets what touches within it first, by tenths; who asks for a type what
     // touches like it.
     std::ranges::stable_sort(found, std::ranges::greater(), [any](const FoundGrasp& g) {
@@ -446,12 +463,8 @@ Result<GraspSearchResult> GraspSearcher::Search(const HeldObject& object, const 
     if (!more) break;
   }
   if (result.grasps.empty()) {
-    result.reason = "no grasp of '" + object.name() + "'";
-    std::string why;
-    for (const auto& [cause, count] : result.refused)
-      why += (why.empty() ? ": " : ", ") +
-             (cause == "no surface in the place" ? cause : std::to_string(count) + " " + cause);
-    result.reason += why;
+    const std::string why = CausesSince({}, result.refused);
+    result.reason = "no grasp of '" + object.name() + "'" + (why.empty() ? "" : ": " + why);
   }
   return result;
 }

@@ -86,8 +86,10 @@ struct GraspSearchResult {
   std::vector<FoundGrasp> grasps;  ///< the first of each type by rank_score, then the seconds, ...
   std::map<std::string, int> refused;  ///< candidates by cause
   std::string reason;                  ///< where nothing was found: why, in a sentence
-  long queries = 0;                    ///< nearest points asked
-  bool stopped = false;                ///< by go_on
+  /// Types asked for of which nothing was found: why ("3 few contacts, 13 too deep").
+  std::map<std::string, std::string> without;
+  long queries = 0;      ///< nearest points asked
+  bool stopped = false;  ///< by go_on
 };
 
 class GraspSearcher {

@@ -138,10 +138,11 @@ Result<HeldObject> HeldObject::Build(const model::Prop& prop, const GraspPlace& 
     return Error{ErrorCode::kUnsupported, "prop '" + prop.name + "' has no shape to hold"};
   if (!place.faces.empty()) {
     const size_t count = object.parts_[0].skin->mesh().triangles.size();
-    if (object.parts_.size() != 1)
-      return Error{ErrorCode::kInvalid, "faces can be named of a prop that is one mesh; '" +
-                                            prop.name + "' has " +
-                                            std::to_string(object.parts_.size()) + " shapes"};
+    if (object.parts_.size() != 1 || object.parts_[0].mesh == nullptr)
+      return Error{ErrorCode::kInvalid,
+                   "faces can be named of a prop that is one mesh; '" + prop.name + "' has " +
+                       std::to_string(object.parts_.size()) +
+                       (object.parts_.size() == 1 ? " shape" : " shapes") + ", and no mesh alone"};
     object.face_in_.assign(count, 0);
     for (const std::uint32_t f : place.faces) {
       if (f >= count)

@@ -78,6 +78,15 @@ Outcome Suggest(Context& context, store::Library& library, const store::ClipRow&
   return Outcome::Done();
 }
 
+/// What has no effect where nothing is said (`how`: what is done instead).
+std::optional<Outcome> Refuse(const Arguments& given, const std::string& how,
+                              std::initializer_list<const char*> options) {
+  for (const char* option : options) {
+    if (given.Typed(option)) return Outcome::Usage(how + ": without " + option);
+  }
+  return std::nullopt;
+}
+
 Outcome RunLabel(Context& context) {
   const Arguments& given = context.arguments;
   HANDHOLD_ASSIGN(const auto library, store::Library::Open(given.Text("--library")));
@@ -89,14 +98,21 @@ Outcome RunLabel(Context& context) {
   if (given.Flag("--suggest")) {
     if (given.Has("TYPE") || removes)
       return Outcome::Usage("--suggest asks for the type: without TYPE and --remove");
+    if (const auto no = Refuse(given, "--suggest says nothing", {"--confidence", "--author"}))
+      return *no;
     return Suggest(context, *library, clip, *span, taxonomy);
   }
   if (!given.Has("TYPE")) {
     if (removes) return Outcome::Usage("say which label no longer holds: TYPE");
+    if (const auto no = Refuse(given, "without a TYPE all labels are listed",
+                               {"--from", "--to", "--taxonomy", "--confidence", "--author"}))
+      return *no;
     return List(context, *library, clip);
   }
   const Result<std::string> type = model::CanonicalType(given.Text("TYPE"), taxonomy);
   if (!type) return Outcome::Usage(type.error().message);
+  if (removes && given.Has("--confidence"))
+    return Outcome::Usage("--remove takes a label back: without --confidence");
   if (!given.Has("--author")) return Outcome::Usage("say who labels: --author NAME");
   const std::string author = given.Text("--author");
   HANDHOLD_ASSIGN(const auto labels, pipeline::GraspLabels(*library, clip.id));

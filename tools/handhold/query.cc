@@ -133,6 +133,9 @@ Outcome RunLike(Context& context, store::Library& library) {
                                             {.name = "id"}});
   for (const pipeline::LikeRow& row : found.rows)
     table.Row({row.clip, row.time, row.rms_rad, row.label, row.pose, row.clip_id});
+  if (found.rows.empty() && limit != 0)
+    context.progress.Note("nothing to compare it with: no other stored pose of such a hand" +
+                          std::string(only.empty() ? "" : " in the clips that EXPR finds"));
   return Outcome::Done();
 }
 

@@ -34,6 +34,11 @@ Option MeshUnitOption() {
           .fallback = "mm"};
 }
 
+std::optional<Outcome> MeshUnitRefusal(const Arguments& given, const std::string& prop) {
+  if (!given.Has("--mesh-unit") || pipeline::IsMeshFile(prop)) return std::nullopt;
+  return Outcome::Usage("--mesh-unit is of mesh files: '" + prop + "' is none");
+}
+
 double MetresPerUnit(const Arguments& given) {
   const std::string unit = given.Text("--mesh-unit");
   return unit == "m" ? 1.0 : unit == "cm" ? 0.01 : unit == "in" ? 0.0254 : 0.001;

@@ -24,6 +24,9 @@ Positional ClipPositional();
 std::vector<Option> SurfaceOptions();
 /// --mesh-unit: one rule for every verb that takes a mesh file.
 Option MeshUnitOption();
+/// Why --mesh-unit has nothing to say of a prop that is no mesh file. Empty: it has, or was not
+/// given.
+std::optional<Outcome> MeshUnitRefusal(const Arguments& given, const std::string& prop);
 /// Metres per unit that --mesh-unit says.
 double MetresPerUnit(const Arguments& given);
 /// --side, --marker-set, --free-base, --marker-map, --map-hand: how a hand is changed before a fit.

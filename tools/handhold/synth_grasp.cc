@@ -5,6 +5,7 @@
 #include <limits>
 #include <sstream>
 
+#include "synthesis/regrasp/proposer.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
 #include "tools/pipeline/fit_grasp_space.h"
@@ -38,6 +39,18 @@ Outcome RunSynthGrasp(Context& context) {
   step.metres_per_unit = MetresPerUnit(given);
   step.types = Words(given.All("--type"));
   step.region = given.Text("--region");
+  for (const auto& [option, words] : {std::pair("--type", Words(given.All("--type"))),
+                                      std::pair("--region", Words(given.All("--region"))),
+                                      std::pair("--faces", Words(given.All("--faces")))}) {
+    if (given.Has(option) && words.empty())
+      return Outcome::Usage(std::string(option) + ": nothing is named");
+  }
+  if (const auto refusal = MeshUnitRefusal(given, step.prop)) return *refusal;
+  // A point and radius that is none is wrong words; a name is asked of the prop.
+  if (step.region.find(',') != std::string::npos) {
+    if (const auto ball = synthesis::RegionNamed({}, step.region); !ball)
+      return Outcome::Usage("--region: " + ball.error().message);
+  }
   for (const std::string& face : Words(given.All("--faces"))) {
     char* end = nullptr;
     const long number = std::strtol(face.c_str(), &end, 10);
@@ -86,7 +99,11 @@ Outcome RunSynthGrasp(Context& context) {
          std::string(g.scores.at("natural") > 0 ? "yes" : "no"),
          std::string(result.grasps[i].reused ? "there already" : "made"), result.grasps[i].hash});
   }
-  return Outcome::Done();
+  if (result.without.empty()) return Outcome::Done();
+  std::string without;
+  for (const auto& [type, why] : result.without)
+    without += (without.empty() ? "no grasp of " : "; of ") + type + ": " + why;
+  return Outcome::Loss(without);
 }
 
 }  // namespace
@@ -150,7 +167,8 @@ Verb SynthGraspVerb() {
           "every\n"
           "one). natural: the shape is likelier than the space's threshold. Nothing found is a "
           "failure\n"
-          "(1) with the reason. Look at one: 'handhold show ARTEFACT'.",
+          "(1) with the reason; nothing of one of several types ends with 3. Look at one: "
+          "'handhold show ARTEFACT'.",
       .run = RunSynthGrasp};
 }
 

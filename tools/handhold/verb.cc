@@ -76,6 +76,11 @@ Outcome::Outcome(Error error) : kind_(Kind::kFailed), error_(std::move(error)) {
 bool Arguments::Flag(std::string_view name) const { return Find(*this, name).given; }
 bool Arguments::Has(std::string_view name) const { return Find(*this, name).given; }
 
+bool Arguments::Typed(std::string_view name) const {
+  const Value& value = Find(*this, name);
+  return value.given && !value.from_environment;
+}
+
 std::string Arguments::Text(std::string_view name) const {
   const Value& value = Find(*this, name);
   return value.texts.empty() ? "" : value.texts.back();

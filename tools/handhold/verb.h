@@ -117,6 +117,8 @@ class Arguments {
   bool Flag(std::string_view name) const;
   /// True when given on the command line or by the environment; a fallback does not count.
   bool Has(std::string_view name) const;
+  /// True when given on the command line: what is in the environment is not meant for every verb.
+  bool Typed(std::string_view name) const;
   /// The value, else the fallback, else "". For positionals too: Text("CLIP").
   std::string Text(std::string_view name) const;
   std::vector<std::string> All(std::string_view name) const;
@@ -128,6 +130,7 @@ class Arguments {
   struct Value {
     ValueKind kind = ValueKind::kText;
     bool given = false;
+    bool from_environment = false;
     std::vector<std::string> texts;
   };
   std::map<std::string, Value, std::less<>> values;  ///< filled by the parser

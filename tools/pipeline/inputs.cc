@@ -389,11 +389,15 @@ Result<FoundProp> KeepProp(const StepContext& context, const model::Prop& prop) 
   return found;
 }
 
+bool IsMeshFile(const std::string& key) {
+  return EndsWith(key, ".stl") || EndsWith(key, ".obj") || EndsWith(key, ".ply");
+}
+
 Result<FoundProp> FindProp(const StepContext& context, const std::string& key,
                            double metres_per_unit, std::vector<std::string>* chosen) {
   FoundProp found;
   const std::filesystem::path path(key);
-  found.from_mesh = EndsWith(key, ".stl") || EndsWith(key, ".obj") || EndsWith(key, ".ply");
+  found.from_mesh = IsMeshFile(key);
   if (found.from_mesh) {
     Issues noticed;
     HANDHOLD_ASSIGN(found.prop, model::PropFromMesh(key, metres_per_unit, &noticed));

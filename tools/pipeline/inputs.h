@@ -119,6 +119,8 @@ struct FoundProp {
     return {std::move(role), hash, prop.name};
   }
 };
+/// Whether a prop's key is the path of a mesh: .stl, .obj or .ply.
+bool IsMeshFile(const std::string& key);
 /// By name of a prop of ours ("flat_plate"), by path of a prop's .json or of a mesh (.stl, .obj,
 /// .ply; `metres_per_unit` scales it), or by artefact hash. kNotFound names near ones.
 Result<FoundProp> FindProp(const StepContext& context, const std::string& key,

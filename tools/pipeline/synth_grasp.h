@@ -15,11 +15,13 @@ struct SynthGraspResult {
   std::vector<StepResult> grasps;  ///< artefact::Grasp each, ranked; one place in dry runs
   std::vector<artefact::Grasp> values;
   std::map<std::string, int> refused;  ///< candidates by cause
+  /// Types asked for of which there is no grasp, coarse names where there is none under them: why.
+  std::map<std::string, std::string> without;
   std::vector<std::string> chosen;
 };
 
 /// Each result is an artefact::Grasp; inputs: space, skeleton, prop. kNotFound with the reason
-/// where nothing is found.
+/// where nothing is found; a dry run refuses what can be refused before the search.
 struct SynthGraspStep {
   std::string space = {};  ///< artefact; empty: the newest one; none at all: a scripted one is made
   std::string prop = {};   ///< as FindProp

@@ -110,6 +110,10 @@ TEST(HeldObject, FacesOfAMeshAreAPlace) {
   EXPECT_TRUE(top.InPlace(Vec3(0.01, 0, 0.03)));
   EXPECT_FALSE(top.InPlace(Vec3(0.01, 0, -0.03)));
   EXPECT_EQ(HeldObject::Build(PropOf(mesh), {.faces = {12}}).error().code, ErrorCode::kInvalid);
+  // A box has no numbered faces.
+  EXPECT_EQ(
+      HeldObject::Build(PropOf(geometry::Box{Vec3::Constant(0.06)}), {.faces = {1}}).error().code,
+      ErrorCode::kInvalid);
 }
 
 TEST(HeldObject, ACylindersSurfaceBendsLeastAlongItsAxis) {

@@ -136,9 +136,30 @@ TEST_F(GraspVerbs, LabelsAreSaidListedAndTakenBackByWhoSaidThem) {
   ASSERT_EQ(
       label({"lateral", "--from", "1s", "--to", "2s", "--author", "ana", "--remove"}).exit_code, 0);
   EXPECT_THAT(list(), AllOf(HasSubstr("ring"), Not(HasSubstr("lateral"))));
-  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-           {"--remove"}, {"tripod", "--suggest"}, {"tripod", "--to", "9s", "--author", "ana"}})
-    EXPECT_EQ(label(wrong).exit_code, 2);
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--remove"},
+                                             {"tripod", "--suggest"},
+                                             {"tripod", "--to", "9s", "--author", "ana"},
+                                             {"--suggest", "--confidence", "0.5"},
+                                             {"--suggest", "--author", "ana"},
+                                             {"--from", "1s"},
+                                             {"--confidence", "0.5"},
+                                             {"--taxonomy", "schlesinger"},
+                                             {"--author", "ana"},
+                                             {"ring", "--remove", "--from", "1s", "--to", "2s",
+                                              "--author", "bob", "--confidence", "0.5"}})
+    EXPECT_EQ(label(wrong).exit_code, 2) << wrong[0];
+  EXPECT_THAT(list(), HasSubstr("ring"));
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--like", "take"},
+                                             {"--like", "take@1s", "--count"},
+                                             {"--like", "take@1s", "--by", "clip"},
+                                             {"--like", "take@1s", "--offset", "3"}}) {
+    std::vector<std::string> words = {"query"};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(Run(words).exit_code, 2) << wrong.back();
+  }
+  EXPECT_EQ(Run({"query", "--like", "take@1s"}).exit_code, 1);  // no poses were fitted to it
 }
 
 TEST_F(GraspVerbs, GraspSpacesSayWhatIsWrongWithTheWords) {
@@ -161,6 +182,51 @@ TEST_F(GraspVerbs, GraspSpacesSayWhatIsWrongWithTheWords) {
   std::vector<std::string> dry = few;
   dry.push_back("--dry-run");
   EXPECT_EQ(Run(dry).exit_code, 1);
+}
+
+// Words that mean nothing are wrong (2), a place or type without a grasp is a failure (1), one type
+// of several without a grasp is a loss (3); what a run refuses a dry run refuses too.
+TEST_F(GraspVerbs, SearchesSayWhatHasNoEffectAndWhatWasNotFound) {
+  ASSERT_EQ(Run({"fit", "grasp-space", "--scripted", "--type", "tripod", "--type", "lateral",
+                 "--per-type", "20", "--dims", "3"})
+                .exit_code,
+            0);
+  const auto search = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"synth",       "grasp",        "--prop",
+                                      "cylinder_50", "--candidates", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Run(words);
+  };
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--type", ","},
+                                             {"--type", "tripott"},
+                                             {"--region", ""},
+                                             {"--region", "9,9,9"},
+                                             {"--region", "0,0,0,-1"},
+                                             {"--faces", ","},
+                                             {"--faces", "two"},
+                                             {"--mesh-unit", "m"}})
+    EXPECT_EQ(search(wrong).exit_code, 2) << wrong[0] << " " << wrong[1];
+  for (const bool dry : {false, true}) {
+    for (std::vector<std::string> none :
+         std::vector<std::vector<std::string>>{{"--region", "9,9,9,0.01"},   // no surface there
+                                               {"--region", "handle"},       // no such region
+                                               {"--faces", "3"},             // of what is no mesh
+                                               {"--type", "power-sphere"}})  // the space has none
+    {
+      if (dry) none.push_back("--dry-run");
+      const RunResult run = search(none);
+      EXPECT_EQ(run.exit_code, 1) << none[0] << " " << none[1] << dry;
+      EXPECT_EQ(run.out, "") << none[1];
+    }
+  }
+  const RunResult some = search({"--type", "tripod,power-sphere", "--format", "csv"});
+  EXPECT_EQ(some.exit_code, 3) << some.err;
+  EXPECT_THAT(some.out, HasSubstr("tripod"));
+  EXPECT_THAT(some.err, HasSubstr("power-sphere"));
+  // A coarse name is answered by any type under it.
+  EXPECT_EQ(search({"--type", "schlesinger:palmar"}).exit_code, 0);
+  EXPECT_EQ(search({"--type", "tripod", "--method", "paper"}).exit_code, 0);
 }
 
 // What a grasp and a space are, in a line.

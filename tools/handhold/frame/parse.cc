@@ -278,7 +278,7 @@ class Parser {
       if (environment && *environment != '\0') {
         HANDHOLD_TRY(CheckValue(option.kind, option.choices, option.range,
                                 option.name + " (from " + option.environment + ")", environment));
-        value.given = true;
+        value.given = value.from_environment = true;
         value.texts = {environment};
       } else if (option.required) {
         const std::string example =
