@@ -38,8 +38,8 @@ struct StepMatrices {
 Eigen::MatrixXd ComplianceMatrix(const DeviationParameters& parameters) {
   const Eigen::VectorXd root = parameters.compliance_rad_per_Nm.cwiseSqrt();
   Eigen::MatrixXd c = parameters.compliance_rad_per_Nm.asDiagonal();
-  for (Eigen::Index i = 0; i < parameters.coupling.size(); ++i)
-    c(i, i + 1) = c(i + 1, i) = parameters.coupling[i] * root[i] * root[i + 1];
+  for (const ElasticCoupling& k : parameters.coupling)
+    c(k.i, k.j) = c(k.j, k.i) = k.share * root[k.i] * root[k.j];
   return c;
 }
 
@@ -49,7 +49,8 @@ Eigen::MatrixXd SimulateDeviation(const Eigen::MatrixXd& mass, const Eigen::Matr
   CHECK_EQ(mass.rows(), n);
   CHECK_EQ(parameters.compliance_rad_per_Nm.size(), n);
   CHECK_EQ(parameters.time_constant_s.size(), n);
-  CHECK(parameters.coupling.size() == 0 || parameters.coupling.size() == n - 1);
+  for (const ElasticCoupling& k : parameters.coupling)
+    CHECK(k.i >= 0 && k.j >= 0 && k.i != k.j && k.i < n && k.j < n);
   CHECK_GT(step_s, 0);
   const Eigen::MatrixXd compliance = ComplianceMatrix(parameters);
   const StepMatrices step(mass, compliance, step_s, parameters);

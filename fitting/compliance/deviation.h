@@ -14,18 +14,25 @@
 /// integration at 1 us: tests/fitting/compliance/deviation_test.cc.
 #pragma once
 
+#include <vector>
+
 #include <Eigen/Core>
 
 namespace handhold::fitting {
+
+/// An elastic coupling of joints i and j: C(i, j) = share sqrt(C(i, i) C(j, j)), so that a positive
+/// share lets torque on one joint bend the other the same way.
+struct ElasticCoupling {
+  int i = 0, j = 1;
+  double share = 0.0;
+};
 
 struct DeviationParameters {
   Eigen::VectorXd compliance_rad_per_Nm;  ///< n, >= 0
   Eigen::VectorXd time_constant_s;        ///< n, >= 0
   double inertia_scale = 1.0;             ///< on the mass matrix
-  /// Elastic coupling of joints i and i + 1, n - 1 shares: C(i, i + 1) = share sqrt(C(i, i) C(i +
-  /// 1, i + 1)), so that a positive share lets torque on one joint bend the other the same way.
-  /// Empty: none, joints give way each for itself. C must stay positive definite.
-  Eigen::VectorXd coupling = {};
+  /// Empty: joints give way each for itself. C must stay positive definite.
+  std::vector<ElasticCoupling> coupling = {};
 };
 
 /// C of the parameters, n x n.

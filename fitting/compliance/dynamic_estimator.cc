@@ -10,6 +10,7 @@
 #include <Eigen/Cholesky>
 
 #include "database/model/kinematics.h"
+#include "fitting/compliance/joint_pairs.h"
 #include "fitting/compliance/model_doubts.h"
 #include "fitting/compliance/palm_mass.h"
 #include "fitting/compliance/pooled_fit.h"
@@ -62,7 +63,11 @@ class EventMaker {
         options_(options),
         dofs_(std::move(dofs)),
         kinematics_(skeleton),
-        mass_(skeleton, contact.touches.front().a.body) {}
+        mass_(skeleton, TouchingBodies(contact)),
+        coordinates_(dofs_) {
+    const int root = FreeRoot(skeleton, TouchingBodies(contact));
+    for (int k = 0; root >= 0 && k < 6; ++k) coordinates_.push_back(root + k);
+  }
 
   /// Fails with kUnidentifiable and the reason when the event cannot be used.
   Result<ComplianceEvent> Make(int p) {
@@ -92,8 +97,9 @@ class EventMaker {
     FillAngles(touch.onset, frames, at_onset, &event);
     HANDHOLD_TRY(FillTorque(touch, &event));
     const Eigen::VectorXd q = smooth_.q.col(at_onset);
-    event.mass = mass_.All(q)(dofs_, dofs_);
-    if (mass_.apart()) event.palm_mass = mass_.Palm(q)(dofs_, dofs_);
+    event.floating = static_cast<int>(coordinates_.size() - dofs_.size());
+    event.mass = mass_.All(q)(coordinates_, coordinates_);
+    if (mass_.apart()) event.palm_mass = mass_.Palm(q)(coordinates_, coordinates_);
     return event;
   }
 
@@ -148,7 +154,7 @@ class EventMaker {
                       Duration::FromSeconds(event->tau_begin_s + k * options_.step_s));
     HANDHOLD_ASSIGN(const WrenchWindow wrench,
                     forces_.at(touch.sensor).ReadAt(query, options_.cutoff_Hz));
-    event->tau_Nm.setZero(static_cast<Eigen::Index>(dofs_.size()), steps);
+    event->tau_Nm.setZero(static_cast<Eigen::Index>(coordinates_.size()), steps);
     int missing = 0;
     Eigen::Index held = -1;
     Eigen::Matrix<double, 6, Eigen::Dynamic> before, after;
@@ -160,8 +166,8 @@ class EventMaker {
       const Eigen::Index next =
           std::clamp<Eigen::Index>(Index(query[static_cast<size_t>(k)]), 1, pose_.q.cols() - 1);
       if (next != held) {
-        before = Twists(next - 1);
-        after = Twists(next);
+        before = Twists(next - 1, touch.a.body);
+        after = Twists(next, touch.a.body);
         held = next;
       }
       const double span =
@@ -179,10 +185,15 @@ class EventMaker {
     return {};
   }
 
-  /// World twists of the fitted dofs at a frame: J of eq. 4.
-  Eigen::Matrix<double, 6, Eigen::Dynamic> Twists(Eigen::Index frame) {
+  /// World twists that an event's coordinates give `body` at a frame: J of eq. 4.
+  Eigen::Matrix<double, 6, Eigen::Dynamic> Twists(Eigen::Index frame, int body) {
     model::ComputeJacobian(skeleton_, smooth_.q.col(frame), &kinematics_);
-    return kinematics_.J_W(Eigen::all, dofs_);
+    Eigen::Matrix<double, 6, Eigen::Dynamic> twists = kinematics_.J_W(Eigen::all, coordinates_);
+    for (size_t i = 0; i < coordinates_.size(); ++i) {
+      if (!skeleton_.DofMovesBody(coordinates_[i], body))
+        twists.col(static_cast<Eigen::Index>(i)).setZero();
+    }
+    return twists;
   }
 
   const model::Skeleton& skeleton_;
@@ -194,6 +205,7 @@ class EventMaker {
   std::vector<int> dofs_;
   model::KinematicsData kinematics_;
   PalmMass mass_;
+  std::vector<int> coordinates_;  ///< dofs_, then a free root's
 };
 
 /// Fits one task's events and applies the refusal rule.
@@ -205,12 +217,14 @@ class TaskFitter {
         options_(options),
         pooled_(pooled),
         dofs_(std::move(dofs)),
+        pairs_(NeighbourPairs(skeleton, dofs_)),
+        from_tip_(PlacesFromTip(skeleton, dofs_)),
         found_(found) {}
 
   void Fit(std::vector<ComplianceEvent> events, artefact::ComplianceFit* fit,
            artefact::DynamicSummary* summary) {
     const size_t given = events.size();
-    mass_apart_ = Joints() > 1 && events.front().palm_mass.size() > 0;
+    mass_apart_ = Joints() + events.front().floating > 1 && events.front().palm_mass.size() > 0;
     std::optional<PooledFit> pool;
     PooledResult best;
     for (int round = 0; round < 4; ++round) {
@@ -236,7 +250,7 @@ class TaskFitter {
     found_.shift_s = best.parameters.shift_s;
     found_.chi2_per_dof = best.chi2_per_dof;
     doubt_ = SharedDoubt(options_.doubts, found_);
-    couplings_ = TestCouplings(*pool, best);
+    couplings_ = TestCouplings(*pool, best, pairs_);
     rises_.clear();
     for (int i = 0; i < Joints(); ++i) rises_.push_back(Rise(*pool, best, i, kLogRigid));
     for (int i = 0; i < Joints(); ++i)
@@ -263,7 +277,7 @@ class TaskFitter {
       std::string coupled;
       for (int i = 0; i < Joints() && coupled.empty(); ++i) {
         if (const CouplingFinding* pair = CoupledTo(i)) {
-          coupled = "coupled: " + NameOf(pair->pair) + " and " + NameOf(pair->pair + 1) +
+          coupled = "coupled: " + NamesOf(pair->pair) +
                     Format(" share %.2f of a torque (gain %.0f); ", pair->share, pair->chi2_gain);
         }
       }
@@ -274,7 +288,7 @@ class TaskFitter {
                            gain, chance),
           fit);
     }
-    const double palm_sd = std::abs(best.parameters.log_palm) / options_.palm_sd_log;
+    const double palm_sd = std::abs(best.parameters.log_palm) / pooled_.palm_sd_log;
     if (mass_apart_ && !(palm_sd <= options_.refusal.max_palm_sd)) {
       RefuseAll(Format("the palm would be %.1f times as heavy, against the fingers, as the "
                        "skeleton's, which is another hand's: compliances cannot be told from that",
@@ -298,6 +312,7 @@ class TaskFitter {
 
  private:
   int Joints() const { return static_cast<int>(dofs_.size()); }
+  double Pairs() const { return std::max(1.0, static_cast<double>(pairs_.size())); }
 
   /// Nothing is known of it: the model does not hold, or no torque reaches it.
   static void Unbound(artefact::JointCompliance* joint) {
@@ -308,7 +323,8 @@ class TaskFitter {
   double Floor(int i) const {
     const std::vector<double>& floors = options_.refusal.floor_from_tip;
     if (floors.empty()) return 0.0;
-    return floors[std::min(static_cast<size_t>(Joints() - 1 - i), floors.size() - 1)];
+    return floors[std::min(static_cast<size_t>(from_tip_[static_cast<size_t>(i)]),
+                           floors.size() - 1)];
   }
 
   bool DropBadEvents(const PooledResult& result, std::vector<ComplianceEvent>* events,
@@ -380,15 +396,19 @@ class TaskFitter {
 
   /// A pair of joints, one of them i, that events show to be coupled; null: none.
   const CouplingFinding* CoupledTo(int i) const {
-    const double most = ChiSquareQuantile(1, options_.refusal.coupling_chance / (Joints() - 1));
+    const double most = ChiSquareQuantile(1, options_.refusal.coupling_chance / Pairs());
     for (const CouplingFinding& f : couplings_) {
-      if ((f.pair == i || f.pair + 1 == i) && f.chi2_gain > most) return &f;
+      if (f.pair.Has(i) && f.chi2_gain > most) return &f;
     }
     return nullptr;
   }
 
   const std::string& NameOf(int i) const {
     return skeleton_.dof_names()[static_cast<size_t>(dofs_[static_cast<size_t>(i)])];
+  }
+
+  std::string NamesOf(const JointPair& pair) const {
+    return NameOf(pair.first) + " and " + NameOf(pair.second);
   }
 
   artefact::JointCompliance Judge(const PooledFit& pool, const PooledResult& best,
@@ -418,7 +438,7 @@ class TaskFitter {
           Format("not told from 0: a rigid joint costs a chi-square of %.1f, less than %.2f",
                  std::max(0.0, rise), options_.refusal.rigid_chi2);
     } else if (coupled != nullptr) {
-      joint.refusal = "coupled: " + NameOf(coupled->pair) + " and " + NameOf(coupled->pair + 1) +
+      joint.refusal = "coupled: " + NamesOf(coupled->pair) +
                       Format(
                           " giving way together (share %+.2f) explain the events better by a "
                           "chi-square of %.0f than each for itself",
@@ -436,9 +456,9 @@ class TaskFitter {
     // Of a refused joint, too: synthesis holds what it assumes to them. Not of one that may be
     // rigid: what moves log C without bound there moves C by nothing.
     if (rise >= options_.refusal.rigid_chi2) {
-      const CouplingReach reach = ReachOf(
-          couplings_, i, options_.refusal.coupling_considered,
-          NormalQuantile(0.5 * options_.refusal.coupling_chance / std::max(1, Joints() - 1)));
+      const CouplingReach reach =
+          ReachOf(couplings_, i, options_.refusal.coupling_considered,
+                  NormalQuantile(0.5 * options_.refusal.coupling_chance / Pairs()));
       joint.lower_rad_per_Nm *= std::exp(reach.below);
       joint.upper_rad_per_Nm *= std::exp(reach.above);
     }
@@ -460,8 +480,10 @@ class TaskFitter {
                 artefact::DynamicSummary* summary) const {
     const auto count = static_cast<Eigen::Index>(couplings.size());
     Eigen::VectorXd share(count), sd(count), gain(count);
-    for (const CouplingFinding& f : couplings)
-      share[f.pair] = f.share, sd[f.pair] = f.sd, gain[f.pair] = f.chi2_gain;
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const CouplingFinding& f = couplings[static_cast<size_t>(k)];
+      share[k] = f.share, sd[k] = f.sd, gain[k] = f.chi2_gain;
+    }
     summary->coupling.push_back(share);
     summary->coupling_sd.push_back(sd);
     summary->chi2_gain_coupling.push_back(gain);
@@ -491,7 +513,7 @@ class TaskFitter {
       for (int i = 0; i < Joints(); ++i) {
         // The end joint is never answered from one event: nothing in one posture tells it from its
         // neighbour.
-        if (i == Joints() - 1 ||
+        if (from_tip_[static_cast<size_t>(i)] == 0 ||
             std::hypot(single.sd_log(i), Floor(i)) >= options_.refusal.max_sd_log)
           continue;
         event.compliance_rad_per_Nm[dofs_[static_cast<size_t>(i)]] =
@@ -505,25 +527,14 @@ class TaskFitter {
   const DynamicEstimatorOptions& options_;
   const PooledOptions& pooled_;
   std::vector<int> dofs_;
-  Findings found_;  ///< before the fit, then of the one under way
+  std::vector<JointPair> pairs_;
+  std::vector<int> from_tip_;  ///< PlacesFromTip
+  Findings found_;             ///< before the fit, then of the one under way
   bool mass_apart_ = false;
   double doubt_ = 0.0;  ///< of the fit under way (SharedDoubt), all joints alike
   std::vector<CouplingFinding> couplings_;
   std::vector<double> rises_;  ///< of chi-square, per joint, were it rigid
 };
-
-/// Dofs whose compliance a touch of `body` can show: those that move it, without a free root.
-std::vector<int> FittedDofs(const model::Skeleton& skeleton, int body) {
-  std::vector<int> dofs;
-  for (int b = 1; b < skeleton.body_count(); ++b) {
-    if (skeleton.body(b).joint.type == model::JointType::kFree) continue;
-    for (int k = 0; k < skeleton.body(b).joint.nv(); ++k) {
-      if (skeleton.DofMovesBody(skeleton.v_index(b) + k, body))
-        dofs.push_back(skeleton.v_index(b) + k);
-    }
-  }
-  return dofs;
-}
 
 Result<ReferencePrior> PriorFor(const recording::ClipSource& clip, const model::Skeleton& skeleton,
                                 const artefact::PoseTrack& pose,
@@ -659,7 +670,7 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
              "neighbours up to %.0f %% that the events do not exclude, values for none",
              100 * options.refusal.coupling_considered));
 
-  const std::vector<int> dofs = FittedDofs(skeleton, contact.touches.front().a.body);
+  const std::vector<int> dofs = FittedDofs(skeleton, TouchingBodies(contact));
   PooledOptions pooled;
   pooled.free_degree = options.free_degree;
   pooled.prior_variance = options.prior_variance_factor * prior.variance(dofs, Eigen::all);
@@ -667,7 +678,8 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
   pooled.window_begin_s = -options.before.seconds();
   pooled.window_end_s = options.after.seconds();
   pooled.inertia_sd_log = options.inertia_sd_log;
-  pooled.palm_sd_log = options.palm_sd_log;
+  pooled.palm_sd_log = FreeRoot(skeleton, TouchingBodies(contact)) < 0 ? options.palm_sd_log
+                                                                       : options.free_palm_sd_log;
   pooled.shift_sd_s = options.time_shift_sd_s;
   bool cancelled = false;  // remembered: who cancels is asked no more
   if (options.keep_going) {

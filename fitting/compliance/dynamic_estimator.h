@@ -75,6 +75,7 @@ struct DynamicEstimatorOptions {
   double inertia_sd_log = 0.3;     ///< how far the skeleton's masses may be off; what single events
                                    ///< propagate
   double palm_sd_log = 0.5;        ///< the palm's mass against the fingers', beyond inertia_sd_log
+  double free_palm_sd_log = 1.5;   ///< of a hand with a free root: what is behind it holds it, too
   double time_shift_sd_s = 0.002;  ///< how far clocks may be off; the data override it when pooled
   double time_shift_search_s = 0.012;  ///< grid of starting values, both ways
   bool single_events = true;           ///< also fit each event alone, for display
@@ -142,6 +143,7 @@ void Visit(A& a, DynamicEstimatorOptions& o) {
   a.Field("reference_prior", o.reference_prior);
   a.Field("inertia_sd_log", o.inertia_sd_log);
   a.Field("palm_sd_log", o.palm_sd_log);
+  a.Field("free_palm_sd_log", o.free_palm_sd_log);
   a.Field("time_shift_sd_s", o.time_shift_sd_s);
   a.Field("time_shift_search_s", o.time_shift_search_s);
   a.Field("single_events", o.single_events);

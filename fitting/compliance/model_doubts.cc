@@ -5,12 +5,13 @@
 
 namespace handhold::fitting {
 
-std::vector<CouplingFinding> TestCouplings(const PooledFit& pool, const PooledResult& best) {
+std::vector<CouplingFinding> TestCouplings(const PooledFit& pool, const PooledResult& best,
+                                           const std::vector<JointPair>& pairs) {
   std::vector<CouplingFinding> findings;
   const Eigen::Index n = pool.joint_count();
-  for (int pair = 0; pair + 1 < pool.joint_count(); ++pair) {
+  for (const JointPair& pair : pairs) {
     PooledParameters start = best.parameters;
-    start.coupled_pair = pair;
+    start.coupled = pair;
     start.coupling = 0.0;
     const PooledResult coupled = pool.Solve(start);
     const Eigen::Index at = coupled.covariance.rows() - 2;  // the coupling: before the shift

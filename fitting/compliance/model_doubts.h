@@ -16,9 +16,9 @@
 
 namespace handhold::fitting {
 
-/// Joints `pair` and `pair` + 1 coupled, everything else fitted again.
+/// Two joints coupled, everything else fitted again.
 struct CouplingFinding {
-  int pair = 0;
+  JointPair pair;
   double share = 0.0, sd = 0.0;  ///< deviation.h
   double chi2_gain = 0.0;        ///< over independent joints, scaled as other rises are
   /// d log C / d share of every joint along what the events leave open.
@@ -27,8 +27,9 @@ struct CouplingFinding {
   Eigen::VectorXd log_moved;
 };
 
-/// One per pair of neighbours. Cost: as many fits as pairs.
-std::vector<CouplingFinding> TestCouplings(const PooledFit& pool, const PooledResult& best);
+/// One per pair (NeighbourPairs). Cost: as many fits as pairs.
+std::vector<CouplingFinding> TestCouplings(const PooledFit& pool, const PooledResult& best,
+                                           const std::vector<JointPair>& pairs);
 
 /// How far log C of `joint` may lie from its independent fit: `below` <= 0 <= `above`.
 struct CouplingReach {

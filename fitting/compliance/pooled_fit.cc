@@ -13,6 +13,7 @@
 
 #include "database/base/check.h"
 #include "fitting/compliance/deviation.h"
+#include "fitting/compliance/palm_mass.h"
 #include "fitting/signal/polynomial.h"
 
 namespace handhold::fitting {
@@ -111,17 +112,17 @@ struct PooledFit::Impl {
   /// Which parameters a solve has: where each lies in the vector.
   struct Shape {
     Eigen::Index n = 0, time_constants = 1, palm = -1, coupling = -1;
-    int coupled_pair = -1;
+    JointPair coupled;
     Eigen::Index inertia() const { return n + time_constants; }
     Eigen::Index shift() const { return size - 1; }
     Eigen::Index size = 0;
   };
   Shape ShapeOf(const PooledParameters& p) const {
     Shape s;
-    s.n = n, s.time_constants = p.log_time_constant.size(), s.coupled_pair = p.coupled_pair;
+    s.n = n, s.time_constants = p.log_time_constant.size(), s.coupled = p.coupled;
     s.size = s.inertia() + 1;
     if (has_palm) s.palm = s.size++;
-    if (p.coupled_pair >= 0) s.coupling = s.size++;
+    if (p.coupled.first >= 0) s.coupling = s.size++;
     ++s.size;
     return s;
   }
@@ -143,7 +144,7 @@ struct PooledFit::Impl {
     p.log_time_constant = x.segment(n, s.time_constants);
     p.log_inertia = x[s.inertia()];
     if (s.palm >= 0) p.log_palm = x[s.palm];
-    p.coupled_pair = s.coupled_pair;
+    p.coupled = s.coupled;
     if (s.coupling >= 0) p.coupling = x[s.coupling];
     p.shift_s = x[s.shift()] * kShiftUnit_s;
     return p;
@@ -159,13 +160,11 @@ struct PooledFit::Impl {
             ? Eigen::VectorXd::Constant(n, std::exp(value.log_time_constant[0]))
             : Eigen::VectorXd(value.log_time_constant.array().exp());
     deviation.inertia_scale = std::exp(value.log_inertia);
-    if (s.coupling >= 0)
-      deviation.coupling = value.coupling * Eigen::VectorXd::Unit(n - 1, s.coupled_pair);
-    const Eigen::MatrixXd mass =
-        s.palm >= 0 ? Eigen::MatrixXd(p.event.mass + std::expm1(value.log_palm) * p.event.palm_mass)
-                    : p.event.mass;
-    const Eigen::MatrixXd d =
-        SimulateDeviation(mass, p.event.tau_Nm, p.event.tau_step_s, deviation);
+    if (s.coupling >= 0) deviation.coupling = {{s.coupled.first, s.coupled.second, value.coupling}};
+    Eigen::MatrixXd mass = p.event.mass, tau = p.event.tau_Nm;
+    if (s.palm >= 0) mass += std::expm1(value.log_palm) * p.event.palm_mass;
+    if (p.event.floating > 0) LetFloat(p.event.floating, &mass, &tau);
+    const Eigen::MatrixXd d = SimulateDeviation(mass, tau, p.event.tau_step_s, deviation);
     Eigen::VectorXd r = p.whitened_theta;
     for (Eigen::Index k = 0; k < p.event.frame_s.size(); ++k) {
       const double at =
@@ -331,12 +330,15 @@ PooledFit::PooledFit(std::vector<ComplianceEvent> events, const PooledOptions& o
   impl_->n = events.front().theta_rad.rows();
   CHECK_EQ(options.prior_variance.rows(), impl_->n);
   CHECK_GE(options.prior_variance.cols(), options.free_degree + 1);
-  impl_->has_palm = impl_->n > 1 && events.front().palm_mass.size() > 0;
+  impl_->has_palm = impl_->n + events.front().floating > 1 && events.front().palm_mass.size() > 0;
   for (ComplianceEvent& e : events) {
     CHECK_EQ(e.theta_rad.rows(), impl_->n);
     CHECK_EQ(e.theta_rad.cols(), e.frame_s.size());
     CHECK_GE(e.frame_s.size(), options.free_degree + 3);
-    CHECK(!impl_->has_palm || e.palm_mass.rows() == impl_->n);
+    CHECK_GE(e.floating, 0);
+    CHECK_EQ(e.mass.rows(), impl_->n + e.floating);
+    CHECK_EQ(e.tau_Nm.rows(), e.mass.rows());
+    CHECK(!impl_->has_palm || e.palm_mass.rows() == e.mass.rows());
     CHECK(e.theta_rad.allFinite());
     CHECK(e.tau_Nm.allFinite());
     impl_->events.push_back(Prepare(std::move(e), options));

@@ -16,17 +16,23 @@
 
 #include <Eigen/Core>
 
+#include "fitting/compliance/joint_pairs.h"
+
 namespace handhold::fitting {
 
 /// One contact event. Times are relative to its onset, seconds.
 struct ComplianceEvent {
   int touch = 0;  ///< index into ContactTrack::touches, handed through
   double tau_begin_s = 0.0, tau_step_s = 5e-4;
-  Eigen::MatrixXd tau_Nm;  ///< n x steps; reaches past the last frame by the largest shift
-  Eigen::MatrixXd mass;    ///< n x n at the contact posture
-  /// The part of `mass` that is the palm's (what only the first joint carries): its scale is then
-  /// fitted beside that of all. Empty in all events or in none.
+  /// (n + floating) x steps; reaches past the last frame by the largest shift.
+  Eigen::MatrixXd tau_Nm;
+  Eigen::MatrixXd mass;  ///< (n + floating) square, at the contact posture
+  /// The part of `mass` that is the palm's: its scale is then fitted beside that of all. Empty in
+  /// all events or in none.
   Eigen::MatrixXd palm_mass = {};
+  /// The last so many coordinates of tau_Nm, mass and palm_mass are a palm's that nothing holds: it
+  /// gives way by its mass alone, and its motion is no part of theta.
+  int floating = 0;
   Eigen::VectorXd frame_s;
   Eigen::MatrixXd theta_rad;                 ///< n x frames, any constant offset
   std::vector<Eigen::MatrixXd> information;  ///< n x n per frame, rad^-2
@@ -39,8 +45,7 @@ struct PooledParameters {
   Eigen::VectorXd log_time_constant;  ///< 1: shared, n: one per joint
   double log_inertia = 0.0;
   double log_palm = 0.0;  ///< of the palm's part, on top of log_inertia
-  int coupled_pair = -1;  ///< joints i and i + 1 share an elastic coupling (deviation.h); -1: none
-                          ///< do
+  JointPair coupled;      ///< two joints that share an elastic coupling (deviation.h), or none
   double coupling = 0.0;  ///< its share
   double shift_s = 0.0;   ///< + = the force's times are late
 };

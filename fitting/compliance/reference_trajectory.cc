@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "fitting/compliance/deviation.h"
+#include "fitting/compliance/joint_pairs.h"
 #include "fitting/compliance/palm_mass.h"
 #include "fitting/compliance/smooth_pose.h"
 #include "fitting/signal/polynomial.h"
@@ -177,7 +178,9 @@ class TrajectoryMaker {
   void Dynamic() {
     InteractionTrajectory& t = out_.trajectory;
     t.q_reference_dynamic = pose_.q;
-    PalmMass masses(skeleton_, contact_.touches.front().a.body);
+    const std::vector<int> bodies = TouchingBodies(contact_);
+    PalmMass masses(skeleton_, bodies);
+    const int root = FreeRoot(skeleton_, bodies);
     DeviationStepper stepper(nv_);
     Duration since = options_.settle;  // since the last frame in contact
     double step_s = 0.0;
@@ -202,12 +205,31 @@ class TrajectoryMaker {
       if (touch_palm_[p] != 1.0) mass += (touch_palm_[p] - 1.0) * masses.Palm(pose_.q.col(k));
       const int count = std::max(1, static_cast<int>(std::lround(frame_s / step_s)));
       for (int s = 1; s <= count; ++s) {
-        stepper.Step(mass,
-                     ShiftedTorque(k, static_cast<double>(s) / count, frame_s, touch_shift_[p]),
-                     step_s, parameters);
+        Eigen::VectorXd tau =
+            ShiftedTorque(k, static_cast<double>(s) / count, frame_s, touch_shift_[p]);
+        stepper.Step(root < 0 ? mass : Floating(root, mass, &tau), tau, step_s, parameters);
       }
       t.q_reference_dynamic.col(k) = skeleton_.Integrate(pose_.q.col(k), -stepper.deviation());
     }
+  }
+
+  /// The mass matrix where a free root at coordinate `root` follows the others (LetFloat), its own
+  /// rows those of a held body; `tau` loses what the root takes.
+  static Eigen::MatrixXd Floating(int root, const Eigen::MatrixXd& mass, Eigen::VectorXd* tau) {
+    std::vector<int> order;
+    for (int j = 0; j < mass.rows(); ++j) {
+      if (j < root || j >= root + 6) order.push_back(j);
+    }
+    const auto held = static_cast<Eigen::Index>(order.size());
+    for (int k = 0; k < 6; ++k) order.push_back(root + k);
+    Eigen::MatrixXd reduced = mass(order, order), torque = (*tau)(order);
+    LetFloat(6, &reduced, &torque);
+    order.resize(static_cast<size_t>(held));
+    Eigen::MatrixXd all = Eigen::MatrixXd::Identity(mass.rows(), mass.rows());
+    all(order, order) = reduced;
+    tau->setZero();
+    (*tau)(order) = torque.col(0);
+    return all;
   }
 
   /// Markers' noise in theta is no intention, and a replay on another surface would chatter with

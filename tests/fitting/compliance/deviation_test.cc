@@ -23,7 +23,7 @@ TEST(DeviationTest, SettlesAtComplianceTimesTorque) {
 
 TEST(DeviationTest, TorqueOnOneBendsTheOtherTheSameWayByAPositiveCoupling) {
   DeviationParameters p = Parameters(Eigen::Vector3d(0.3, 0.5, 2.0), 0.014);
-  p.coupling = Eigen::Vector2d(0.0, 0.2);
+  p.coupling = {{1, 2, 0.2}};
   const Eigen::Matrix3d mass = Eigen::Vector3d(3e-4, 2e-5, 2e-6).asDiagonal();
   const Eigen::MatrixXd tau = Eigen::Vector3d(0.1, 0.05, 0.0).replicate(1, 3000);
   const Eigen::MatrixXd d = SimulateDeviation(mass, tau, 5e-4, p);

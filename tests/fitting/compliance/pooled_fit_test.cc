@@ -2,10 +2,13 @@
 /// not there is not answered.
 #include "fitting/compliance/pooled_fit.h"
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
 #include <gtest/gtest.h>
 
+#include "fitting/compliance/deviation.h"
 #include "tests/support/planar_events.h"
 
 namespace handhold::fitting {
@@ -58,6 +61,70 @@ TEST(PooledFitTest, ReferencesThatBendTogetherNarrowTheAnswer) {
   const Eigen::Vector4d together = sd(tied);
   EXPECT_LT(together[2], 0.97 * alone[2]);
   EXPECT_LT(together[3], 0.97 * alone[3]);
+}
+
+/// References of degree 2 and what the whole system of four, its palm held by nothing, does under
+/// the torques of real strokes: the palm's angle is then no part of what is fitted.
+std::vector<ComplianceEvent> FloatingEvents(int count, double palm_error) {
+  const World world;
+  std::vector<ComplianceEvent> events = MakeEvents(world, count);
+  std::mt19937 random(3);
+  std::normal_distribution<double> white(0, 1);
+  const std::vector<int> order = {1, 2, 3, 0};
+  for (ComplianceEvent& e : events) {
+    DeviationParameters free;
+    free.compliance_rad_per_Nm = world.impedance.compliance_rad_per_Nm;
+    free.time_constant_s = world.impedance.time_constant_s;
+    free.compliance_rad_per_Nm[0] = 1e5, free.time_constant_s[0] = 0.0;
+    const Eigen::MatrixXd d =
+        SimulateDeviation(e.mass + (palm_error - 1) * e.palm_mass, e.tau_Nm, e.tau_step_s, free);
+    Eigen::MatrixXd theta = Eigen::MatrixXd::Zero(3, e.frame_s.size());
+    for (Eigen::Index k = 0; k < e.frame_s.size(); ++k) {
+      const double t = e.frame_s[k], at = std::max(0.0, (t - e.tau_begin_s) / e.tau_step_s);
+      theta.col(k) = Eigen::Vector3d(1 + t, -t, 5 * t * t) +
+                     d.col(std::min<Eigen::Index>(std::lround(at), d.cols() - 1)).tail(3);
+      for (double& angle : theta.col(k)) angle += world.angle_sd * white(random);
+    }
+    e.theta_rad = theta;
+    for (Eigen::MatrixXd& w : e.information) w = Eigen::MatrixXd(w.bottomRightCorner(3, 3));
+    e.mass = Eigen::MatrixXd(e.mass(order, order));
+    e.palm_mass = Eigen::MatrixXd(e.palm_mass(order, order));
+    e.tau_Nm = Eigen::MatrixXd(e.tau_Nm(order, Eigen::all));
+    e.floating = 1;
+  }
+  return events;
+}
+
+TEST(PooledFitTest, APalmThatNothingHoldsGivesWayByItsMass) {
+  PooledOptions options = LoosePrior();
+  options.prior_variance = Eigen::MatrixXd(options.prior_variance.topRows(3));
+  for (const double palm : {1.0, 2.0}) {
+    const PooledFit fit(FloatingEvents(12, palm), options);
+    const PooledResult result = fit.Solve(fit.FindStart(0.0));
+    ASSERT_TRUE(result.converged);
+    const Joints planted = World().impedance.compliance_rad_per_Nm;
+    for (int j = 0; j < 3; ++j) {
+      const double error = result.parameters.log_compliance[j] - std::log(planted[j + 1]);
+      std::printf("palm x %.0f, joint %d: %+.3f, sd %.3f\n", palm, j, error, result.sd_log(j));
+      EXPECT_LT(std::abs(error), 3.5 * std::hypot(result.sd_log(j), 0.01)) << palm << " " << j;
+    }
+    std::printf("  palm %.2f\n", std::exp(result.parameters.log_palm));
+    EXPECT_NEAR(result.parameters.log_inertia + result.parameters.log_palm, std::log(palm), 0.3);
+  }
+  // The canary: a palm that is taken to be held.
+  std::vector<ComplianceEvent> held = FloatingEvents(12, 1.0);
+  for (ComplianceEvent& e : held) {
+    e.mass = Eigen::MatrixXd(e.mass.topLeftCorner(3, 3));
+    e.palm_mass.resize(0, 0);
+    e.tau_Nm = Eigen::MatrixXd(e.tau_Nm.topRows(3));
+    e.floating = 0;
+  }
+  const PooledFit wrong(held, options);
+  const PooledResult result = wrong.Solve(wrong.FindStart(0.0));
+  const double mp =
+      result.parameters.log_compliance[0] - std::log(World().impedance.compliance_rad_per_Nm[1]);
+  std::printf("held: chi-square %.2f, MP %+.2f\n", result.chi2_per_dof, mp);
+  EXPECT_TRUE(result.chi2_per_dof > 1.35 || std::abs(mp) > 0.1);
 }
 
 TEST(PooledFitTest, SignsMatter) {
