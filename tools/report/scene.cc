@@ -330,6 +330,7 @@ Json SceneToJson(const Scene& scene, const SceneSteps& steps) {
   out.Set("channels", std::move(channels)).Set("events", std::move(events));
   out.Set("plots", std::move(plots));
   if (scene.beside) out.Set("beside", true);
+  if (scene.open_s) out.Set("open_s", *scene.open_s);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,7 @@ struct Scene {
   std::vector<SceneEvent> events;
   std::vector<std::vector<int>> plots;  ///< channels that are plotted first
   bool beside = false;                  ///< the page opens with its motions side by side
+  std::optional<double> open_s;         ///< where the page opens; not said: where it begins
 
   /// Index of these times; equal ones are kept once. Precondition: ascending.
   int AddTimes(const std::vector<double>& times_s);

@@ -72,6 +72,8 @@ class Loader {
     NameApart();
     // Grasps and spaces have nothing to do with one another: not each the others' ghost.
     scene_.beside = scene_.motions.size() > 1 && apart_ == scene_.motions.size();
+    // What a stranger sees first is the grasp; playing begins at the open hand.
+    if (apart_ > 0 && apart_ == scene_.motions.size()) scene_.open_s = scene_.Extent()[1];
     std::vector<std::vector<std::string>> plots;
     std::vector<std::string> force, angles, torques, others;
     std::array<std::pair<std::string, std::vector<std::string>>, 4> grip = {

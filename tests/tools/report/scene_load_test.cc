@@ -124,10 +124,14 @@ TEST(SceneLoadTest, AGraspOpensBeforeItCloses) {
   }
   EXPECT_GE(times.back() - times[static_cast<size_t>(touching.front())], 0.4);
   EXPECT_FALSE(loaded->scene.beside) << "alone";
+  ASSERT_TRUE(loaded->scene.open_s.has_value());
+  EXPECT_NEAR(*loaded->scene.open_s, times.back(), 1e-9) << "closed";
   grasp.name = "plate tripod 2", grasp.provenance.parameters_json = R"({"rank": 2})";
   const std::string second = shown.library->Save(grasp).value();
   EXPECT_TRUE(LoadScene(shown.context(), {hash, second})->scene.beside);
-  EXPECT_FALSE(LoadScene(shown.context(), {hash, shown.motion})->scene.beside);
+  const auto mixed = LoadScene(shown.context(), {hash, shown.motion});
+  EXPECT_FALSE(mixed->scene.beside);
+  EXPECT_FALSE(mixed->scene.open_s.has_value());
 }
 
 TEST(SceneLoadTest, LongMotionsAreThinnedAndKeepTheirRows) {

@@ -80,6 +80,7 @@ export class Player {
     if (this.scene.beside) this.setSide(true);
     this.frameHome();
     this.setCamera("oblique");
+    if (this.scene.open_s !== undefined) this.clock.seek(this.scene.open_s);
     clearTimeout(this.linkTimer); // nothing was chosen yet
     this.restore();
     this.showClock();

@@ -64,6 +64,7 @@ export interface Scene {
   motions: Motion[]; channels: Channel[]; events: SceneEvent[];
   plots?: number[][]; // channels that are plotted first
   beside?: boolean; // opens with its motions side by side
+  open_s?: number; // where the page opens, if not at its beginning
 }
 
 export function decode(coded: Coded): Float64Array {
