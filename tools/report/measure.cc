@@ -75,9 +75,9 @@ Result<double> SessionStart(const recording::ClipSource& clip) {
   return t0 - period * static_cast<double>(c0);
 }
 
-Result<double> MarkersFromTruth(const recording::ClipSource& clip, const lab::Truth& truth,
-                                double start_s) {
-  constexpr int kFrames = 200;
+Result<MarkerDistance> MarkersFromTruth(const recording::ClipSource& clip, const lab::Truth& truth,
+                                        double start_s) {
+  constexpr int kFrames = 400;
   const Error none{ErrorCode::kNotFound, "the clip has no marker of the truth's hand"};
   const recording::StreamInfo* stream = clip.FirstOfKind(recording::StreamKind::kMarkers);
   const lab::TruthRun* run = truth.FindRun("captured");
@@ -113,7 +113,7 @@ Result<double> MarkersFromTruth(const recording::ClipSource& clip, const lab::Tr
     }
   }
   if (off_m.empty()) return none;
-  return Quantile(off_m, 0.5);
+  return MarkerDistance{Quantile(off_m, 0.5), Quantile(off_m, 0.99)};
 }
 
 std::vector<LengthScore> CompareLengths(const model::Skeleton& fitted,

@@ -31,11 +31,14 @@ using synthesis::Quantile;
 /// kNotFound without markers, kCorrupt when the property is no number.
 Result<double> SessionStart(const recording::ClipSource& clip);
 
-/// How far, median over frames and markers, the recorded markers lie from where the truth's
-/// captured run has them, m. kNotFound when the clip has no marker of the truth's hand within the
-/// session.
-Result<double> MarkersFromTruth(const recording::ClipSource& clip, const lab::Truth& truth,
-                                double start_s);
+/// How far recorded markers lie from where the truth's captured run has them, over frames spread
+/// over the session.
+struct MarkerDistance {
+  double median_m = 0.0, p99_m = 0.0;
+};
+/// kNotFound when the clip has no marker of the truth's hand within the session.
+Result<MarkerDistance> MarkersFromTruth(const recording::ClipSource& clip, const lab::Truth& truth,
+                                        double start_s);
 
 struct LengthScore {
   std::string segment;  ///< "mcp-pip", "dip-tip"

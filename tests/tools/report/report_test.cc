@@ -398,19 +398,22 @@ TEST_F(ReportTest, WithoutTruthNothingIsCalledTrue) {
   EXPECT_EQ(data->compliance.size(), 4u);
 }
 
-lab::Subject OtherSubject(uint64_t seed, const lab::SensorFaults& faults) {
+lab::Subject OtherSubject(uint64_t seed, const lab::SensorFaults& faults, double palm_mass = 1) {
   lab::SubjectOptions options;
   options.seed = seed;
   options.plan = lab::Plan::OneStroke();
   options.counterfactual_friction = {}, options.bump = false;
   options.sensor.faults = faults;
+  options.palm_mass = palm_mass;
   return lab::MakeSubject(options).value();
 }
 
 TEST_F(ReportTest, AnotherSubjectsTruthIsRefusedByItsMarkers) {
   const lab::Subject other = OtherSubject(6, {});
-  EXPECT_LT(*MarkersFromTruth(*clip_, subject_->truth, 0.0), 1.5e-4);
-  EXPECT_GT(*MarkersFromTruth(*clip_, other.truth, 0.0), 0.005);
+  const auto own = MarkersFromTruth(*clip_, subject_->truth, 0.0).value();
+  EXPECT_LT(own.median_m, 1.5e-4);
+  EXPECT_LT(own.p99_m, 3e-4);
+  EXPECT_GT(MarkersFromTruth(*clip_, other.truth, 0.0)->median_m, 0.005);
   ReportSources s = Sources();
   // As far as contacts tell, it is this clip's.
   lab::Truth foreign = other.truth;
@@ -421,10 +424,18 @@ TEST_F(ReportTest, AnotherSubjectsTruthIsRefusedByItsMarkers) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
   EXPECT_THAT(refused.error().message, HasSubstr("seed 6"));
+  // Of the same seed: it moves alike until it touches, and swings on after that.
+  const lab::Subject heavy = OtherSubject(5, {}, 8);
+  EXPECT_LT(MarkersFromTruth(*clip_, heavy.truth, 0.0)->median_m, 0.002);
+  s.truth = &heavy.truth;
+  const auto alike = FillReport(s, Options());
+  ASSERT_FALSE(alike);
+  EXPECT_EQ(alike.error().code, ErrorCode::kInvalid);
+  EXPECT_THAT(alike.error().message, HasSubstr("seed 5"));
   // One whose sensors have faults is still recognised as its own.
   const lab::Subject faulty = OtherSubject(
       5, {.skin_slip_m_per_N = 2e-4, .forearm_give_m_per_N = 2e-4, .marker_lowpass_hz = 50});
-  EXPECT_LT(*MarkersFromTruth(lab::MakeClip(faulty.feed), faulty.truth, 0.0), 5e-4);
+  EXPECT_LT(MarkersFromTruth(lab::MakeClip(faulty.feed), faulty.truth, 0.0)->median_m, 5e-4);
   // Markers of another hand are none of it.
   recording::Clip bare{recording::ClipInfo()};
   EXPECT_EQ(MarkersFromTruth(bare, subject_->truth, 0.0).error().code, ErrorCode::kNotFound);
