@@ -10,7 +10,7 @@
 #include "synthesis/evaluate/grasp_metrics.h"
 #include "synthesis/evaluate/verdict.h"
 #include "synthesis/regrasp/hand_trial.h"
-#include "tools/pipeline/find_example.h"
+#include "tools/pipeline/find_grasp.h"
 #include "tools/pipeline/step.h"
 
 namespace handhold::pipeline {

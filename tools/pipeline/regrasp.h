@@ -16,7 +16,7 @@
 #include "synthesis/regrasp/grasp_motion.h"
 #include "synthesis/regrasp/hand_trial.h"
 #include "synthesis/regrasp/judge.h"
-#include "tools/pipeline/find_example.h"
+#include "tools/pipeline/find_grasp.h"
 #include "tools/pipeline/step.h"
 
 namespace handhold::pipeline {

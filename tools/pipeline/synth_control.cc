@@ -5,14 +5,13 @@
 #include <limits>
 
 #include "database/artefact/describe.h"
-#include "database/artefact/grasp_file.h"
-#include "database/base/digest.h"
 #include "database/base/units.h"
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 #include "database/store/artefact_file.h"
 #include "synthesis/grasp_control/posture.h"
 #include "synthesis/grasp_control/setpoints.h"
+#include "tools/pipeline/find_grasp.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/step_runner.h"
 
@@ -102,36 +101,6 @@ Result<Vec3> ClearWay(const model::Skeleton& hand, const Eigen::VectorXd& q_open
 }
 
 }  // namespace
-
-Result<FoundGrasp> FindGrasp(const StepContext& context, const std::string& key) {
-  FoundGrasp found;
-  HANDHOLD_ASSIGN(const std::vector<std::string> names, artefact::GraspNames());
-  const bool ours = std::find(names.begin(), names.end(), key) != names.end();
-  if (!ours && !(key.size() > 5 && key.substr(key.size() - 5) == ".json")) {
-    Result<store::ArtefactInfo> info = FindArtefact(context.library, key, "grasp");
-    if (!info) {
-      // A word that is no hash: near names help more.
-      Result<Grasp> named = artefact::LoadLibraryGrasp(key);
-      return key.find_first_not_of("0123456789abcdef") != std::string::npos ? named.error()
-                                                                            : info.error();
-    }
-    HANDHOLD_ASSIGN(found.grasp, store::Load<Grasp>(context.library.ArtefactPath(info->hash)));
-    found.hash = info->hash;
-    return found;
-  }
-  HANDHOLD_ASSIGN(found.grasp,
-                  ours ? artefact::LoadLibraryGrasp(key) : artefact::LoadGraspFile(key));
-  HANDHOLD_ASSIGN(const std::string bytes,
-                  text::CanonicalJson(artefact::Writable(artefact::ToJson(found.grasp))));
-  artefact::Provenance provenance = ProvenanceOf("import.grasp", 1);
-  provenance.inputs = {{"file", Sha256Of(bytes).ToHex(), found.grasp.name}};
-  provenance.parameters_json = "{}";
-  const StepContext quiet{context.library, {}, context.tool, context.dry_run};
-  HANDHOLD_ASSIGN(const StepResult made,
-                  RunStep(quiet, provenance, {}, [&]() -> Result<Grasp> { return found.grasp; }));
-  found.hash = made.hash;
-  return found;
-}
 
 struct SynthControlStep::Prepared {
   std::vector<std::string> chosen;

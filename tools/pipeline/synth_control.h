@@ -19,17 +19,6 @@
 
 namespace handhold::pipeline {
 
-struct FoundGrasp {
-  artefact::Grasp grasp;
-  std::string hash;  ///< of its artefact
-  artefact::ProvenanceInput input(std::string role = "grasp") const {
-    return {std::move(role), hash, grasp.name};
-  }
-};
-/// A grasp of ours by name ("hand57_cylinder"), a .json file of that form (kept as an artefact,
-/// "import.grasp"), or an artefact. kNotFound names near ones.
-Result<FoundGrasp> FindGrasp(const StepContext& context, const std::string& key);
-
 /// Where the palm goes.
 enum class PalmStory {
   /// From 32 cm away to the grip, then up by lift_m: along the palm's normal, or, where the open

@@ -7,10 +7,12 @@
 #include <optional>
 
 #include "database/artefact/describe.h"
+#include "database/artefact/grasp_file.h"
 #include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
 #include "database/store/query.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
+#include "tools/pipeline/find_grasp.h"
 #include "tools/pipeline/fit_grasp_space.h"
 #include "tools/pipeline/hand_poses.h"
 #include "tools/pipeline/synth_grasp.h"
@@ -334,6 +336,30 @@ TEST_F(GraspSteps, LabelsOfSeveralPeopleAndSpansStandSideBySide) {
   EXPECT_EQ(FeixTypes({"palmar"})->size(), 1u);  // Feix's own
   EXPECT_GT(FeixTypes({"schlesinger:palmar"})->size(), 1u);
   EXPECT_EQ(FeixTypes({"linnaeus:palmar"}).error().code, ErrorCode::kInvalid);
+}
+
+TEST_F(GraspSteps, AGraspOfOursIsKeptOnceWhoeverAsksForIt) {
+  std::vector<std::string> chosen;
+  const auto plain = FindGrasp(Context(), "hand27_cylinder");
+  const auto example = FindExample(Context(), "hand27_cylinder", &chosen);
+  ASSERT_TRUE(plain && example);
+  EXPECT_EQ(plain->hash, example->hash);
+  EXPECT_EQ(library_->Artefacts("grasp")->size(), 1u);
+  EXPECT_EQ(plain->grasp.prop_hash, "");  // as it is written
+  EXPECT_EQ(example->grasp.prop_hash, example->prop.hash);
+  const auto info = FindArtefact(*library_, plain->hash, "grasp");
+  EXPECT_EQ(RequireInput(*info, "skeleton")->hash, example->skeleton.hash);
+  EXPECT_EQ(RequireInput(*info, "prop")->hash, example->prop.hash);
+  EXPECT_EQ(FindGrasp(Context(), plain->hash.substr(0, 12))->hash, plain->hash);
+  EXPECT_EQ(FindExample(Context(), plain->hash.substr(0, 12), &chosen)->hash, plain->hash);
+  EXPECT_THAT(FindGrasp(Context(), "hand27_cylindr").error().message, HasSubstr("hand27_cylinder"));
+  // Of a prop that nobody knows: a grasp, but no example.
+  artefact::Grasp other = plain->grasp;
+  other.prop = "nosuchprop";
+  const std::string file = folder_.path() + "/other.json";
+  ASSERT_TRUE(artefact::SaveGraspFile(other, "a test", file).has_value());
+  EXPECT_TRUE(FindGrasp(Context(), file).has_value());
+  EXPECT_EQ(FindExample(Context(), file, &chosen).error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(GraspSteps, LikeShapesAreFoundAndLabelsSuggested) {

@@ -1,4 +1,4 @@
-#include "tools/pipeline/find_example.h"
+#include "tools/pipeline/find_grasp.h"
 
 #include <algorithm>
 #include <set>
@@ -18,7 +18,7 @@ namespace {
 using artefact::Grasp;
 using artefact::Motion;
 
-constexpr int kImportGraspVersion = 1;
+constexpr int kImportGraspVersion = 2;
 
 /// With hand and prop of a grasp, by hash where it says one, else ours of that name.
 Result<FoundExample> Complete(const StepContext& context, Grasp grasp, std::string hash) {
@@ -30,23 +30,7 @@ Result<FoundExample> Complete(const StepContext& context, Grasp grasp, std::stri
   HANDHOLD_ASSIGN(FoundProp prop, FindProp(context, prop_key, kMeshMetresPerUnit, &unsaid));
   grasp.skeleton_hash = skeleton.hash;
   grasp.prop_hash = prop.hash;
-  return FoundExample{std::move(grasp), std::move(hash), std::move(skeleton), std::move(prop)};
-}
-
-/// Kept under its content.
-Result<FoundExample> Import(const StepContext& context, Grasp grasp) {
-  HANDHOLD_ASSIGN(FoundExample found, Complete(context, std::move(grasp), ""));
-  HANDHOLD_ASSIGN(const std::string bytes, text::CanonicalJson(artefact::ToJson(found.grasp)));
-  artefact::Provenance provenance = ProvenanceOf("import.example", kImportGraspVersion);
-  provenance.inputs = {{"file", Sha256Of(bytes).ToHex(), found.grasp.name},
-                       found.skeleton.input(),
-                       found.prop.input("prop")};
-  provenance.parameters_json = "{}";
-  const StepContext quiet{context.library, {}, context.tool, context.dry_run};
-  HANDHOLD_ASSIGN(const StepResult made,
-                  RunStep(quiet, provenance, {}, [&]() -> Result<Grasp> { return found.grasp; }));
-  found.hash = made.hash;
-  return found;
+  return FoundExample{{std::move(grasp), std::move(hash)}, std::move(skeleton), std::move(prop)};
 }
 
 Result<FoundExample> FromMotion(const StepContext& context, const store::ArtefactInfo& info) {
@@ -119,21 +103,48 @@ Result<Grasp> GraspOfMotion(const Motion& motion, const model::Skeleton& skeleto
   return grasp;
 }
 
+Result<FoundGrasp> FindGrasp(const StepContext& context, const std::string& key) {
+  HANDHOLD_ASSIGN(const std::vector<std::string> names, artefact::GraspNames());
+  const bool ours = std::find(names.begin(), names.end(), key) != names.end();
+  if (!ours && !key.ends_with(".json")) {
+    const Result<store::ArtefactInfo> info = FindArtefact(context.library, key, "grasp");
+    if (!info) {
+      // A word that is no hash: near names help more.
+      const Result<Grasp> named = artefact::LoadLibraryGrasp(key);
+      return key.find_first_not_of("0123456789abcdef") != std::string::npos ? named.error()
+                                                                            : info.error();
+    }
+    HANDHOLD_ASSIGN(Grasp grasp, store::Load<Grasp>(context.library.ArtefactPath(info->hash)));
+    return FoundGrasp{std::move(grasp), info->hash};
+  }
+  FoundGrasp found;
+  HANDHOLD_ASSIGN(found.grasp,
+                  ours ? artefact::LoadLibraryGrasp(key) : artefact::LoadGraspFile(key));
+  HANDHOLD_ASSIGN(const std::string bytes,
+                  text::CanonicalJson(artefact::Writable(artefact::ToJson(found.grasp))));
+  artefact::Provenance provenance = ProvenanceOf("import.grasp", kImportGraspVersion);
+  provenance.inputs = {{"file", Sha256Of(bytes).ToHex(), found.grasp.name}};
+  // A grasp of a hand or prop that nobody knows here is still one: its setpoints can be used.
+  if (const auto whole = Complete(context, found.grasp, "")) {
+    provenance.inputs.push_back(whole->skeleton.input());
+    provenance.inputs.push_back(whole->prop.input("prop"));
+  }
+  provenance.parameters_json = "{}";
+  const StepContext quiet{context.library, {}, context.tool, context.dry_run};
+  HANDHOLD_ASSIGN(const StepResult made,
+                  RunStep(quiet, provenance, {}, [&]() -> Result<Grasp> { return found.grasp; }));
+  found.hash = made.hash;
+  return found;
+}
+
 Result<FoundExample> FindExample(const StepContext& context, const std::string& key,
                                  std::vector<std::string>* chosen) {
   HANDHOLD_ASSIGN(const std::vector<std::string> names, artefact::GraspNames());
-  if (key.ends_with(".json")) {
-    HANDHOLD_ASSIGN(Grasp grasp, artefact::LoadGraspFile(key));
-    return Import(context, std::move(grasp));
-  }
-  if (std::find(names.begin(), names.end(), key) != names.end()) {
-    HANDHOLD_ASSIGN(Grasp grasp, artefact::LoadLibraryGrasp(key));
-    return Import(context, std::move(grasp));
-  }
-  Result<store::ArtefactInfo> info = FindArtefact(context.library, key, "");
-  if (info && info->kind == "grasp") {
-    HANDHOLD_ASSIGN(Grasp grasp, store::Load<Grasp>(context.library.ArtefactPath(info->hash)));
-    return Complete(context, std::move(grasp), info->hash);
+  const Result<store::ArtefactInfo> info = FindArtefact(context.library, key, "");
+  if (key.ends_with(".json") || std::find(names.begin(), names.end(), key) != names.end() ||
+      (info && info->kind == "grasp")) {
+    HANDHOLD_ASSIGN(FoundGrasp found, FindGrasp(context, key));
+    return Complete(context, std::move(found.grasp), std::move(found.hash));
   }
   if (info && info->kind == "motion") return FromMotion(context, *info);
   if (info) {

@@ -11,20 +11,25 @@
 
 namespace handhold::pipeline {
 
-struct FoundExample {
-  artefact::Grasp grasp;  ///< skeleton_hash and prop_hash filled
-  std::string hash;       ///< of its artefact (kind "grasp"), or of the motion it was taken from
-  FoundSkeleton skeleton;
-  FoundProp prop;
+struct FoundGrasp {
+  artefact::Grasp grasp;
+  std::string hash;  ///< of its artefact (kind "grasp"), or of the motion it was taken from
   artefact::ProvenanceInput input(std::string role = "grasp") const {
     return {std::move(role), hash, grasp.name};
   }
 };
+/// By name of a grasp of ours ("hand57_cylinder"), by path of a grasp's .json, or by hash of one,
+/// as it is written there. Ours and files are kept as artefacts first ("import.grasp"; its hand and
+/// prop are inputs where they are known). kNotFound names near ones.
+Result<FoundGrasp> FindGrasp(const StepContext& context, const std::string& key);
 
-/// By name of a grasp of ours ("hand57_cylinder"), by path of a grasp's .json, by hash of a grasp
-/// or of a motion in which one hand holds something (GraspOfMotion), or by clip: its newest such
-/// motion, told in `chosen`. Ours and files are kept as artefacts first ("import.example").
-/// kNotFound names near ones.
+/// With the hand and the prop that it is of.
+struct FoundExample : FoundGrasp {  ///< skeleton_hash and prop_hash filled
+  FoundSkeleton skeleton;
+  FoundProp prop;
+};
+/// As FindGrasp; also by hash of a motion in which one hand holds something (GraspOfMotion), or by
+/// clip: its newest such motion, told in `chosen`.
 Result<FoundExample> FindExample(const StepContext& context, const std::string& key,
                                  std::vector<std::string>* chosen);
 
