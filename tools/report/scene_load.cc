@@ -31,6 +31,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kFingerForce = "finger force";
 constexpr const char* kFrictionRatio = "friction to normal";
 constexpr const char* kGripGroup = "grip";
+constexpr const char* kVarianceGroup = "variance";
 constexpr const char* kHeight = "height";
 
 class Loader {
@@ -82,7 +83,8 @@ class Loader {
       if (c.group == "force" && c.name.ends_with("normal force")) force.push_back(c.name);
       if (c.group == "angle" && angles.size() < 6 && !Has(angles, c.name)) angles.push_back(c.name);
       if (c.group == "torque" && torques.size() < 6) torques.push_back(c.name);
-      if (c.group == "contact" && !Has(others, c.name)) others.push_back(c.name);
+      if ((c.group == "contact" || c.group == kVarianceGroup) && !Has(others, c.name))
+        others.push_back(c.name);
       for (auto& [group, names] : grip)
         if (c.group == group && !Has(names, c.name)) names.push_back(c.name);
     }
@@ -721,6 +723,7 @@ class Loader {
       if (!refused.empty())
         scene_.facts.push_back({"no model of " + std::string(taxonomy) + "'s", refused});
     }
+    AddComponents(space, density, skeleton);
     std::string shares;
     double sum = 0.0;
     for (Eigen::Index k = 0; k < space.dimensions(); ++k) {
@@ -733,6 +736,45 @@ class Loader {
     scene_.facts.push_back({"variance within the first components, %", shares});
     scene_.facts.push_back({"poses are", space.scripted ? "scripted" : "captured"});
     return {};
+  }
+
+  /// A hand that goes along each component in turn, from -2 to 2 standard deviations and back
+  /// within its second, and the curve of how much of the variance the components so far hold.
+  void AddComponents(const artefact::GraspSpace& space, const artefact::SpaceDensity& density,
+                     const model::Skeleton& skeleton) {
+    constexpr int kPerComponent = 20;
+    const int d = space.dimensions();
+    std::vector<double> seconds, ends;
+    std::vector<int> frames;
+    Eigen::MatrixXd q(skeleton.nq(), d * kPerComponent + 1);
+    for (int k = 0; k <= d * kPerComponent; ++k) {
+      const int component = std::min(k / kPerComponent, d - 1);
+      Eigen::VectorXd a = Eigen::VectorXd::Zero(d);
+      a[component] = 2 * std::sqrt(space.variance[component]) *
+                     std::sin(2 * kPi * (k - component * kPerComponent) / kPerComponent);
+      const Eigen::VectorXd shape = density.Expand(a);
+      Eigen::VectorXd v = Eigen::VectorXd::Zero(skeleton.nv());
+      v.tail(shape.size()) = shape;
+      q.col(k) = skeleton.Integrate(skeleton.ZeroConfiguration(), v);
+      seconds.push_back(static_cast<double>(k) / kPerComponent);
+      frames.push_back(k);
+    }
+    SceneMotion along{.name = "along component 1, 2, ... in turn, a second each",
+                      .source = space.scripted ? "reference" : "fitted"};
+    AddHand(skeleton.name(), skeleton, q, frames, scene_.AddTimes(seconds), &scene_, &along);
+    scene_.motions.push_back(std::move(along));
+    ++apart_;
+    SceneChannel held{
+        .name = "variance within the components so far", .group = kVarianceGroup, .unit = "%"};
+    double sum = 0.0;
+    for (int k = 0; k <= d; ++k) {
+      if (k > 0) sum += space.variance[k - 1];
+      held.y.push_back(100 * sum / space.variance.sum());
+      ends.push_back(k);
+    }
+    held.time = scene_.AddTimes(ends);
+    held.motion = static_cast<int>(scene_.motions.size()) - 1;
+    scene_.channels.push_back(std::move(held));
   }
 
   Status AddMotion(const ArtefactInfo& info) {

@@ -15,3 +15,8 @@ export async function openPage(page, width, height) {
   await tab.waitForTimeout(400);
   return { browser, tab };
 }
+
+/** What follows `--name` among the words of a command line, or what is meant where it is not said. */
+export function optionsOf(words) {
+  return (name, fallback) => { const at = words.indexOf(`--${name}`); return at < 0 ? fallback : words[at + 1]; };
+}

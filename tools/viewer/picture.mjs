@@ -6,10 +6,10 @@
 // The player of the page is drawn frame by frame in Chromium, from time to time, while the camera turns; each frame is encoded
 // by the browser, and put here into the container of Google's WebP specification (RIFF, VP8X, ANIM, ANMF).
 import { writeFileSync } from "node:fs";
-import { openPage } from "./open_page.mjs";
+import { openPage, optionsOf } from "./open_page.mjs";
 
 const [page, out, ...rest] = process.argv.slice(2);
-const option = (name, fallback) => { const at = rest.indexOf(`--${name}`); return at < 0 ? fallback : rest[at + 1]; };
+const option = optionsOf(rest);
 const frames = Number(option("frames", 36)), width = Number(option("width", 640)), height = Number(option("height", 360));
 const { browser, tab } = await openPage(page, width, height);
 const stills = [];

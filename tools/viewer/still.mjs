@@ -3,10 +3,10 @@
 //     [--eye X,Y,Z] [--up X,Y,Z]    from where, seen from what is looked at, and what is up; default: oblique, z
 //     [--at SECONDS]                when; default: where it opens; end: its end
 import { writeFileSync } from "node:fs";
-import { openPage } from "./open_page.mjs";
+import { openPage, optionsOf } from "./open_page.mjs";
 
 const [page, out, ...rest] = process.argv.slice(2);
-const option = (name, fallback) => { const at = rest.indexOf(`--${name}`); return at < 0 ? fallback : rest[at + 1]; };
+const option = optionsOf(rest);
 const vector = (name) => option(name, "").split(",").filter(Boolean).map(Number);
 const { browser, tab } = await openPage(page, Number(option("width", 900)), Number(option("height", 300)));
 await tab.evaluate(({ eye, up, near, at }) => {
@@ -24,5 +24,7 @@ await tab.evaluate(({ eye, up, near, at }) => {
   player.draw();
 }, { eye: vector("eye"), up: vector("up"), near: Number(option("near", 1)), at: option("at") });
 await tab.waitForTimeout(500);
+// What was sized anew meanwhile is empty until it is drawn again.
+await tab.evaluate(() => new Promise((done) => { const { player } = window.handhold; player.view.dirty = true; player.draw(); requestAnimationFrame(done); }));
 writeFileSync(out, await tab.screenshot({ type: "png" }));
 await browser.close();

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "database/artefact/grasp.h"
+#include "fitting/grasp_space/grasp_space_fit.h"
 #include "tests/support/shown_library.h"
 #include "tools/report/page.h"
 #include "tools/report/take_page.h"
@@ -132,6 +134,44 @@ TEST(SceneLoadTest, AGraspOpensBeforeItCloses) {
   const auto mixed = LoadScene(shown.context(), {hash, shown.motion});
   EXPECT_FALSE(mixed->scene.beside);
   EXPECT_FALSE(mixed->scene.open_s.has_value());
+}
+
+// Ben Amor 2008, Fig. 2 and its variance: hands over the plane, hands by type, a hand along each
+// component with the share of the variance so far.
+TEST(SceneLoadTest, AGraspSpaceIsAPictureAndACurve) {
+  ShownLibrary shown("space");
+  const model::Skeleton& hand = shown.hand->skeleton;
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  std::vector<artefact::GraspTemplate> made(90);
+  for (artefact::GraspTemplate& t : made) {
+    t.type = "tripod";
+    t.pose_v = Eigen::VectorXd::NullaryExpr(hand.nv(), [&](Eigen::Index i) {
+      return 0.3 / static_cast<double>(i + 1) * normal(random);
+    });
+  }
+  fitting::HandPoses poses;
+  ASSERT_TRUE(fitting::AddTemplates(hand.dof_names(), made, &poses).has_value());
+  artefact::GraspSpace space = *fitting::FitGraspSpace(poses, {.dims = 3});
+  space.skeleton_hash = shown.hand->hash;
+  space.provenance.step = "fit.grasp-space", space.provenance.version = 1;
+  space.provenance.inputs = {shown.hand->input()}, space.provenance.parameters_json = "{}";
+  space.provenance.made_utc = Timestamp::FromSeconds(2e9);
+  const auto loaded = LoadScene(shown.context(), {shown.library->Save(space).value()});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const Status whole = CheckScene(loaded->scene);
+  EXPECT_TRUE(whole) << whole.error().message;
+  EXPECT_TRUE(loaded->scene.beside);
+  ASSERT_THAT(loaded->scene.channels, SizeIs(1));
+  const SceneChannel& held = loaded->scene.channels[0];
+  ASSERT_EQ(held.y.size(), 4u);
+  double sum = 0.0;
+  for (int k = 0; k < 4; ++k) {
+    EXPECT_NEAR(held.y[static_cast<size_t>(k)], 100 * sum / space.variance.sum(), 1e-9);
+    EXPECT_EQ(loaded->scene.times_s[static_cast<size_t>(held.time)][static_cast<size_t>(k)], k);
+    sum += space.variance[k];
+  }
+  EXPECT_THAT(loaded->scene.plots, SizeIs(1));
 }
 
 TEST(SceneLoadTest, LongMotionsAreThinnedAndKeepTheirRows) {
