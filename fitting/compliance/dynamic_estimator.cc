@@ -290,8 +290,8 @@ class TaskFitter {
     }
     const double palm_sd = std::abs(best.parameters.log_palm) / pooled_.palm_sd_log;
     if (mass_apart_ && !(palm_sd <= options_.refusal.max_palm_sd)) {
-      RefuseAll(Format("the palm would be %.1f times as heavy, against the fingers, as the "
-                       "skeleton's, which is another hand's: compliances cannot be told from that",
+      RefuseAll(Format("the palm would be %.2g times as heavy, against the fingers, as the "
+                       "skeleton's: its masses are another hand's, or the force's unit is wrong",
                        std::exp(best.parameters.log_palm)),
                 fit);
     }
@@ -586,7 +586,7 @@ Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOp
       !(std::abs(std::log(*fit.palm_inertia_scale)) <= std::log(kTellPalmScale))) {
     std::snprintf(text, sizeof text,
                   "the palm ended %.2f times as heavy, against the fingers, as the skeleton's: its "
-                  "masses are another hand's",
+                  "masses are another hand's, or a forearm stands behind a free palm",
                   *fit.palm_inertia_scale);
     issues.push_back({where, Severity::kWarning, text});
   }

@@ -40,12 +40,22 @@ struct HandFindings {
   Issues issues;
 };
 
-/// What an earlier step warned of stays true of what is fitted to it.
+/// What an earlier step warned of stays true of what is fitted to it. A pose track may have a
+/// warning for each of many stretches: the first ones stand for all.
 Issues Carried(const std::string& step, const Issues& found) {
+  constexpr size_t kMost = 5;
   Issues carried;
+  size_t more = 0;
   for (const Issue& issue : found) {
-    if (issue.severity >= Severity::kWarning)
+    if (issue.severity < Severity::kWarning) continue;
+    if (carried.size() < kMost)
       carried.push_back({step + ", " + issue.where, Severity::kWarning, issue.what});
+    else
+      ++more;
+  }
+  if (more > 0) {
+    carried.push_back(
+        {step, Severity::kWarning, "and " + std::to_string(more) + " more, kept with its result"});
   }
   return carried;
 }

@@ -7,7 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "database/model/hand_library.h"
 #include "fitting/compliance/contact_fit.h"
+#include "fitting/compliance/joint_pairs.h"
+#include "fitting/compliance/palm_mass.h"
 #include "fitting/compliance/paper_estimator.h"
 #include "fitting/compliance/reference_trajectory.h"
 #include "fitting/skeleton/pose_fit.h"
@@ -380,6 +383,62 @@ TEST(ReferenceTrajectoryTest, ComesBackWithTheTrueComplianceAndNotWithTwiceIt) {
   EXPECT_LT(made->summary.onset_jump_rad, 0.02);
   EXPECT_LT(made->summary.release_jump_rad, 0.02);
   EXPECT_GT(made->summary.extrapolation_median_rad, 0.0);
+}
+
+// A palm that nothing holds goes along, and takes its share of the torque.
+TEST(ReferenceTrajectoryTest, AFreePalmTakesItsShareOfTheTorque) {
+  const model::Skeleton hand = model::LoadHand("hand27").value();
+  artefact::PoseTrack pose;
+  artefact::ContactTrack contact;
+  artefact::Touch touch;
+  for (int b = 1; b < hand.body_count(); ++b)
+    if (hand.body(b).name.ends_with("index.dst")) touch.a.body = b;
+  touch.task = "exploring";
+  touch.onset = Timestamp::FromSeconds(0.1);
+  touch.release = Timestamp::FromSeconds(0.6);
+  const int frames = 300;
+  const Eigen::VectorXd q =
+      hand.Integrate(hand.ZeroConfiguration(), Eigen::VectorXd::Constant(hand.nv(), 0.2));
+  pose.q.resize(hand.nq(), frames);
+  contact.tau_Nm.setZero(hand.nv(), frames);
+  const std::vector<int> dofs = FittedDofs(hand, {touch.a.body});
+  const int root = FreeRoot(hand, {touch.a.body});
+  ASSERT_GE(root, 0);
+  Eigen::MatrixXd tau(dofs.size() + 6, 1);
+  tau.setConstant(0.03);
+  tau.bottomRows(3).setConstant(1.0);
+  std::vector<int> coordinates = dofs;
+  for (int k = 0; k < 6; ++k) coordinates.push_back(root + k);
+  for (int k = 0; k < frames; ++k) {
+    pose.times.push_back(Timestamp::FromSeconds(0.002 * k));
+    pose.q.col(k) = q;
+    if (pose.times.back() < touch.onset) continue;
+    contact.tau_Nm(coordinates, k) = tau;
+    contact.rows.emplace_back().frame = k;
+  }
+  contact.times = pose.times;
+  contact.touches = {touch};
+  artefact::ComplianceFit fit;
+  fit.estimator = "dynamic";
+  fit.task = "exploring";
+  fit.time_constant_s = 0.014;
+  for (const std::string& dof : hand.dof_names()) {
+    fit.joints.emplace_back().dof = dof;
+    fit.joints.back().compliance_rad_per_Nm = 0.5;
+  }
+  ReferenceTrajectoryOptions options;
+  options.cutoff_Hz = 0.0;
+  const auto made = MakeInteractionTrajectory(hand, pose, contact, {fit}, options);
+  ASSERT_TRUE(made) << made.error().message;
+  PalmMass masses(hand, {touch.a.body});
+  Eigen::MatrixXd mass = masses.All(q)(coordinates, coordinates);
+  const Eigen::VectorXd held = 0.5 * tau.topRows(static_cast<Eigen::Index>(dofs.size()));
+  LetFloat(6, &mass, &tau);
+  const Eigen::VectorXd bent =
+      hand.Difference(made->trajectory.q_reference_dynamic.col(280), q)(dofs);
+  EXPECT_LT((bent - 0.5 * tau.col(0)).norm(), 0.02 * bent.norm()) << bent.transpose();
+  EXPECT_GT((held - 0.5 * tau.col(0)).norm(), 0.08 * bent.norm())
+      << "a held palm is another answer";
 }
 
 TEST(ReferenceTrajectoryTest, RefusedJointsStayRefusedUnlessAssumedByName) {

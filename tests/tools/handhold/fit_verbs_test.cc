@@ -274,6 +274,14 @@ TEST_F(FitVerbs, WarningsOfEarlierStepsAreCarriedOn) {
   EXPECT_EQ(compliance.exit_code, 0) << compliance.err;
   EXPECT_THAT(compliance.err,
               AllOf(HasSubstr("fit skeleton, contact: "), HasSubstr("intervals are wider for it")));
+  // A hand from elsewhere: of its fit nothing is known, but the poses and the touches tell.
+  const RunResult poses =
+      Run({"fit", "pose", "off_001", "--fast", "--skeleton", "finger4", "--scale", "1.04"});
+  EXPECT_EQ(poses.exit_code, 0) << poses.err;
+  EXPECT_THAT(poses.err, HasSubstr("mm RMS from the hand"));
+  EXPECT_EQ(Run({"fit", "contact", "off_001", "--surface-pose", pose}).exit_code, 0);
+  EXPECT_THAT(Run({"fit", "compliance", "off_001"}).err,
+              AllOf(HasSubstr("fit pose, markers: "), HasSubstr("off the wrench's axis")));
 }
 
 }  // namespace
