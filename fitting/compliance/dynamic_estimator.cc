@@ -212,13 +212,14 @@ class EventMaker {
 class TaskFitter {
  public:
   TaskFitter(const model::Skeleton& skeleton, const DynamicEstimatorOptions& options,
-             const PooledOptions& pooled, std::vector<int> dofs, const Findings& found)
+             const PooledOptions& pooled, std::vector<int> dofs, int root, const Findings& found)
       : skeleton_(skeleton),
         options_(options),
         pooled_(pooled),
         dofs_(std::move(dofs)),
         pairs_(NeighbourPairs(skeleton, dofs_)),
         from_tip_(PlacesFromTip(skeleton, dofs_)),
+        root_(root),
         found_(found) {}
 
   void Fit(std::vector<ComplianceEvent> events, artefact::ComplianceFit* fit,
@@ -281,12 +282,13 @@ class TaskFitter {
                     Format(" share %.2f of a torque (gain %.0f); ", pair->share, pair->chi2_gain);
         }
       }
-      RefuseAll(
-          coupled + Format("one time constant per joint explains the events better by a "
+      RefuseAll(coupled +
+                    Format("one time constant per joint explains the events better by a "
                            "chi-square of %.0f, more than %.1f: joints differ in damping, the "
                            "fingers' masses are others than the skeleton's, or skin slips",
-                           gain, chance),
-          fit);
+                           gain, chance) +
+                    (root_ >= 0 ? "; or something holds the palm by more than its mass" : ""),
+                fit);
     }
     const double palm_sd = std::abs(best.parameters.log_palm) / pooled_.palm_sd_log;
     if (mass_apart_ && !(palm_sd <= options_.refusal.max_palm_sd)) {
@@ -349,8 +351,10 @@ class TaskFitter {
     fit->joints.resize(static_cast<size_t>(skeleton_.nv()));
     for (int j = 0; j < skeleton_.nv(); ++j) {
       fit->joints[static_cast<size_t>(j)].dof = skeleton_.dof_names()[static_cast<size_t>(j)];
+      const bool of_root = root_ >= 0 && j >= root_ && j < root_ + 6;
       fit->joints[static_cast<size_t>(j)].refusal =
-          "does not move the touching body: no torque reaches it";
+          of_root ? "of a free root: nothing that is known holds it"
+                  : "does not move a touching body: no torque reaches it";
       Unbound(&fit->joints[static_cast<size_t>(j)]);
     }
     const auto last = best.covariance.rows() - 1;
@@ -529,6 +533,7 @@ class TaskFitter {
   std::vector<int> dofs_;
   std::vector<JointPair> pairs_;
   std::vector<int> from_tip_;  ///< PlacesFromTip
+  int root_;                   ///< FreeRoot
   Findings found_;             ///< before the fit, then of the one under way
   bool mass_apart_ = false;
   double doubt_ = 0.0;  ///< of the fit under way (SharedDoubt), all joints alike
@@ -678,8 +683,8 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
   pooled.window_begin_s = -options.before.seconds();
   pooled.window_end_s = options.after.seconds();
   pooled.inertia_sd_log = options.inertia_sd_log;
-  pooled.palm_sd_log = FreeRoot(skeleton, TouchingBodies(contact)) < 0 ? options.palm_sd_log
-                                                                       : options.free_palm_sd_log;
+  const int root = FreeRoot(skeleton, TouchingBodies(contact));
+  pooled.palm_sd_log = root < 0 ? options.palm_sd_log : options.free_palm_sd_log;
   pooled.shift_sd_s = options.time_shift_sd_s;
   bool cancelled = false;  // remembered: who cancels is asked no more
   if (options.keep_going) {
@@ -709,7 +714,7 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
       return event.error();
     }
   }
-  TaskFitter fitter(skeleton, options, pooled, dofs,
+  TaskFitter fitter(skeleton, options, pooled, dofs, root,
                     {.axis_rms_m = axis_m, .air_strokes = prior.strokes_in_the_air});
   for (size_t f = 0; f < out.fits.size(); ++f) {
     if (events[f].empty()) {

@@ -318,6 +318,57 @@ TEST(DynamicEstimatorTest, OneStrokeWithAPalmFarOffIsRefusedForThePalm) {
   }
 }
 
+// The same take fitted with a palm that is not known to hang on a wrist: the finger's joints are
+// refused or right, and the palm's six coordinates are none of a compliance.
+TEST(DynamicEstimatorTest, AFingerOfAFreePalmIsRefusedOrRight) {
+  TakePlan plan;
+  plan.free_strokes = 8;
+  plan.contact_strokes = 14;
+  Chain chain{MakeTake(plan), {}, {}};
+  model::SkeletonDraft draft = chain.take.skeleton.draft();
+  draft.bodies[0].joint.type = model::JointType::kFree;
+  draft.bodies[0].joint.dof_names = {"x", "y", "z", "rx", "ry", "rz"};
+  auto built = model::Skeleton::Build(std::move(draft));
+  ASSERT_TRUE(built) << built.error().message;
+  const model::Skeleton hand = *std::move(built);
+  PoseFitOptions fast;
+  fast.method = PoseMethod::kFast;
+  const auto pose = FitPose(chain.take.clip, hand, fast);
+  ASSERT_TRUE(pose) << pose.error().message;
+  const auto contact =
+      FitContact(chain.take.clip, hand, pose->track, chain.take.plate, chain.take.X_WPlate);
+  ASSERT_TRUE(contact) << contact.error().message;
+  DynamicEstimatorOptions options;
+  options.single_events = false;
+  const auto fit =
+      FitDynamicCompliance(chain.take.clip, hand, pose->track, contact->track, options);
+  ASSERT_TRUE(fit) << fit.error().message;
+  const artefact::ComplianceFit& answer = fit->fits[0];
+  ASSERT_EQ(answer.joints.size(), 9u);
+  ExpectConsistent(answer);
+  std::printf("  chi-square %.2f, inertia %.3g, palm %.3g, T %.1f ms, gain %.1f\n",
+              answer.chi2_per_dof, answer.inertia_scale.value_or(0),
+              answer.palm_inertia_scale.value_or(0), 1e3 * answer.time_constant_s.value_or(0),
+              fit->summary.chi2_gain_own_T[0]);
+  ASSERT_EQ(fit->summary.coupling[0].size(), 2) << "MP-PIP and PIP-DIP";
+  EXPECT_GT(answer.palm_inertia_scale.value(), 3.0) << "the wrist that holds it";
+  for (size_t j = 0; j < 9; ++j) {
+    const artefact::JointCompliance& joint = answer.joints[j];
+    if (j < 6) {
+      EXPECT_FALSE(joint.compliance_rad_per_Nm);
+      EXPECT_NE(joint.refusal, "");
+      continue;
+    }
+    const double planted = plan.impedance.compliance_rad_per_Nm[static_cast<Eigen::Index>(j) - 5];
+    std::printf("  %-18s %s %.2f in [%.2f, %.2f], planted %.2f, sd %.3f %s\n", joint.dof.c_str(),
+                joint.compliance_rad_per_Nm ? "answered" : "refused",
+                joint.compliance_rad_per_Nm.value_or(0), joint.lower_rad_per_Nm,
+                joint.upper_rad_per_Nm, planted, joint.sd_log, joint.refusal.c_str());
+    EXPECT_LE(joint.lower_rad_per_Nm, planted) << joint.dof;
+    EXPECT_GE(joint.upper_rad_per_Nm, planted) << joint.dof;
+  }
+}
+
 TEST(DynamicEstimatorTest, ATakeWithoutContactIsUnidentifiable) {
   TakePlan plan;
   plan.contact_strokes = 0;
