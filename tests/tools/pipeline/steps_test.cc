@@ -474,8 +474,8 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   EXPECT_THAT(told->chosen, Contains(AllOf(HasSubstr(of.dof), HasSubstr("excludes it"))));
 }
 
-// A captured finger plays beside a scripted hand: what its fit refused is assumed, as where it plays
-// alone, and it follows its own reference.
+// A captured finger plays beside a scripted hand: what its fit refused is assumed, as where it
+// plays alone, and it follows its own reference.
 TEST_F(Steps, ACapturedHandPlaysInAScene) {
   SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
   SceneFile scene;
