@@ -247,33 +247,26 @@ bool GraspSearcher::Judge(const HeldObject& object, const Vec3& com_P,
   return true;
 }
 
-void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
-                               const GraspSearchOptions& options, const std::vector<int>& templates,
-                               std::uint64_t seed, int most_per_type,
-                               std::vector<FoundGrasp>* found, GraspSearchResult* result) const {
+struct GraspSearcher::Start {
+  const Ready* ready;
+  HandPlacement at;
+  Eigen::VectorXd offset;
+  double energy;
+};
+
+std::vector<GraspSearcher::Start> GraspSearcher::StartsOf(const HeldObject& object,
+                                                          const GraspSearchOptions& options,
+                                                          const std::vector<int>& templates,
+                                                          const artefact::SpaceDensity& prior,
+                                                          std::uint64_t seed, long* queries) const {
+  std::vector<Start> starts;
   const std::vector<SurfaceSample> samples = object.Sample(options.starts, seed);
-  if (samples.empty()) {
-    ++result->refused[std::string(kNoSurface)];
-    return;
-  }
-  // One type's searches hold to its own model (Ben Amor 2008, "Taxonomy-Based Grasp Synthesis").
-  const GraspTemplate& first = space_.templates[static_cast<size_t>(templates.front())];
-  const auto of_type =
-      options.types.empty() ? type_densities_.end() : type_densities_.find(first.type);
-  const artefact::SpaceDensity& prior =
-      of_type == type_densities_.end() ? density_ : of_type->second;
+  if (samples.empty()) return starts;
   Random random(seed ^ 0x5DEECE66Dull);
-  struct Start {
-    const Ready* ready;
-    HandPlacement at;
-    Eigen::VectorXd offset;
-    double energy;
-  };
   // A palm goes against the surface: along the place's approach, within 60 degrees.
   const auto comes_along = [&](const SurfaceSample& sample) {
     return object.approach_P().norm() < 0.5 || sample.normal_P.dot(object.approach_P()) < -0.5;
   };
-  std::vector<Start> starts;
   for (int i = 0; i < options.starts; ++i) {
     const SurfaceSample& sample = samples[static_cast<size_t>(i) % samples.size()];
     // Of six templates the one whose thing is as thick; tips need a far wall that faces back.
@@ -323,10 +316,61 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
     start.energy = fit.Energy(start.at);
     // Last, but not left out: there may be no surface that faces the approach.
     if (best->palm && !comes_along(sample)) start.energy += kLast;
-    result->queries += fit.queries();
+    *queries += fit.queries();
     starts.push_back(std::move(start));
   }
   std::ranges::stable_sort(starts, {}, &Start::energy);
+  return starts;
+}
+
+void GraspSearcher::CloseOn(const HeldObject& object, const GraspSearchOptions& options,
+                            const Ready& ready, FoundGrasp* grasp) const {
+  Closer closer(hand_, object);
+  ClosingOptions closing{.digits = ready.digits,
+                         .precision = ready.precision,
+                         .keep_off_m = ready.precision ? kKeepOff_m : 0.0,
+                         .palm = ready.palm,
+                         .palm_way_m = 0.015};
+  closer.Close(closing, &grasp->X_PH, &grasp->shape);
+  if (object.has_place()) {
+    // Digits that touch, but nowhere in the place, keep off.
+    std::array<int, 5> in{}, out{};
+    for (const SkinContact& c : closer.Contacts(grasp->X_PH, grasp->shape, options.contact_m)) {
+      if (c.digit >= 0) ++(object.InPlace(c.p_P) ? in : out)[static_cast<size_t>(c.digit)];
+    }
+    bool beside = false;
+    for (size_t digit = 0; digit < 5; ++digit) {
+      if (in[digit] > 0 || out[digit] == 0) continue;
+      closing.digits[digit] = false;
+      beside = true;
+    }
+    closing.keep_off_m = kKeepOff_m;
+    closing.palm = false;
+    if (beside) closer.Close(closing, &grasp->X_PH, &grasp->shape);
+  }
+  grasp->shape_open = grasp->shape;
+  for (int digit = 0; digit < 5; ++digit) {
+    for (const int dof : hand_.flexion()[static_cast<size_t>(digit)])
+      grasp->shape_open[dof - 6] -= 2 * options.open_rad;
+  }
+  grasp->shape_open = hand_.ClampedToLimits(grasp->shape_open);
+}
+
+void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
+                               const GraspSearchOptions& options, const std::vector<int>& templates,
+                               std::uint64_t seed, int most_per_type,
+                               std::vector<FoundGrasp>* found, GraspSearchResult* result) const {
+  // One type's searches hold to its own model (Ben Amor 2008, "Taxonomy-Based Grasp Synthesis").
+  const GraspTemplate& first = space_.templates[static_cast<size_t>(templates.front())];
+  const auto of_type =
+      options.types.empty() ? type_densities_.end() : type_densities_.find(first.type);
+  const artefact::SpaceDensity& prior =
+      of_type == type_densities_.end() ? density_ : of_type->second;
+  std::vector<Start> starts = StartsOf(object, options, templates, prior, seed, &result->queries);
+  if (starts.empty()) {
+    ++result->refused[std::string(kNoSurface)];
+    return;
+  }
   std::map<std::string, int> taken;
   int fitted = 0;
   for (Start& start : starts) {
@@ -356,35 +400,7 @@ void GraspSearcher::SearchType(const HeldObject& object, const Vec3& com_P,
     }
     result->queries += fit.queries();
     grasp.X_PH = start.at.X_PH;
-    Closer closer(hand_, object);
-    ClosingOptions closing{.digits = start.ready->digits,
-                           .precision = start.ready->precision,
-                           .keep_off_m = start.ready->precision ? kKeepOff_m : 0.0,
-                           .palm = start.ready->palm,
-                           .palm_way_m = 0.015};
-    closer.Close(closing, &grasp.X_PH, &grasp.shape);
-    if (object.has_place()) {
-      // Digits that touch, but nowhere in the place, keep off.
-      std::array<int, 5> in{}, out{};
-      for (const SkinContact& c : closer.Contacts(grasp.X_PH, grasp.shape, options.contact_m)) {
-        if (c.digit >= 0) ++(object.InPlace(c.p_P) ? in : out)[static_cast<size_t>(c.digit)];
-      }
-      bool beside = false;
-      for (size_t digit = 0; digit < 5; ++digit) {
-        if (in[digit] > 0 || out[digit] == 0) continue;
-        closing.digits[digit] = false;
-        beside = true;
-      }
-      closing.keep_off_m = kKeepOff_m;
-      closing.palm = false;
-      if (beside) closer.Close(closing, &grasp.X_PH, &grasp.shape);
-    }
-    grasp.shape_open = grasp.shape;
-    for (int digit = 0; digit < 5; ++digit) {
-      for (const int dof : hand_.flexion()[static_cast<size_t>(digit)])
-        grasp.shape_open[dof - 6] -= 2 * options.open_rad;
-    }
-    grasp.shape_open = hand_.ClampedToLimits(grasp.shape_open);
+    CloseOn(object, options, *start.ready, &grasp);
     std::string cause;
     if (!Judge(object, com_P, options, &grasp, &cause)) {
       ++result->refused[cause];

@@ -133,6 +133,15 @@ class GraspSearcher {
   Ready Prepare(int number) const;
   double MinimisePaper(const HeldObject& object, const PaperSearchOptions& options,
                        std::uint64_t seed, HandPlacement* at) const;
+  struct Start;
+  /// Sorted by energy; none where the place holds no surface.
+  std::vector<Start> StartsOf(const HeldObject& object, const GraspSearchOptions& options,
+                              const std::vector<int>& templates,
+                              const artefact::SpaceDensity& prior, std::uint64_t seed,
+                              long* queries) const;
+  /// Closes as the start's template does; digits that touch beside the place keep off.
+  void CloseOn(const HeldObject& object, const GraspSearchOptions& options, const Ready& ready,
+               FoundGrasp* grasp) const;
   void SearchType(const HeldObject& object, const geometry::Vec3& com_P,
                   const GraspSearchOptions& options, const std::vector<int>& templates,
                   std::uint64_t seed, int most_per_type, std::vector<FoundGrasp>* found,
