@@ -622,7 +622,9 @@ Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOp
 double TouchAxis_m(const DynamicEstimatorOptions& options,
                    const artefact::ContactSummary& contact) {
   const double own_m = std::hypot(contact.axis_shift_m, contact.axis_left_rms_m);
-  return std::max(options.touch_axis_rms_m, std::isfinite(own_m) ? own_m : 0.0);
+  const double plain_m = options.doubts.contact_axis_plain_m;
+  const double beyond_m = own_m > plain_m ? std::sqrt(own_m * own_m - plain_m * plain_m) : 0.0;
+  return std::max(options.touch_axis_rms_m, beyond_m);  // of NaN: no contact has a point
 }
 
 Issues OddTouching(double axis_m, const DynamicEstimatorOptions& options) {

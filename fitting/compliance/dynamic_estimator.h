@@ -103,7 +103,7 @@ inline constexpr double kTellPriorSd = 5.0;
 /// palm beyond kTellPalmScale, an inertia scale or a time shift beyond kTellPriorSd.
 Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOptions& options);
 /// How far the touched point stays from the wrench's axis: what the skeleton's fit says or what the
-/// contacts themselves do (a skeleton from elsewhere), the larger.
+/// contacts themselves do beyond a plain take's (a skeleton from elsewhere), the larger.
 double TouchAxis_m(const DynamicEstimatorOptions& options, const artefact::ContactSummary& contact);
 /// The warning about that, or none.
 Issues OddTouching(double axis_m, const DynamicEstimatorOptions& options);

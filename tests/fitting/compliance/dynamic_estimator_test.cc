@@ -213,6 +213,18 @@ TEST(DynamicEstimatorTest, WhatTookUpSomethingElseIsToldByName) {
   ASSERT_EQ(OddTouching(2.4e-4, options).size(), 1u);  // 3 % crosstalk
   EXPECT_NE(OddTouching(2.4e-4, options)[0].what.find("0.24 mm off the wrench's axis"),
             std::string::npos);
+  // The contacts of a plain take, of one whose sensor stands 1 mm off, of one without a point.
+  const auto touching = [&](double skeleton_m, double shift_m) {
+    DynamicEstimatorOptions with = options;
+    with.touch_axis_rms_m = skeleton_m;
+    artefact::ContactSummary contacts;
+    contacts.axis_shift_m = shift_m, contacts.axis_left_rms_m = 3e-5;
+    return TouchAxis_m(with, contacts);
+  };
+  EXPECT_EQ(touching(1.2e-4, 1.7e-4), 1.2e-4);
+  EXPECT_NEAR(touching(1.2e-4, 1e-3), 0.984e-3, 1e-6);
+  EXPECT_EQ(touching(2e-3, 1e-3), 2e-3);
+  EXPECT_EQ(touching(1.2e-4, std::nan("")), 1.2e-4);
   fit.chi2_per_dof = 0.0;
   fit.events_used = 0;  // refused whole: nothing was fitted
   EXPECT_TRUE(OddNuisances(fit, options).empty());
@@ -252,7 +264,7 @@ TEST(DynamicEstimatorTest, WarningsWidenTheIntervalsOrRefuse) {
   const size_t elsewhere_issues = FitDynamicCompliance(elsewhere.take.clip, elsewhere.take.skeleton,
                                                        elsewhere.pose, elsewhere.contact, none)
                                       ->summary.issues.size();
-  elsewhere.contact.summary.axis_shift_m = 2.4e-4;
+  elsewhere.contact.summary.axis_shift_m = std::hypot(2.4e-4, none.doubts.contact_axis_plain_m);
   const auto shifted = FitDynamicCompliance(elsewhere.take.clip, elsewhere.take.skeleton,
                                             elsewhere.pose, elsewhere.contact, none);
   ASSERT_TRUE(shifted) << shifted.error().message;
