@@ -62,8 +62,9 @@ TEST(PalmMassTest, OfAFreeRootThePalmIsTheRootBody) {
     EXPECT_EQ(palm.col(dof).cwiseAbs().maxCoeff(), 0.0) << free.hand.dof_names()[(size_t)dof];
   }
   EXPECT_GT(palm.block(root, root, 6, 6).trace(), 1e-3);
-  PalmMass alone(free.hand, {free.thumb, free.index}), twice(free.WithPalmTwice(), {free.index});
-  const Eigen::MatrixXd heavier = twice.All(q) - alone.All(q);
+  const model::Skeleton heavy_palm = free.WithPalmTwice();
+  PalmMass twice(heavy_palm, {free.index});
+  const Eigen::MatrixXd heavier = twice.All(q) - mass.All(q);
   EXPECT_GT(heavier.block(root, root, 6, 6).trace(), 1e-3);
   EXPECT_LE(heavier.block(root, root, 6, 6).trace(), palm.block(root, root, 6, 6).trace() + 1e-12);
 }
