@@ -19,9 +19,9 @@ namespace {
 
 using Step = pipeline::SynthInteractionStep;
 
-/// "JOINT=NUMBER", the number at least 0.
+/// JOINT=`unit`, the number at least 0.
 Result<std::pair<std::string, double>> JointValue(const std::string& word, const char* option,
-                                                  const char* example) {
+                                                  const char* unit, const char* example) {
   const size_t equals = word.find('=');
   double value = 0;
   const char* const end = word.data() + word.size();
@@ -29,7 +29,7 @@ Result<std::pair<std::string, double>> JointValue(const std::string& word, const
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (equals == std::string::npos || equals == 0 || error != std::errc() || stop != end ||
       !(value >= 0) || !std::isfinite(value)) {
-    return Error{ErrorCode::kInvalid, std::string(option) + ": expected JOINT=NUMBER as " +
+    return Error{ErrorCode::kInvalid, std::string(option) + ": expected JOINT=" + unit + " as " +
                                           example + ", found '" + word + "'"};
   }
   return std::pair(word.substr(0, equals), value);
@@ -43,7 +43,7 @@ Status ReadAssumptions(const std::vector<std::string>& words, Step* step) {
     } else if (word == "none") {
       step->assume_table1 = false;
     } else {
-      HANDHOLD_ASSIGN(const auto value, JointValue(word, "--assume-compliance",
+      HANDHOLD_ASSIGN(const auto value, JointValue(word, "--assume-compliance", "RAD_PER_NM",
                                                    "R.index.dip.flex=0.6, or table1, or none"));
       step->assume_compliance[value.first] = value.second;
     }
@@ -225,7 +225,8 @@ Result<pipeline::SynthGripStep> GripOf(const Arguments& given) {
   if (given.Has("--hand-scale")) step.hand.scale = given.Number("--hand-scale");
   step.borrow = given.Text("--borrow-compliance");
   for (const std::string& word : given.All("--time-constant")) {
-    HANDHOLD_ASSIGN(const auto value, JointValue(word, "--time-constant", "R.index.dip.flex=0.02"));
+    HANDHOLD_ASSIGN(const auto value,
+                    JointValue(word, "--time-constant", "SECONDS", "R.index.dip.flex=0.02"));
     step.time_constant_s[value.first] = value.second;
   }
   return step;
