@@ -312,7 +312,7 @@ TEST_F(EndToEnd, Criterion9SeesTwiceTheComplianceAndAWrongFriction) {
   chain::Evidence twice = chain::GatherFittedReplay(
       subject_->truth, *results_, {.run = "friction_0.1", .compliance_scale = 2.0});
   EXPECT_TRUE(
-      chain::Fails(chain::Judge(twice), 9, "fitted, quasi-static, friction_0.1: fingertip"));
+      chain::Fails(chain::Judge(twice), 9, "fitted, quasi-static, friction_0.1: force in plane"));
   chain::Evidence slippery = chain::GatherFittedReplay(subject_->truth, *results_,
                                                        {.run = "friction_1.0", .friction = 0.1});
   const auto judged = chain::Judge(slippery);

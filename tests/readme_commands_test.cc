@@ -88,6 +88,8 @@ TEST(ReadmeCommands, WorkAsTyped) {
     }
     if (command.ends_with("--on table")) {
       EXPECT_THAT(result.output, HasSubstr("held"));
+    } else if (command.find(" --scene two_hands_on_beam") != std::string::npos) {
+      EXPECT_THAT(result.output, ::testing::ContainsRegex("verdict +held"));
     } else if (command.find(" --scene ") != std::string::npos) {
       EXPECT_THAT(result.output, ::testing::ContainsRegex("bulb +light_bulb +0.0000 +2[67][0-9]"));
     } else if (command.starts_with("handhold synth interaction")) {
