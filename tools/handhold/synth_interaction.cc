@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "database/artefact/reference_file.h"
 #include "database/base/units.h"
@@ -260,6 +263,72 @@ Outcome RunGrip(Context& context) {
                                [&](const auto& where) { return step->Run(where); }, PrintGrip});
 }
 
+std::vector<std::string> Examples() {
+  return {
+      "handhold synth interaction session --prop bumped_plate --library lab",
+      "handhold synth interaction session --prop anything.stl --mesh-unit mm",
+      "handhold synth interaction session --assume-compliance R.index.dip.flex=0.6",
+      "handhold synth interaction pinch_box_3x5x7 --on table --mass 0.12",
+      "handhold synth interaction gaiting_light_bulb --scene bulb_on_pivot",
+      "handhold synth interaction pinch_beam_left --scene two_hands_on_beam",
+      "handhold synth interaction pinch_slow_box_3x5x7 --on table --mass 0.12 --grip reflex",
+      "handhold synth interaction 1f0c2a9b --on table --prop wedge --grip anticipate",
+  };
+}
+
+/// What is free, and who plays with it.
+std::vector<Option> ThingOptions() {
+  return {{.name = "--scene",
+           .value_name = "FILE",
+           .help = "a .toml scene of props, pivots and other hands, or one of ours "
+                   "(bulb_on_pivot, stack_on_box, two_hands_on_beam)"},
+          {.name = "--on",
+           .value_name = "WHAT",
+           .help = "the prop is free and stands on a fixed table",
+           .kind = ValueKind::kChoice,
+           .choices = {"table"}},
+          {.name = "--at",
+           .value_name = "POSE",
+           .help = "of the free prop, as --prop-pose; default: where it was scripted for"},
+          {.name = "--mass",
+           .value_name = "KG",
+           .help = "of the free prop, its inertia in proportion; default: its own",
+           .kind = ValueKind::kNumber,
+           .range = {.least = 0, .most = 100, .above = true, .unit = " kg"}},
+          {.name = "--scale",
+           .value_name = "FACTOR",
+           .help = "size of the free prop; its mass stays",
+           .kind = ValueKind::kNumber,
+           .range = {.least = 0.01, .most = 100}},
+          {.name = "--grip",
+           .value_name = "KIND",
+           .help = "how the grip adjusts itself: reflex on slip, anticipate before it; default: "
+                   "none",
+           .kind = ValueKind::kChoice,
+           .choices = {"none", "reflex", "anticipate"}},
+          {.name = "--place",
+           .help = "first push the judged prop to where the grip expects it: close, reverse, twice",
+           .kind = ValueKind::kFlag},
+          {.name = "--hand",
+           .value_name = "SKELETON",
+           .help = "another hand with the same joints plays: a hand of ours, a .json file or an "
+                   "artefact"},
+          {.name = "--hand-scale",
+           .value_name = "FACTOR",
+           .help = "size of the hand that plays",
+           .kind = ValueKind::kNumber,
+           .range = {.least = 0.1, .most = 10}},
+          {.name = "--borrow-compliance",
+           .value_name = "FROM",
+           .help = "joints that the trajectory does not know take another's: a clip, an artefact "
+                   "or a query"},
+          {.name = "--time-constant",
+           .value_name = "WHAT",
+           .help = "JOINT=SECONDS, with free things: instead of the trajectory's one for all "
+                   "joints",
+           .repeated = true}};
+}
+
 }  // namespace
 
 Verb SynthInteractionVerb() {
@@ -267,71 +336,12 @@ Verb SynthInteractionVerb() {
       .noun = "synth",
       .name = "interaction",
       .summary = "let the captured hand touch another surface",
-      .examples = {"handhold synth interaction session --prop bumped_plate --library lab",
-                   "handhold synth interaction session --prop anything.stl --mesh-unit mm",
-                   "handhold synth interaction session --friction 0.1 --assume-compliance "
-                   "R.index.dip.flex=0.6",
-                   "handhold synth interaction pinch_box_3x5x7 --on table --mass 0.12",
-                   "handhold synth interaction gaiting_light_bulb --scene bulb_on_pivot",
-                   "handhold synth interaction pinch_beam_left --scene two_hands_on_beam",
-                   "handhold synth interaction pinch_slow_box_3x5x7 --on table --mass 0.12 --grip "
-                   "reflex",
-                   "handhold synth interaction 1f0c2a9b --on table --prop wedge --grip anticipate"},
+      .examples = Examples(),
       .positionals = {{.name = "CLIP",
                        .help = "name, id, or the beginning of an id; or a trajectory: an artefact, "
                                "or a scripted one of ours (pinch_box_3x5x7, ...)"}},
       .options =
           {LibraryOption(),
-           {.name = "--scene",
-            .value_name = "FILE",
-            .help = "a .toml scene of props, pivots and other hands, or one of ours "
-                    "(bulb_on_pivot, stack_on_box, two_hands_on_beam)"},
-           {.name = "--on",
-            .value_name = "WHAT",
-            .help = "the prop is free and stands on a fixed table",
-            .kind = ValueKind::kChoice,
-            .choices = {"table"}},
-           {.name = "--at",
-            .value_name = "POSE",
-            .help = "of the free prop, as --prop-pose; default: where it was scripted for"},
-           {.name = "--mass",
-            .value_name = "KG",
-            .help = "of the free prop, its inertia in proportion; default: its own",
-            .kind = ValueKind::kNumber,
-            .range = {.least = 0, .most = 100, .above = true, .unit = " kg"}},
-           {.name = "--scale",
-            .value_name = "FACTOR",
-            .help = "size of the free prop; its mass stays",
-            .kind = ValueKind::kNumber,
-            .range = {.least = 0.01, .most = 100}},
-           {.name = "--grip",
-            .value_name = "KIND",
-            .help = "how the grip adjusts itself: reflex on slip, anticipate before it; default: "
-                    "none",
-            .kind = ValueKind::kChoice,
-            .choices = {"none", "reflex", "anticipate"}},
-           {.name = "--place",
-            .help =
-                "first push the judged prop to where the grip expects it: close, reverse, twice",
-            .kind = ValueKind::kFlag},
-           {.name = "--hand",
-            .value_name = "SKELETON",
-            .help = "another hand with the same joints plays: a hand of ours, a .json file or an "
-                    "artefact"},
-           {.name = "--hand-scale",
-            .value_name = "FACTOR",
-            .help = "size of the hand that plays",
-            .kind = ValueKind::kNumber,
-            .range = {.least = 0.1, .most = 10}},
-           {.name = "--borrow-compliance",
-            .value_name = "FROM",
-            .help = "joints that the trajectory does not know take another's: a clip, an artefact "
-                    "or a query"},
-           {.name = "--time-constant",
-            .value_name = "WHAT",
-            .help = "JOINT=SECONDS, with free things: instead of the trajectory's one for all "
-                    "joints",
-            .repeated = true},
            {.name = "--compliance",
             .value_name = "ARTEFACT",
             .help = "interaction trajectory; default: the clip's newest fit"},
@@ -389,7 +399,10 @@ Verb SynthInteractionVerb() {
         Tell(context, result);
         return Print(context, *library, result);
       }};
-  for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));
+  std::vector<Option> things = ThingOptions(), range = RangeOptions();
+  verb.options.insert(verb.options.begin() + 1, std::move_iterator(things.begin()),
+                      std::move_iterator(things.end()));
+  for (Option& option : range) verb.options.push_back(std::move(option));
   return verb;
 }
 
