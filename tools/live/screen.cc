@@ -89,7 +89,7 @@ std::vector<capture::RedFigure> Unseen(const HealthSnapshot& h) {
   std::vector<QualityItem> items = h.items;
   std::erase_if(items, [](const QualityItem& item) { return item.acknowledged; });
   // What is required comes first.
-  std::ranges::stable_partition(items, [&](const QualityItem& item) {
+  std::stable_partition(items.begin(), items.end(), [&](const QualityItem& item) {
     const std::string device = item.stream.substr(0, item.stream.find('/'));
     return std::ranges::any_of(h.sources, [&](const capture::SourceStatus& source) {
       return source.name == device && source.required;
