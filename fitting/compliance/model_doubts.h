@@ -49,8 +49,7 @@ struct DoubtRule {
   /// less where it matters: 200 Hz, 1.35 ms, all joints 3 to 10 % too large.
   double shift_from_s = 1e-3, sd_per_shift_ms = 0.05;
   /// The touched point's distance from the wrench's axis (RMS) beyond what plain takes leave (0.09
-  /// to 0.13 mm): 3 % of crosstalk leave 0.24 mm and take 10 % off the wrist, a sensor 1 mm off
-  /// 0.48.
+  /// to 0.13 mm): crosstalk of 1 and 3 % leaves 0.26 and 0.67 mm, a sensor 1 mm off 0.48.
   double axis_from_m = 1.5e-4, sd_per_axis_mm = 0.3;
   /// What a clip's own contacts leave of it on a plain take, whose skeleton was fitted from less of
   /// them: 0.14 to 0.17 mm (seven whole subjects). Taken off in quadrature.

@@ -210,7 +210,7 @@ TEST(DynamicEstimatorTest, WhatTookUpSomethingElseIsToldByName) {
   fit.time_shift_s = -0.0112;
   EXPECT_NE(said().find("11.2 ms earlier"), std::string::npos) << said();
   EXPECT_TRUE(OddTouching(1.3e-4, options).empty());
-  ASSERT_EQ(OddTouching(2.4e-4, options).size(), 1u);  // 3 % crosstalk
+  ASSERT_EQ(OddTouching(2.4e-4, options).size(), 1u);
   EXPECT_NE(OddTouching(2.4e-4, options)[0].what.find("0.24 mm off the wrench's axis"),
             std::string::npos);
   // The contacts of a plain take, of one whose sensor stands 1 mm off, of one without a point.

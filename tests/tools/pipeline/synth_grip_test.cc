@@ -35,6 +35,12 @@ class SynthGrip : public ::testing::Test {
     return motion ? *motion : artefact::Motion{};
   }
 
+  static SceneFile SceneOfOurs(const char* name) {
+    const auto scene = ReadScene(name);
+    EXPECT_TRUE(scene) << scene.error().message;
+    return scene ? *scene : SceneFile{};
+  }
+
   store::TempDir folder_;
   std::unique_ptr<store::Library> library_;
 };
@@ -105,10 +111,7 @@ TEST_F(SynthGrip, AReferenceOfOursPlaysByNameOnAHandOfAnotherSize) {
 }
 
 TEST_F(SynthGrip, ASceneOfOursIsStagedAndItsFiguresNameItsObjects) {
-  SynthGripStep step{.trajectory = "pinch_flat_box_3x5x7"};
-  const auto scene = ReadScene("stack_on_box");
-  ASSERT_TRUE(scene) << scene.error().message;
-  step.scene = *scene;
+  SynthGripStep step{.trajectory = "pinch_flat_box_3x5x7", .scene = SceneOfOurs("stack_on_box")};
   const auto made = step.Run(context());
   ASSERT_TRUE(made) << made.error().message;
   const artefact::Motion motion = Motion(made->hash);
@@ -161,10 +164,7 @@ TEST_F(SynthGrip, PlacingThatWinsNothingSaysSo) {
 
 // Two hands lift; one lets go; from then on the other alone carries.
 TEST_F(SynthGrip, ABeamIsHeldByTwoHandsAndThenByTheSecondAlone) {
-  SynthGripStep step{.trajectory = "pinch_beam_left"};
-  const auto scene = ReadScene("two_hands_on_beam");
-  ASSERT_TRUE(scene) << scene.error().message;
-  step.scene = *scene;
+  SynthGripStep step{.trajectory = "pinch_beam_left", .scene = SceneOfOurs("two_hands_on_beam")};
   const auto made = step.Run(context());
   ASSERT_TRUE(made) << made.error().message;
   const artefact::Motion motion = Motion(made->hash);
@@ -282,12 +282,9 @@ TEST_F(SynthGrip, AScriptedHandBorrowsWhatATakeKnows) {
   EXPECT_FALSE(step.Run(context()));
 }
 
-// Too heavy by far it stays on the table, which is thick; without one nothing carries it; a dry run
-// of what ships needs nothing in the library.
 // What stands on a pivot cannot be dropped: nothing is judged, and the verdict says why.
 TEST_F(SynthGrip, WhatTurnsOnAPivotIsTurnedAndNotJudged) {
-  SynthGripStep step{.trajectory = "gaiting_light_bulb"};
-  step.scene = *ReadScene("bulb_on_pivot");
+  SynthGripStep step{.trajectory = "gaiting_light_bulb", .scene = SceneOfOurs("bulb_on_pivot")};
   const auto made = step.Run(context());
   ASSERT_TRUE(made) << made.error().message;
   const artefact::Motion motion = Motion(made->hash);
@@ -296,6 +293,8 @@ TEST_F(SynthGrip, WhatTurnsOnAPivotIsTurnedAndNotJudged) {
   EXPECT_GT(motion.summary.figures.at("turned_rad.bulb"), 0.35);
 }
 
+// Too heavy by far it stays on the table, which is thick; without one nothing carries it; a dry run
+// of what ships needs nothing in the library.
 TEST_F(SynthGrip, ATableCarriesWhatIsTooHeavyAndNothingElseDoes) {
   SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
   const StepContext dry{.library = *library_, .dry_run = true};
