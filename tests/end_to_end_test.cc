@@ -27,7 +27,7 @@
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/synth_interaction.h"
 
-namespace handhold {
+namespace handhold::end_to_end_test {
 namespace {
 
 using Until = chain::ChainOptions::Until;
@@ -370,4 +370,4 @@ TEST_F(EndToEnd, ASecondRunIsRecognisedAndComputesNothing) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::end_to_end_test

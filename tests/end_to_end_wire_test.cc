@@ -28,7 +28,7 @@
 #include "tools/live/session.h"
 #include "tools/report/measure.h"
 
-namespace handhold {
+namespace handhold::end_to_end_wire_test {
 namespace {
 
 constexpr double kMarkerClock_ppm = 40, kForceClock_ppm = -25;
@@ -266,4 +266,4 @@ TEST_F(EndToEndWire, Criteria7And8CompliancesAndTheReferenceAreThePlantedOnes) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::end_to_end_wire_test

@@ -15,9 +15,10 @@
 
 #include "tests/database/exchange/c3d_bytes.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 #include "tests/support/roof_mesh.h"
 
-namespace handhold {
+namespace handhold::readme_commands_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -37,7 +38,7 @@ std::vector<std::string> CommandsOf(const std::string& page) {
 }
 
 TEST(ReadmeCommands, WorkAsTyped) {
-  std::ifstream in(std::string(HANDHOLD_SOURCE_DIR) + "/README.md");
+  std::ifstream in(support::SourceDir() + "/README.md");
   std::stringstream page;
   page << in.rdbuf();
   const std::filesystem::path folder = ::testing::TempDir() + "/readme_commands";
@@ -50,7 +51,8 @@ TEST(ReadmeCommands, WorkAsTyped) {
         .write(reinterpret_cast<const char*>(trial.data()),
                static_cast<std::streamsize>(trial.size()));
   }
-  const std::string path = std::filesystem::path(HANDHOLD_BINARY).parent_path().string() + ":$PATH";
+  const std::string path =
+      std::filesystem::path(support::Binary()).parent_path().string() + ":$PATH";
   // What a fresh clone runs anyway: .ci/run is tools/test, which begins with tools/setup; the demo
   // has a test of its own (tests/tools/report/demo_test.cc).
   const std::set<std::string> elsewhere = {"tools/setup", "tools/demo", "tools/demo --regrasp",
@@ -110,4 +112,4 @@ TEST(ReadmeCommands, WorkAsTyped) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::readme_commands_test

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capture/simulator/rdt_codec.h"
+#include "capture/wire/cancel.h"
 #include "capture/wire/schedule.h"
 #include "database/base/check.h"
 
@@ -17,9 +18,6 @@ namespace handhold::capture {
 namespace {
 
 using namespace wire::rdt;  // protocol constants
-
-/// How long a thread may sleep before it looks whether it should stop.
-constexpr Duration kStopPeriod = Duration::Milliseconds(20);
 
 void BeExact() {
   ::prctl(PR_SET_TIMERSLACK, 1);
@@ -70,7 +68,7 @@ void NetFtServer::Stream() {
     const Timestamp due = std::max(clock_.HostOf(timeline_.SendIndex(next_)) + delay, last_send_);
     // Requests are read while waiting for the next sample's instant.
     for (Timestamp now = HostNow(); now < due && !stop_; now = HostNow()) {
-      if (socket_.Receive(request, std::min(due, now + kStopPeriod), &datagram) ==
+      if (socket_.Receive(request, std::min(due, now + wire::kCancelPeriod), &datagram) ==
           wire::IoStatus::kOk) {
         HandleRequest(std::span(request).first(datagram.bytes), datagram.from);
       }
@@ -181,7 +179,7 @@ void NetFtServer::HandleRequest(std::span<const uint8_t> bytes, const wire::Addr
 void NetFtServer::ServeHttp() {
   while (!stop_) {
     wire::TcpStream client;
-    if (listener_.Accept(HostNow() + kStopPeriod, &client) != wire::IoStatus::kOk) continue;
+    if (listener_.Accept(HostNow() + wire::kCancelPeriod, &client) != wire::IoStatus::kOk) continue;
     if (away_) {
       client.Abort();
       continue;
@@ -197,8 +195,8 @@ void NetFtServer::AnswerHttp(wire::TcpStream& client) {
   std::string_view text;
   while (text.find("\r\n\r\n") == std::string_view::npos) {
     if (used == buffer.size()) return;
-    const wire::IoResult got =
-        client.Read(std::span(buffer).subspan(used), std::min(deadline, HostNow() + kStopPeriod));
+    const wire::IoResult got = client.Read(std::span(buffer).subspan(used),
+                                           std::min(deadline, HostNow() + wire::kCancelPeriod));
     if (got.status == wire::IoStatus::kTimeout && HostNow() < deadline && !stop_) continue;
     if (got.status != wire::IoStatus::kOk) return;
     used += got.bytes;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "capture/simulator/vicon_requests.h"
+#include "capture/wire/cancel.h"
 #include "capture/wire/schedule.h"
 #include "database/base/check.h"
 #include "database/base/units.h"
@@ -16,7 +17,6 @@ namespace {
 
 using namespace wire::vicon;  // ids
 
-constexpr Duration kStopPeriod = Duration::Milliseconds(20);
 constexpr size_t kMaxSessions = 8;
 constexpr size_t kMaxUnlabelled = 256;
 /// Ghosts stand outside the volume, so that nothing mistakes them for a marker.
@@ -152,7 +152,7 @@ void ViconServer::Serve(Session& session) {
     const Timestamp due =
         std::max(clock_.HostOf(timeline_.SendIndex(next)) + link.Delay(), last_send);
     do {
-      if (!ReadRequests(session, reader, std::min(due, HostNow() + kStopPeriod))) return;
+      if (!ReadRequests(session, reader, std::min(due, HostNow() + wire::kCancelPeriod))) return;
     } while (HostNow() < due && !stop_);
     if (stop_ || timeline_.Away(next) != nullptr) return;
     if (!session.streaming && session.owed == 0) continue;
@@ -203,7 +203,7 @@ bool ViconServer::ReadRequests(Session& session, ViconRequestReader& reader, Tim
 bool ViconServer::Send(Session& session) {
   std::span<const uint8_t> left = session.packet.Finish();
   while (!left.empty() && !stop_) {
-    const wire::IoResult wrote = session.stream.Write(left, HostNow() + kStopPeriod);
+    const wire::IoResult wrote = session.stream.Write(left, HostNow() + wire::kCancelPeriod);
     left = left.subspan(wrote.bytes);
     if (wrote.status != wire::IoStatus::kOk && wrote.status != wire::IoStatus::kTimeout)
       return false;

@@ -27,7 +27,6 @@ using recording::GapCause;
 using recording::StreamInfo;
 using recording::StreamKind;
 
-constexpr Duration kStopPeriod = Duration::Milliseconds(20);
 constexpr Duration kDiscoveryTime = Duration::Seconds(1);
 /// Records that may still be under way when the bias is asked for, and those then looked at.
 constexpr int kBeforeZero = 20, kLookedAtForZero = 100;
@@ -250,7 +249,8 @@ void NetFtSource::Say(bool connected, std::string_view text) {
 
 void NetFtSource::WaitABit(Duration time) {
   const Timestamp until = HostNow() + time;
-  while (!stop_ && HostNow() < until) wire::SleepUntil(std::min(until, HostNow() + kStopPeriod));
+  while (!stop_ && HostNow() < until)
+    wire::SleepUntil(std::min(until, HostNow() + wire::kCancelPeriod));
 }
 
 void NetFtSource::Run() {
@@ -368,14 +368,15 @@ void NetFtSource::ReceiveUntilSilent() {
   wire::Datagram datagram;
   Timestamp last = HostNow();
   while (!stop_) {
-    const wire::IoStatus status = socket_.Receive(buffer, HostNow() + kStopPeriod, &datagram);
+    const wire::IoStatus status =
+        socket_.Receive(buffer, HostNow() + wire::kCancelPeriod, &datagram);
     if (status == wire::IoStatus::kOk &&
         OnDatagram(std::span(buffer).first(datagram.bytes), datagram)) {
       last = HostNow();
     } else if (HostNow() - last > options_.silence) {
       return;
     } else if (status != wire::IoStatus::kOk && status != wire::IoStatus::kTimeout) {
-      wire::SleepUntil(HostNow() + kStopPeriod);  // nobody listens there (yet)
+      wire::SleepUntil(HostNow() + wire::kCancelPeriod);  // nobody listens there (yet)
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "capture/wire/cancel.h"
 #include "capture/wire/socket.h"
 #include "database/base/check.h"
 
@@ -17,8 +18,6 @@ using recording::Gap;
 using recording::SampleWindow;
 using recording::StreamInfo;
 using recording::StreamKind;
-
-constexpr Duration kStopPeriod = Duration::Milliseconds(20);
 
 /// Of a device whose samples come `speed` times as fast: as a fraction, exact where it is a simple
 /// one. Unpaced (0) there is no such rate, and the recording's stands.
@@ -166,7 +165,8 @@ Status PlaybackSource::PlayOnce(Timestamp host_begin, int64_t pass) {
       // A window is whole when its end has come.
       host =
           host_begin + Duration::FromSeconds((range.end - range_.begin).seconds() / options_.speed);
-      while (!stop_ && HostNow() < host) wire::SleepUntil(std::min(host, HostNow() + kStopPeriod));
+      while (!stop_ && HostNow() < host)
+        wire::SleepUntil(std::min(host, HostNow() + wire::kCancelPeriod));
       host = std::max(host, HostNow());
     }
     for (size_t s = 0; s < streams_.size() && !stop_; ++s)

@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+#include "database/base/time.h"
+
 namespace handhold::capture::wire {
 
 /// While it lives, every wait of this thread in capture/wire ends within 20 ms once `flag` is true,
@@ -17,6 +19,9 @@ class CancelScope {
   CancelScope(const CancelScope&) = delete;
   CancelScope& operator=(const CancelScope&) = delete;
 };
+
+/// How often a waiting thread looks at its flag.
+inline constexpr Duration kCancelPeriod = Duration::Milliseconds(20);
 
 /// The flag of this thread; outside of every scope one that is never true.
 const std::atomic<bool>& CancelFlag();

@@ -20,8 +20,6 @@
 namespace handhold::capture::wire {
 namespace {
 
-constexpr Duration kCancelPeriod = Duration::Milliseconds(20);
-
 struct Question {
   std::condition_variable answered;
   std::optional<Result<uint32_t>> answer;

@@ -34,9 +34,6 @@ Error Refused(std::string_view what, const Address& address, int error) {
           std::string(what) + " " + address.ToString() + ": " + std::strerror(error)};
 }
 
-/// How often a wait looks at the thread's CancelFlag.
-constexpr Duration kCancelPeriod = Duration::Milliseconds(20);
-
 /// Waits for `events`; false when the deadline passed first, or the thread's CancelFlag is set.
 bool WaitFor(int fd, short events, Timestamp deadline) {
   const std::atomic<bool>& cancelled = CancelFlag();

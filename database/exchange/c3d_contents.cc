@@ -7,11 +7,11 @@
 
 #include "database/base/check.h"
 #include "database/exchange/c3d_groups.h"
+#include "database/exchange/c3d_number.h"
 
 namespace handhold::exchange {
 namespace {
 
-constexpr int64_t kBlock = 512;
 constexpr int64_t kRotationBytes = 17 * 4;  // a matrix and its reliability
 
 std::string Text(double number) {
@@ -155,7 +155,7 @@ class Decider {
           "is block " + std::to_string(said) + ", the header says " + std::to_string(block) +
               ", which holds");
     if (block < 2) return Error{ErrorCode::kCorrupt, "does not say where its data begin"};
-    contents_.data_offset = shift_ + (block - 1) * kBlock;
+    contents_.data_offset = shift_ + (block - 1) * kC3dBlock;
     if (contents_.data_offset > file_bytes_)
       return Error{ErrorCode::kCorrupt, "truncated: its data begin at byte " +
                                             std::to_string(contents_.data_offset) +
@@ -168,7 +168,7 @@ class Decider {
     const int64_t used = Count("ROTATION", "USED", 0);
     const int64_t block = Count("ROTATION", "DATA_START", 0);
     if (used == 0) return;
-    const int64_t offset = shift_ + (block - 1) * kBlock;
+    const int64_t offset = shift_ + (block - 1) * kC3dBlock;
     if (block < 2 || offset >= file_bytes_) {
       Say(Severity::kLoss, "ROTATION:DATA_START",
           "block " + std::to_string(block) + " is not in the file: no rotations are read");
@@ -279,7 +279,7 @@ class Decider {
     const int64_t available = (data_end_ - begin_bytes) / bytes;
     // Between the last frame and the end of the data there is at most the rest of a block.
     const auto fills = [&](int64_t count) {
-      return count <= available && data_end_ - begin_bytes - count * bytes < kBlock;
+      return count <= available && data_end_ - begin_bytes - count * bytes < kC3dBlock;
     };
     Claim chosen = claims[0];
     for (const Claim& claim : claims) {
@@ -300,7 +300,7 @@ class Decider {
           "truncated: " + std::to_string(chosen.frames) + " frames are promised (" + chosen.who +
               "), " + std::to_string(available) + " are there");
     const int64_t rest = data_end_ - begin_bytes - contents_.frames * bytes;
-    if (chosen.frames < available && rest >= 2 * kBlock)
+    if (chosen.frames < available && rest >= 2 * kC3dBlock)
       Say(Severity::kWarning, "frames",
           std::to_string(rest) + " bytes after the last frame are not accounted for and not read");
     return {};
@@ -390,7 +390,7 @@ double MetresPerUnit(std::string_view unit) {
 Result<C3dContents> DecideC3dContents(std::span<const uint8_t> header, int64_t shift,
                                       int64_t file_bytes, const C3dParameters& parameters,
                                       const C3dDecisions& decisions, Issues& issues) {
-  CHECK_EQ(header.size(), size_t{kBlock});
+  CHECK_EQ(header.size(), size_t{kC3dBlock});
   return Decider(header, shift, file_bytes, parameters, decisions, issues).Decide();
 }
 

@@ -14,6 +14,8 @@
 
 namespace handhold::exchange {
 
+inline constexpr int64_t kC3dBlock = 512;  ///< bytes; sections begin at multiples of it
+
 /// The values are those of the file's processor byte.
 enum class C3dProcessor : uint8_t { kIntel = 84, kDec = 85, kMips = 86 };
 

@@ -10,8 +10,6 @@
 namespace handhold::exchange {
 namespace {
 
-constexpr size_t kBlock = 512;
-
 std::string Upper(std::string_view text) {
   std::string upper(text);
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -303,7 +301,7 @@ C3dGroup& C3dParameters::Group(std::string_view group) {
 
 Result<C3dParameters> ParseC3dParameters(std::span<const uint8_t> bytes, size_t max_blocks,
                                          Issues& issues) {
-  if (bytes.size() < kBlock)
+  if (bytes.size() < kC3dBlock)
     return Error{ErrorCode::kCorrupt, "the parameter section lies beyond the end of the file"};
   const int processor = bytes[3];
   if (processor < 84 || processor > 86) {
@@ -315,7 +313,7 @@ Result<C3dParameters> ParseC3dParameters(std::span<const uint8_t> bytes, size_t 
   parameters.processor = static_cast<C3dProcessor>(processor);
   // The section's own count of blocks is sometimes too small: where the data begin counts too.
   const size_t blocks = std::max<size_t>({bytes[2], max_blocks, 1});
-  bytes = bytes.first(std::min(bytes.size(), blocks * kBlock));
+  bytes = bytes.first(std::min(bytes.size(), blocks * size_t{kC3dBlock}));
   Records records = SectionReader(bytes, parameters.processor, issues).Read();
   std::map<int, size_t> places;
   for (auto& [id, group] : records.groups) {
@@ -338,8 +336,8 @@ Result<C3dParameters> ParseC3dParameters(std::span<const uint8_t> bytes, size_t 
 }
 
 Result<std::vector<uint8_t>> WriteC3dParameters(const C3dParameters& parameters) {
-  constexpr C3dProcessor kIntel = C3dProcessor::kIntel;
-  std::vector<uint8_t> out = {1, 0x50, 0, static_cast<uint8_t>(kIntel)};
+  constexpr C3dProcessor kOurs = C3dProcessor::kIntel;
+  std::vector<uint8_t> out = {1, 0x50, 0, static_cast<uint8_t>(kOurs)};
   const auto put_text = [&](std::string_view text) {
     out.insert(out.end(), text.begin(), text.end());
   };
@@ -354,11 +352,11 @@ Result<std::vector<uint8_t>> WriteC3dParameters(const C3dParameters& parameters)
       return Error{ErrorCode::kUnsupported, "C3D holds at most 127 groups, with short names"};
     const std::string_view about = std::string_view(group.description).substr(0, 255);
     begin_record(group.name, -id);
-    PutC3dWord(static_cast<uint16_t>(3 + about.size()), kIntel, out);
+    PutC3dWord(static_cast<uint16_t>(3 + about.size()), kOurs, out);
     out.push_back(static_cast<uint8_t>(about.size()));
     put_text(about);
     for (const C3dParameter& parameter : group.parameters) {
-      CHECK(parameter.processor == kIntel);
+      CHECK(parameter.processor == kOurs);
       const std::string_view text = std::string_view(parameter.description).substr(0, 255);
       const size_t length = 5 + parameter.dimensions.size() + parameter.bytes.size() + text.size();
       const bool fits = std::all_of(parameter.dimensions.begin(), parameter.dimensions.end(),
@@ -368,7 +366,7 @@ Result<std::vector<uint8_t>> WriteC3dParameters(const C3dParameters& parameters)
         return Error{ErrorCode::kUnsupported,
                      group.name + ":" + parameter.name + " is larger than a C3D parameter can be"};
       begin_record(parameter.name, id);
-      PutC3dWord(static_cast<uint16_t>(length), kIntel, out);
+      PutC3dWord(static_cast<uint16_t>(length), kOurs, out);
       out.push_back(static_cast<uint8_t>(parameter.type));
       out.push_back(static_cast<uint8_t>(parameter.dimensions.size()));
       for (const int d : parameter.dimensions) out.push_back(static_cast<uint8_t>(d));
@@ -377,12 +375,13 @@ Result<std::vector<uint8_t>> WriteC3dParameters(const C3dParameters& parameters)
       put_text(text);
     }
   }
-  out.resize((out.size() + 2 + kBlock - 1) / kBlock * kBlock);  // 2: the closing record, zero
-  if (out.size() / kBlock > 255)
+  out.resize((out.size() + 2 + kC3dBlock - 1) / kC3dBlock * kC3dBlock);  // 2: the closing record,
+                                                                         // zero
+  if (out.size() / kC3dBlock > 255)
     return Error{ErrorCode::kUnsupported,
-                 "the parameters need " + std::to_string(out.size() / kBlock) +
+                 "the parameters need " + std::to_string(out.size() / kC3dBlock) +
                      " blocks of 512 bytes; C3D holds at most 255: export fewer streams"};
-  out[2] = static_cast<uint8_t>(out.size() / kBlock);
+  out[2] = static_cast<uint8_t>(out.size() / kC3dBlock);
   return out;
 }
 

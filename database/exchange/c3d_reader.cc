@@ -10,6 +10,7 @@
 #include "database/exchange/c3d_contents.h"
 #include "database/exchange/c3d_force.h"
 #include "database/exchange/c3d_frames.h"
+#include "database/exchange/c3d_number.h"
 #include "database/exchange/c3d_properties.h"
 #include "database/exchange/c3d_streams.h"
 #include "database/geometry/transform.h"
@@ -20,9 +21,8 @@ namespace {
 using recording::SampleBlock;
 using recording::StreamInfo;
 
-constexpr int64_t kBlock = 512;
-constexpr int64_t kMaxShift = 64 * kBlock;  // zeros before the header of old Vicon files
-constexpr int64_t kReadBytes = 512 << 10;   // at once: fits a second-level cache
+constexpr int64_t kMaxShift = 64 * kC3dBlock;  // zeros before the header of old Vicon files
+constexpr int64_t kReadBytes = 512 << 10;      // at once: fits a second-level cache
 constexpr int64_t kMaxZeroFrames = 20'000;
 constexpr int64_t kJudgedFrames = 2'000;
 constexpr int64_t kRotationFloats = 17;
@@ -89,15 +89,15 @@ class C3dSource final : public ImportSource {
 Status C3dSource::ReadHead(std::vector<uint8_t>& header, std::vector<uint8_t>& parameters,
                            int64_t& shift) {
   const auto refuse = [](ErrorCode code, const std::string& what) { return Error{code, what}; };
-  if (file_->size() < 2 * kBlock)
+  if (file_->size() < 2 * kC3dBlock)
     return refuse(ErrorCode::kCorrupt, "is shorter than a C3D file's header and parameters (" +
                                            std::to_string(file_->size()) + " bytes)");
-  header.resize(static_cast<size_t>(kBlock));
-  for (shift = 0;; shift += kBlock) {
+  header.resize(static_cast<size_t>(kC3dBlock));
+  for (shift = 0;; shift += kC3dBlock) {
     HANDHOLD_TRY(file_->Read(shift, header));
     if (header[1] == 0x50) break;
     const bool blank = std::all_of(header.begin(), header.end(), [](uint8_t b) { return b == 0; });
-    if (!blank || shift >= kMaxShift || shift + 2 * kBlock > file_->size() - kBlock)
+    if (!blank || shift >= kMaxShift || shift + 2 * kC3dBlock > file_->size() - kC3dBlock)
       return refuse(ErrorCode::kCorrupt,
                     "is no C3D file: its second byte is " + std::to_string(header[1]) + ", not 80");
   }
@@ -110,12 +110,12 @@ Status C3dSource::ReadHead(std::vector<uint8_t>& header, std::vector<uint8_t>& p
     issues_.push_back(
         {"header", Severity::kWarning, "does not say where the parameters are; block 2 is taken"});
   }
-  const int64_t at = shift + (block - 1) * kBlock;
-  if (at + kBlock > file_->size())
+  const int64_t at = shift + (block - 1) * kC3dBlock;
+  if (at + kC3dBlock > file_->size())
     return refuse(ErrorCode::kCorrupt, "truncated: its parameters begin at byte " +
                                            std::to_string(at) + ", the file ends at " +
                                            std::to_string(file_->size()));
-  parameters.resize(static_cast<size_t>(std::min(file_->size() - at, 256 * kBlock)));
+  parameters.resize(static_cast<size_t>(std::min(file_->size() - at, 256 * kC3dBlock)));
   return file_->Read(at, parameters);
 }
 

@@ -10,6 +10,7 @@
 #include "database/base/names.h"
 #include "database/base/units.h"
 #include "database/exchange/c3d_export_plan.h"
+#include "database/exchange/c3d_number.h"
 #include "database/exchange/file_writer.h"
 #include "database/exchange/read_span.h"
 #include "database/geometry/rotation.h"
@@ -20,7 +21,6 @@ namespace {
 using recording::ClipSource;
 using recording::SampleWindow;
 
-constexpr int64_t kBlock = 512;
 constexpr double kMaxIntegerError_mm = 0.5;
 constexpr C3dProcessor kIntel = C3dProcessor::kIntel;
 
@@ -359,11 +359,11 @@ class C3dExport {
   Status Write(FileWriter& file, ExportReport& report) {
     HANDHOLD_ASSIGN(const std::vector<uint8_t> probe,
                     WriteC3dParameters(C3dExportParameters(clip_, plan_, options_, 0, 0, nullptr)));
-    const int64_t data_block = 2 + static_cast<int64_t>(probe.size()) / kBlock;
+    const int64_t data_block = 2 + static_cast<int64_t>(probe.size()) / kC3dBlock;
     const int64_t words = static_cast<int64_t>(plan_.points.size()) * 4 +
                           static_cast<int64_t>(plan_.analog.size()) * plan_.ratio;
     const int64_t data_bytes = words * (options_.as_integers ? 2 : 4) * plan_.frames;
-    int64_t rotation_block = data_block + (data_bytes + kBlock - 1) / kBlock;
+    int64_t rotation_block = data_block + (data_bytes + kC3dBlock - 1) / kC3dBlock;
     if (plan_.bodies.empty()) {
       rotation_block = 0;
     } else if (rotation_block > 65'535) {
@@ -387,7 +387,7 @@ class C3dExport {
       PutFrame(frame, bytes);
       return file.Write(bytes);
     }));
-    HANDHOLD_TRY(file.Pad(kBlock));
+    HANDHOLD_TRY(file.Pad(kC3dBlock));
     if (!plan_.bodies.empty()) HANDHOLD_TRY(WriteBodies(file));
     reader.TellOf(issues_);
     TellOfRounding();
@@ -418,7 +418,7 @@ class C3dExport {
     word(data_block);
     word(plan_.ratio);
     PutC3dFloat(static_cast<float>(plan_.rate.hz()), kIntel, out);
-    out.resize(kBlock);
+    out.resize(kC3dBlock);
     return out;
   }
 
@@ -469,7 +469,7 @@ class C3dExport {
       for (const double v : frame.bodies) PutC3dFloat(static_cast<float>(v), kIntel, bytes);
       return file.Write(bytes);
     }));
-    return file.Pad(kBlock);
+    return file.Pad(kC3dBlock);
   }
 
   void TellOfRounding() {

@@ -67,9 +67,9 @@ std::string Primitive(const geometry::Shape& shape) {
   return "";
 }
 
-class Writer {
+class MjcfWriter {
  public:
-  explicit Writer(const MjcfGrasp& grasp) : g_(grasp), hand_(*grasp.hand) {}
+  explicit MjcfWriter(const MjcfGrasp& grasp) : g_(grasp), hand_(*grasp.hand) {}
 
   Result<std::string> Write() {
     HANDHOLD_TRY(Check());
@@ -210,6 +210,6 @@ class Writer {
 
 }  // namespace
 
-Result<std::string> WriteMjcf(const MjcfGrasp& grasp) { return Writer(grasp).Write(); }
+Result<std::string> WriteMjcf(const MjcfGrasp& grasp) { return MjcfWriter(grasp).Write(); }
 
 }  // namespace handhold::exchange

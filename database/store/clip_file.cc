@@ -32,10 +32,6 @@ Bytes PoseBytes(const geometry::RigidTransform& X) {
   return bytes;
 }
 
-Error Bad(const Database& db, const std::string& what) {
-  return {ErrorCode::kCorrupt, db.path() + ": " + what};
-}
-
 }  // namespace
 
 Status CreateClipTables(Database& db, bool is_artefact, bool lossless) {
@@ -250,7 +246,7 @@ namespace {
 class PairDecoder {
  public:
   PairDecoder(const Database& db, int stream)
-      : bad_(Bad(db, "clock pairs of stream " + std::to_string(stream) + " are damaged")) {}
+      : bad_(CorruptFile(db, "clock pairs of stream " + std::to_string(stream) + " are damaged")) {}
   /// `row`: count, data. The pairs hold until the next call.
   Result<std::span<const ClockPair>> Decode(Statement& row) {
     const int64_t count = row.Integer(0);
@@ -305,7 +301,7 @@ Result<std::vector<ClockPair>> GetClockPairs(const Database& db, int stream, uin
       return {};
     }));
     if (pairs.empty())
-      return Bad(db, "clock pairs of stream " + std::to_string(stream) + " are missing");
+      return CorruptFile(db, "clock pairs of stream " + std::to_string(stream) + " are missing");
     return {};
   };
   uint32_t first = 0;  // row whose last pair is not before `begin`

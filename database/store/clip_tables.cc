@@ -26,10 +26,6 @@ constexpr GapCause kCauses[] = {GapCause::kDeviceSkipped, GapCause::kNetworkLoss
                                 GapCause::kRingOverflow, GapCause::kDisconnected,
                                 GapCause::kOverrun};
 
-Error Bad(const Database& db, const std::string& what) {
-  return {ErrorCode::kCorrupt, db.path() + ": " + what};
-}
-
 Result<std::vector<double>> DoublesFrom(std::span<const uint8_t> bytes, const char* what) {
   if (bytes.size() % sizeof(double) != 0)
     return Error{ErrorCode::kCorrupt, std::string(what) + " has a broken length"};
@@ -165,7 +161,7 @@ class TableReader {
     std::string what = "table '" + table + "' is not as it was written (its digest does not match)";
     if (damage_ == nullptr) {
       what += "; 'handhold library check' says what can still be read";
-      return Bad(db_, what);
+      return CorruptFile(db_, what);
     }
     damage_->push_back({table, Severity::kLoss, what});
     return {};
@@ -252,7 +248,7 @@ class TableReader {
     const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds),
                                    [&](StreamKind k) { return StreamKindName(k) == row.Text(2); });
     if (info.id < 1 || kind == std::end(kKinds))
-      return Bad(db_, "stream '" + info.name + "' is of unknown kind");
+      return CorruptFile(db_, "stream '" + info.name + "' is of unknown kind");
     info.kind = *kind;
     info.epoch = row.Int(3);
     info.device = row.String(4);
@@ -262,7 +258,7 @@ class TableReader {
     info.made_by = row.String(9);
     const bool even = info.rate.numerator > 0 && info.rate.denominator > 0;
     if (!even && (info.rate.numerator != 0 || info.rate.denominator < 1))
-      return Bad(db_, "stream '" + info.name + "' has no valid rate");
+      return CorruptFile(db_, "stream '" + info.name + "' has no valid rate");
     return info;
   }
 
@@ -275,13 +271,13 @@ class TableReader {
     HANDHOLD_ASSIGN(const std::vector<double> pose, DoublesFrom(row.Blob(6), "pose"));
     HANDHOLD_ASSIGN(const std::vector<double> normal, DoublesFrom(row.Blob(7), "normal"));
     if (calibration.size() % 6 != 0 || pose.size() != 12 || normal.size() != 3)
-      return Bad(db_, "force sensor '" + sensor.name + "' is malformed");
+      return CorruptFile(db_, "force sensor '" + sensor.name + "' is malformed");
     sensor.calibration = Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>>(
         calibration.data(), 6, static_cast<Eigen::Index>(calibration.size() / 6));
     sensor.bias =
         Eigen::Map<const Eigen::VectorXd>(bias.data(), static_cast<Eigen::Index>(bias.size()));
     if (sensor.bias.size() != 0 && sensor.bias.size() != sensor.calibration.cols())
-      return Bad(db_, "force sensor '" + sensor.name + "' is malformed");
+      return CorruptFile(db_, "force sensor '" + sensor.name + "' is malformed");
     sensor.sign = row.Real(5);
     sensor.X_MS = PoseFrom(pose);
     sensor.normal_S = Eigen::Vector3d(normal[0], normal[1], normal[2]);
@@ -304,7 +300,7 @@ class TableReader {
       const auto pose = recording::ParseThingPose(row.Text(4));
       HANDHOLD_ASSIGN(const std::vector<double> X, DoublesFrom(row.Blob(5), "pose"));
       if (!kind || !pose || X.size() != 12)
-        return Bad(db_, "thing '" + thing.name + "' is malformed");
+        return CorruptFile(db_, "thing '" + thing.name + "' is malformed");
       thing.kind = *kind, thing.pose = *pose, thing.X_WT = PoseFrom(X);
       t_.info.things.push_back(std::move(thing));
       return {};
@@ -312,7 +308,7 @@ class TableReader {
     HANDHOLD_TRY(Read("thing_item", [&](Statement& row) -> Status {
       const int64_t thing = row.Integer(0);
       if (thing < 0 || thing >= static_cast<int64_t>(t_.info.things.size()))
-        return Bad(db_, "an item of no thing");
+        return CorruptFile(db_, "an item of no thing");
       t_.info.things[static_cast<size_t>(thing)].items.push_back(row.String(2));
       return {};
     }));
@@ -330,7 +326,7 @@ class TableReader {
       if (info == t_.streams.end()) return {};
       const double quantum = row.Real(4);
       if (row.Integer(1) != info->channel_count() || !(quantum >= 0.0) || std::isinf(quantum))
-        return Bad(db_, "channels of stream '" + info->name + "' are damaged");
+        return CorruptFile(db_, "channels of stream '" + info->name + "' are damaged");
       info->channels.push_back({row.String(2), row.String(3), quantum});
       return {};
     }));

@@ -579,7 +579,7 @@ Result<std::vector<ClipRow>> FolderLibrary::Clips(const ClipFilter& filter) cons
 
 Result<std::string> FolderLibrary::Nearest(const std::string& field,
                                            const std::string& value) const {
-  static const std::map<std::string, std::string> kTables = {
+  static const std::map<std::string, std::string> kTableOf = {
       {"tag", "name FROM tag WHERE kind='tag'"},
       {"label", "value FROM tag WHERE kind='label' AND name NOT LIKE '%.confidence'"},
       {"stream", "name FROM clip_stream"},
@@ -588,14 +588,14 @@ Result<std::string> FolderLibrary::Nearest(const std::string& field,
        "s.clip=c.clip AND s.stream=c.stream WHERE s.kind IN ('markers', 'poses') AND "
        "substr(c.name, -2)='.x'"},
       {"channel", "name FROM clip_channel UNION SELECT sensor||'.normal_force' FROM clip_zone"}};
-  const auto table = kTables.find(field);
-  CHECK(table != kTables.end() || std::ranges::count(CorrectableFields(), field) > 0);
+  const auto table = kTableOf.find(field);
+  CHECK(table != kTableOf.end() || std::ranges::count(CorrectableFields(), field) > 0);
   std::vector<std::string> known;
   HANDHOLD_ASSIGN(
       Statement list,
       catalogue_.Prepare(
           "SELECT DISTINCT " +
-          (table != kTables.end() ? table->second : field + " FROM clip WHERE " + field + "<>''") +
+          (table != kTableOf.end() ? table->second : field + " FROM clip WHERE " + field + "<>''") +
           " LIMIT 10000"));
   HANDHOLD_TRY(list.ForEach([&](Statement& row) -> Status {
     for (std::string& one :

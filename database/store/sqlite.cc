@@ -441,4 +441,8 @@ Status Transaction::Commit() {
   return {};
 }
 
+Error CorruptFile(const Database& db, const std::string& what) {
+  return {ErrorCode::kCorrupt, db.path() + ": " + what};
+}
+
 }  // namespace handhold::store

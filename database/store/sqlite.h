@@ -114,6 +114,9 @@ class Database {
   std::unique_ptr<int64_t> work_left_;
 };
 
+/// kCorrupt: what is wrong with the file of this database.
+Error CorruptFile(const Database& db, const std::string& what);
+
 /// A compiled statement; finalised when destroyed. Must not outlive its connection. Text and blobs
 /// it returns live until its next step or reset.
 class Statement {

@@ -8,7 +8,6 @@
 namespace handhold::text {
 namespace {
 
-constexpr double kTwoTo53 = 9007199254740992.0;
 constexpr double kTwoTo63 = 9223372036854775808.0;
 
 bool IntegerEqualsNumber(int64_t i, double d) {
@@ -77,7 +76,7 @@ std::optional<bool> Json::boolean() const {
 std::optional<int64_t> Json::integer() const {
   if (const int64_t* i = std::get_if<int64_t>(&value_)) return *i;
   if (const double* d = std::get_if<double>(&value_)) {
-    if (std::abs(*d) <= kTwoTo53 && std::trunc(*d) == *d) return static_cast<int64_t>(*d);
+    if (std::abs(*d) <= kExactIntegers && std::trunc(*d) == *d) return static_cast<int64_t>(*d);
   }
   return std::nullopt;
 }

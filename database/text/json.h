@@ -23,6 +23,9 @@
 
 namespace handhold::text {
 
+/// 2^53: integers up to this size are exact as doubles.
+inline constexpr double kExactIntegers = 9007199254740992.0;
+
 struct JsonMember;
 
 /// One JSON value, owning everything below it. A value type: copies are deep. Not synchronised;

@@ -9,8 +9,6 @@
 namespace handhold::text {
 namespace {
 
-constexpr double kTwoTo53 = 9007199254740992.0;
-
 std::string ShortestText(double value) {
   char buffer[32];
   const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
@@ -88,7 +86,7 @@ class Writer {
       return Fail(path, std::isnan(number) ? "NaN cannot be written as JSON"
                                            : "an infinity cannot be written as JSON");
     }
-    if (canonical_ && std::abs(number) <= kTwoTo53 && std::trunc(number) == number) {
+    if (canonical_ && std::abs(number) <= kExactIntegers && std::trunc(number) == number) {
       out_ += std::to_string(static_cast<int64_t>(number));
       return {};
     }

@@ -11,13 +11,12 @@
 #include "database/model/kinematics.h"
 #include "fitting/compliance/smooth_pose.h"
 #include "fitting/signal/find_site.h"
+#include "fitting/signal/missing.h"
 
 namespace handhold::fitting {
 namespace {
 
 using geometry::Vec3;
-
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 struct SurfaceHit {
   Vec3 p_W, normal_W;

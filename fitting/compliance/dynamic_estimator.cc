@@ -15,12 +15,12 @@
 #include "fitting/compliance/palm_mass.h"
 #include "fitting/compliance/pooled_fit.h"
 #include "fitting/compliance/smooth_pose.h"
+#include "fitting/signal/missing.h"
 #include "fitting/signal/touch.h"
 
 namespace handhold::fitting {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 const double kLogRigid = std::log(1e-6);
 
 std::string Format(const char* format, double a, double b = 0.0) {
@@ -337,7 +337,7 @@ class TaskFitter {
       if (chi2 <= options_.refusal.max_event_chi2_per_dof) {
         kept.push_back((*events)[e]);
       } else {
-        fit->discarded.push_back({(*events)[e].touch, "", kNone,
+        fit->discarded.push_back({(*events)[e].touch, "", kMissing,
                                   Format("chi-square per degree of freedom %.2f above %.2f", chi2,
                                          options_.refusal.max_event_chi2_per_dof)});
       }
@@ -512,7 +512,7 @@ class TaskFitter {
       const PooledResult single = pool.SolveEvent(static_cast<int>(e), best.parameters);
       artefact::ComplianceFit::Event event;
       event.touch = events[e].touch;
-      event.compliance_rad_per_Nm = Eigen::VectorXd::Constant(skeleton_.nv(), kNone);
+      event.compliance_rad_per_Nm = Eigen::VectorXd::Constant(skeleton_.nv(), kMissing);
       event.chi2_per_dof = single.event_chi2_per_dof[0];
       for (int i = 0; i < Joints(); ++i) {
         // The end joint is never answered from one event: nothing in one posture tells it from its
@@ -711,7 +711,8 @@ Result<DynamicCompliance> FitDynamicCompliance(const recording::ClipSource& clip
     if (event) {
       events[which].push_back(*std::move(event));
     } else if (event.error().code == ErrorCode::kUnidentifiable) {
-      out.fits[which].discarded.push_back({static_cast<int>(p), "", kNone, event.error().message});
+      out.fits[which].discarded.push_back(
+          {static_cast<int>(p), "", kMissing, event.error().message});
     } else {
       return event.error();
     }

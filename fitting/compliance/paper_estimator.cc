@@ -6,12 +6,11 @@
 #include <map>
 
 #include "database/base/check.h"
+#include "fitting/signal/missing.h"
 #include "fitting/signal/polynomial.h"
 
 namespace handhold::fitting {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 struct Slice {
   std::vector<double> t, y;
@@ -72,7 +71,7 @@ PaperEstimate EstimateByExtrapolation(std::span<const double> time_s,
                                       const PaperEstimatorOptions& options) {
   CHECK(time_s.size() == theta_rad.size() && time_s.size() == tau_Nm.size());
   PaperEstimate e;
-  e.compliance_rad_per_Nm = kNone;
+  e.compliance_rad_per_Nm = kMissing;
   const double after = options.skip.seconds();
   const Slice pre = Cut(time_s, theta_rad, -options.before.seconds(), 0.0);
   const Slice post = Cut(time_s, theta_rad, after, after + options.after.seconds());
@@ -139,7 +138,8 @@ Result<std::vector<artefact::ComplianceFit>> FitPaperCompliance(
     const auto at_onset =
         std::lower_bound(pose.times.begin(), pose.times.end(), touch.onset) - pose.times.begin();
     if (last - first < 4 || at_onset >= last) {
-      fit.discarded.push_back({static_cast<int>(p), "", kNone, "too few frames around the onset"});
+      fit.discarded.push_back(
+          {static_cast<int>(p), "", kMissing, "too few frames around the onset"});
       continue;
     }
     std::vector<double> t;
@@ -151,7 +151,7 @@ Result<std::vector<artefact::ComplianceFit>> FitPaperCompliance(
     }
     artefact::ComplianceFit::Event event;
     event.touch = static_cast<int>(p);
-    event.compliance_rad_per_Nm = Eigen::VectorXd::Constant(nv, kNone);
+    event.compliance_rad_per_Nm = Eigen::VectorXd::Constant(nv, kMissing);
     bool any = false;
     for (int j = 0; j < nv; ++j) {
       const PaperEstimate e = EstimateByExtrapolation(t, {theta.col(j).data(), t.size()},

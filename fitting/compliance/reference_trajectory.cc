@@ -10,6 +10,7 @@
 #include "fitting/compliance/joint_pairs.h"
 #include "fitting/compliance/palm_mass.h"
 #include "fitting/compliance/smooth_pose.h"
+#include "fitting/signal/missing.h"
 #include "fitting/signal/polynomial.h"
 
 namespace handhold::fitting {
@@ -18,7 +19,6 @@ namespace {
 using artefact::ComplianceFit;
 using artefact::InteractionTrajectory;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 const Duration kTaper = Duration::Milliseconds(6);  ///< torque fades in and out over this: noise at
                                                     ///< a touch's ends is no step of theta_r
 constexpr int kSubsteps = 4;
@@ -77,7 +77,7 @@ class TrajectoryMaker {
       for (int j = 0; j < nv_; ++j) {
         const std::string& dof = skeleton_.dof_names()[static_cast<size_t>(j)];
         const artefact::JointCompliance& joint = fit->joints[static_cast<size_t>(j)];
-        c[j] = kNone;
+        c[j] = kMissing;
         if (joint.compliance_rad_per_Nm) {
           c[j] = *joint.compliance_rad_per_Nm * options_.compliance_factor;
         } else {
@@ -131,7 +131,7 @@ class TrajectoryMaker {
   /// The nearest touch in time of every frame.
   void SpreadOverFrames() {
     InteractionTrajectory& t = out_.trajectory;
-    t.compliance_rad_per_Nm.setConstant(nv_, frames_, kNone);
+    t.compliance_rad_per_Nm.setConstant(nv_, frames_, kMissing);
     t.time_constant_s.setZero(frames_);
     nearest_.assign(static_cast<size_t>(frames_), -1);
     if (contact_.touches.empty()) return;
@@ -270,7 +270,7 @@ class TrajectoryMaker {
   void Check() {
     InteractionTrajectory& t = out_.trajectory;
     const auto touches = static_cast<Eigen::Index>(contact_.touches.size());
-    t.extrapolation_rms_rad.setConstant(touches, nv_, kNone);
+    t.extrapolation_rms_rad.setConstant(touches, nv_, kMissing);
     std::vector<double> all;
     for (Eigen::Index p = 0; p < touches; ++p) {
       const artefact::Touch& touch = contact_.touches[static_cast<size_t>(p)];

@@ -4,12 +4,11 @@
 #include <limits>
 
 #include "database/base/check.h"
+#include "fitting/signal/missing.h"
 #include "fitting/signal/polynomial.h"
 
 namespace handhold::fitting {
 namespace {
-
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 double Slope(std::span<const Timestamp> t, std::span<const double> y, size_t a, size_t b) {
   return (y[b] - y[a]) / (t[b] - t[a]).seconds();

@@ -8,6 +8,7 @@
 #include "database/base/check.h"
 #include "fitting/signal/find_stream.h"
 #include "fitting/signal/low_pass.h"
+#include "fitting/signal/missing.h"
 #include "fitting/signal/series.h"
 
 namespace handhold::fitting {
@@ -17,7 +18,6 @@ using geometry::Vec3;
 using geometry::Vec6;
 using recording::SampleWindow;
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 const Duration kBlock = Duration::Milliseconds(5);
 const Duration kChunk = Duration::Seconds(10);
 

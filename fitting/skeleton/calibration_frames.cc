@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fitting/signal/missing.h"
 #include "fitting/skeleton/marker_map.h"
 #include "fitting/skeleton/pose_solver.h"
 #include "fitting/skeleton/start.h"
@@ -14,7 +15,6 @@ namespace {
 using geometry::Vec3;
 using recording::SampleWindow;
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 /// Further than this from the markers no template's lengths explain: the pose is another one.
 constexpr double kFarOff_m = 0.03;
 

@@ -9,6 +9,7 @@
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 #include "fitting/signal/find_stream.h"
+#include "fitting/signal/missing.h"
 #include "fitting/signal/touch.h"
 #include "fitting/skeleton/joint_range.h"
 #include "fitting/skeleton/label_swaps.h"
@@ -28,7 +29,6 @@ using recording::StreamInfo;
 /// A hand whose markers lie further from it, RMS, may be of the other side; then its mirror image
 /// leaves less than this share.
 constexpr double kAskSideRms_m = 2e-3, kOtherSideGain = 0.5;
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 const Duration kChunk = Duration::Seconds(5);
 const Duration kStale = Duration::Milliseconds(250);  ///< an older pose is no start for the next
 

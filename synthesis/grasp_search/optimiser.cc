@@ -73,7 +73,7 @@ class Task {
 void DynamicHillClimbing(Task* task) {
   const Index n = task->size();
   std::vector<VectorXd> ended;
-  constexpr double kFirst = 0.15, kLast = 2e-3;
+  constexpr double kFirst = 0.15, kSmall = 2e-3;
   while (!task->done()) {
     VectorXd at = task->Next();
     if (task->begun() && !ended.empty()) {
@@ -88,7 +88,7 @@ void DynamicHillClimbing(Task* task) {
     }
     double value = task->Ask(at);
     VectorXd step = VectorXd::Constant(n, kFirst), last = VectorXd::Zero(n);
-    while (!task->done() && (step.cwiseAbs().maxCoeff() > kLast)) {
+    while (!task->done() && (step.cwiseAbs().maxCoeff() > kSmall)) {
       // The longest step first; the last way gone is tried again with it.
       Index k = 0;
       step.cwiseAbs().maxCoeff(&k);

@@ -22,7 +22,7 @@
 #include "tests/support/subject_measures.h"
 #include "tools/lab/subject.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::special_subjects_test {
 namespace {
 
 using testing::ComplianceAnswer;
@@ -430,4 +430,4 @@ TEST(SpecialSubjects, APalmOfAnotherMassIsAnsweredAtWristAndMp) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::special_subjects_test

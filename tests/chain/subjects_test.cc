@@ -30,7 +30,7 @@
 #include "tools/lab/subject.h"
 #include "tools/report/criteria.h"
 
-namespace handhold {
+namespace handhold::subjects_test {
 namespace {
 
 using testing::ComplianceAnswer;
@@ -331,4 +331,4 @@ TEST(ChainTest, CriteriaFiveToNineOverSubjects) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::subjects_test

@@ -26,7 +26,7 @@
 #include "tests/support/scripted_source.h"
 #include "tests/support/soak.h"
 
-namespace handhold::capture {
+namespace handhold::capture::capture_fault_test {
 namespace {
 
 using store::ClipReader;
@@ -536,4 +536,4 @@ TEST(CaptureFault, ASoakWhoseCommitsBecomeSlowerIsNoticed) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::capture_fault_test

@@ -28,7 +28,7 @@
 #include "tests/support/capture_sink.h"
 #include "tests/support/scripted_source.h"
 
-namespace handhold::capture {
+namespace handhold::capture::hostile_peers_test {
 namespace {
 
 using test::WaitUntil;
@@ -421,4 +421,4 @@ INSTANTIATE_TEST_SUITE_P(Fault, HostilePage, ::testing::ValuesIn(kPages),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::hostile_peers_test

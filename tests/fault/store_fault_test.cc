@@ -18,7 +18,7 @@
 #include "tests/fault/fault_vfs.h"
 #include "tests/fault/recording.h"
 
-namespace handhold::store {
+namespace handhold::store::store_fault_test {
 namespace {
 
 using recording::SampleWindow;
@@ -572,4 +572,4 @@ TEST(Fault, HostileFilesAreRefusedOrReadNeverMore) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::store_fault_test

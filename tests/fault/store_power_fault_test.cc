@@ -53,7 +53,7 @@ int __wrap_fsync(int fd) {  // the real disk need not be waited for
 }
 }
 
-namespace handhold::store {
+namespace handhold::store::store_power_fault_test {
 namespace {
 
 using fault::Survival;
@@ -286,4 +286,4 @@ TEST(PowerCut, WhileImportingTheClipIsWholeOrNotThereAndWhatIsUnfinishedIsNamed)
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::store_power_fault_test

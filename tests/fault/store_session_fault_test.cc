@@ -22,7 +22,7 @@
 #include "tests/database/store/clip_fixture.h"
 #include "tests/fault/recording.h"
 
-namespace handhold::store {
+namespace handhold::store::store_session_fault_test {
 namespace {
 
 using recording::SampleBlock;
@@ -525,4 +525,4 @@ TEST(Fault, CompanyNeverCostsARecordingASample) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::store_session_fault_test

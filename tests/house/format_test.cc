@@ -5,14 +5,15 @@
 #include <string>
 
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold {
+namespace handhold::format_test {
 namespace {
 
 using support::RunCommand;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-const std::string kFormat = std::string(HANDHOLD_SOURCE_DIR) + "/tools/format";
+const std::string kFormat = support::SourceDir() + "/tools/format";
 
 TEST(Format, IsTheProjects) {
   const auto result = RunCommand(kFormat + " --all --check");
@@ -31,10 +32,9 @@ TEST(FormatCanary, AnUnformattedFileIsFound) {
 }
 
 TEST(FormatCanary, TheFormatterIsThePinnedOne) {
-  const auto result =
-      RunCommand(std::string(HANDHOLD_PREFIX) + "/oracles/python/bin/clang-format --version");
+  const auto result = RunCommand(support::Prefix() + "/oracles/python/bin/clang-format --version");
   EXPECT_THAT(result.output, HasSubstr("clang-format version 18.1.8"));
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::format_test

@@ -13,16 +13,17 @@
 
 #include "tests/house/rules.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold::house {
+namespace handhold::house::headers_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const SourceTree& Project() {
-  static const SourceTree tree = LoadTree(HANDHOLD_SOURCE_DIR);
+  static const SourceTree tree = LoadTree(support::SourceDir());
   return tree;
 }
 
@@ -61,8 +62,8 @@ TEST(Headers, WithoutSourceAreCompiledOnTheirOwn) {
 // The compiler's verdict on tests/house/canary/NAME, with the flags of the self-sufficiency build.
 support::CommandResult Compile(const std::string& name) {
   return support::RunCommand(std::string("LC_ALL=C ") + HANDHOLD_CXX_COMPILER +
-                             " -std=c++20 -fsyntax-only -I" + HANDHOLD_SOURCE_DIR + " -x c++ " +
-                             HANDHOLD_SOURCE_DIR + "/tests/house/canary/" + name);
+                             " -std=c++20 -fsyntax-only -I" + support::SourceDir() + " -x c++ " +
+                             support::SourceDir() + "/tests/house/canary/" + name);
 }
 
 TEST(HeadersCanary, AHeaderThatLeansOnItsIncluderDoesNotCompile) {
@@ -115,16 +116,16 @@ TEST(Files, BelongToATarget) {
     return !entry.first.ends_with(".cc") || entry.first.ends_with("_test.cc");
   });
   EXPECT_GE(tree.size(), 50u);
-  EXPECT_THAT(UnlistedFiles(HANDHOLD_SOURCE_DIR, tree), IsEmpty());
+  EXPECT_THAT(UnlistedFiles(support::SourceDir(), tree), IsEmpty());
 }
 
 TEST(FilesCanary, AnUnlistedFileIsFound) {
   SourceTree tree;
   AddFile(tree, "database/base/check.cc", "");
   AddFile(tree, "database/base/eck.cc", "");
-  EXPECT_THAT(UnlistedFiles(HANDHOLD_SOURCE_DIR, tree),
+  EXPECT_THAT(UnlistedFiles(support::SourceDir(), tree),
               ElementsAre("database/base/eck.cc is named in no CMakeLists.txt"));
 }
 
 }  // namespace
-}  // namespace handhold::house
+}  // namespace handhold::house::headers_test

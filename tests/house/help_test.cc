@@ -7,16 +7,16 @@
 #include <string>
 
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold {
+namespace handhold::help_test {
 namespace {
 
 using support::RunCommand;
 
 TEST(Help, EveryScriptOfToolsTellsWhatItDoes) {
   int scripts = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(HANDHOLD_SOURCE_DIR) + "/tools")) {
+  for (const auto& entry : std::filesystem::directory_iterator(support::SourceDir() + "/tools")) {
     if (!entry.is_regular_file()) continue;
     std::string first;
     std::getline(std::ifstream(entry.path()) >> std::ws, first);
@@ -26,7 +26,7 @@ TEST(Help, EveryScriptOfToolsTellsWhatItDoes) {
     for (const char* option : {"--help", "-h"}) {
       const auto told = RunCommand(entry.path().string() + " " + option + " 2>/dev/null");
       EXPECT_EQ(told.exit_code, 0) << name << " " << option;
-      EXPECT_THAT(told.output, testing::HasSubstr("  " + name)) << name << " " << option;
+      EXPECT_THAT(told.output, ::testing::HasSubstr("  " + name)) << name << " " << option;
     }
     // What it does not know is a mistake, told where mistakes are told.
     EXPECT_EQ(RunCommand(entry.path().string() + " --no-such-option >/dev/null").exit_code, 2);
@@ -37,4 +37,4 @@ TEST(Help, EveryScriptOfToolsTellsWhatItDoes) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::help_test

@@ -5,21 +5,22 @@
 #include <string>
 
 #include "tests/house/rules.h"
+#include "tests/support/paths.h"
 
-namespace handhold::house {
+namespace handhold::house::layering_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // The least number of files and includes a guard must have seen before its silence counts.
 constexpr std::size_t kLeastFiles = 100;
 constexpr std::size_t kLeastIncludes = 400;
 
 const SourceTree& Project() {
-  static const SourceTree tree = LoadTree(HANDHOLD_SOURCE_DIR);
+  static const SourceTree tree = LoadTree(support::SourceDir());
   return tree;
 }
 
@@ -142,8 +143,8 @@ TEST(IndependenceCanary, EveryRuleBites) {
         AddFile(tree, "schemas/between.h", "#include \"" + secret + "\"\n");
         AddFile(tree, std::string(from) + "/planted.cc", "#include \"schemas/between.h\"\n");
         EXPECT_THAT(CheckIndependence(tree),
-                    testing::Contains(testing::AllOf(testing::StartsWith(std::string(rule.name)),
-                                                     HasSubstr(" -> " + secret))))
+                    ::testing::Contains(::testing::AllOf(
+                        ::testing::StartsWith(std::string(rule.name)), HasSubstr(" -> " + secret))))
             << from << " " << never;
       }
     }
@@ -160,4 +161,4 @@ TEST(IndependenceCanary, SeesWhatIsHarmless) {
 }
 
 }  // namespace
-}  // namespace handhold::house
+}  // namespace handhold::house::layering_test

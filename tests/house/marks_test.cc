@@ -7,10 +7,10 @@
 #include <limits>
 #include <string>
 
-namespace handhold::bench {
+namespace handhold::bench::marks_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -108,9 +108,9 @@ TEST(Selection, IsByNameOrDottedPrefix) {
 TEST(Reporter, RefusesAnUnregisteredMarkAndNamesAForgottenOne) {
   Reporter reporter({"a"}, {"a.one", "a.two", "b"});
   EXPECT_THROW(reporter.Report("c", {}), std::logic_error);
-  EXPECT_THAT(reporter.Forgotten(), testing::ElementsAre("a.one", "a.two"));
+  EXPECT_THAT(reporter.Forgotten(), ::testing::ElementsAre("a.one", "a.two"));
   EXPECT_FALSE(reporter.wants("b"));
 }
 
 }  // namespace
-}  // namespace handhold::bench
+}  // namespace handhold::bench::marks_test

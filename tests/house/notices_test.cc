@@ -11,13 +11,14 @@
 
 #include "tests/house/source_tree.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold::house {
+namespace handhold::house::notices_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 struct Notice {
   std::string version, licence;
@@ -61,8 +62,7 @@ std::map<std::string, Notice> ParseNotices(const std::string& markdown) {
 }
 
 const std::map<std::string, Notice>& Notices() {
-  static const auto notices =
-      ParseNotices(ReadText(std::string(HANDHOLD_SOURCE_DIR) + "/NOTICES.md"));
+  static const auto notices = ParseNotices(ReadText(support::SourceDir() + "/NOTICES.md"));
   return notices;
 }
 
@@ -128,7 +128,7 @@ std::vector<std::string> UnnoticedLibraries(const std::vector<std::string>& libr
 }
 
 TEST(Notices, CoverEveryForeignInclude) {
-  const SourceTree tree = LoadTree(HANDHOLD_SOURCE_DIR);
+  const SourceTree tree = LoadTree(support::SourceDir());
   EXPECT_GE(tree.size(), 100u);
   EXPECT_THAT(UnnoticedIncludes(tree, Notices()), IsEmpty());
 }
@@ -136,7 +136,7 @@ TEST(Notices, CoverEveryForeignInclude) {
 TEST(Notices, CoverEveryLinkedLibrary) {
   const auto libraries = Libraries(HANDHOLD_LINKED);
   EXPECT_GE(libraries.size(), 3u);  // at least the C and C++ runtime: the list was read
-  EXPECT_THAT(libraries, testing::Contains("libstdc++"));
+  EXPECT_THAT(libraries, ::testing::Contains("libstdc++"));
   EXPECT_THAT(UnnoticedLibraries(libraries, Notices()), IsEmpty());
 }
 
@@ -150,7 +150,7 @@ TEST(Notices, HaveVersionAndLicence) {
 
 // The lines of a NAME='...' block of tools/setup.
 std::vector<std::string> SetupTable(const std::string& name) {
-  const std::string script = ReadText(std::string(HANDHOLD_SOURCE_DIR) + "/tools/setup");
+  const std::string script = ReadText(support::SourceDir() + "/tools/setup");
   const std::string opening = "\n" + name + "='\n";
   const std::size_t begin = script.find(opening);
   if (begin == std::string::npos) return {};
@@ -190,7 +190,7 @@ TEST(Notices, AgreeWithWhatSetupFetches) {
   EXPECT_GE(fetched.size() - from_both, 3u);
   const std::map<std::string, std::string> built = {
       {"sqlite3", "SQLite"}, {"ezc3d", "ezc3d"}, {"vicon", "Vicon DataStream SDK"}};
-  const std::string script = ReadText(std::string(HANDHOLD_SOURCE_DIR) + "/tools/setup");
+  const std::string script = ReadText(support::SourceDir() + "/tools/setup");
   for (const auto& [recipe, name] : built) {
     const std::size_t at = script.rfind("package " + recipe + " ");
     ASSERT_NE(at, std::string::npos) << recipe;
@@ -213,7 +213,7 @@ TEST(NoticesCanary, AnUnknownIncludeIsFound) {
           "#include <nlohmann/json.hpp>\n#include <fmt/format.h>\n");
   EXPECT_THAT(UnnoticedIncludes(tree, Notices()),
               ElementsAre("database/text/a.cc: <fmt/format.h> is in no notice"));
-  EXPECT_THAT(UnnoticedIncludes(tree, {}), testing::SizeIs(2));
+  EXPECT_THAT(UnnoticedIncludes(tree, {}), ::testing::SizeIs(2));
 }
 
 TEST(NoticesCanary, AnUnknownLibraryIsFound) {
@@ -221,8 +221,8 @@ TEST(NoticesCanary, AnUnknownLibraryIsFound) {
               ElementsAre("libfftw3 is linked and in no notice"));
   // Really read from an executable: a shell links none of ours, and something.
   EXPECT_THAT(UnnoticedLibraries(Libraries("/bin/sh"), {}),
-              testing::Contains(HasSubstr("libc is")));
+              ::testing::Contains(HasSubstr("libc is")));
 }
 
 }  // namespace
-}  // namespace handhold::house
+}  // namespace handhold::house::notices_test

@@ -13,15 +13,16 @@
 
 #include "tests/house/source_tree.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold::house {
+namespace handhold::house::readme_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 /// README.md files by their path from the root.
 std::map<std::string, std::string> LoadReadmes(const std::string& root) {
@@ -100,19 +101,19 @@ std::set<std::string> Compiled() {
 TEST(Readme, EveryCppBlockIsCompiled) {
   const auto compiled = Compiled();
   EXPECT_GE(compiled.size(), 18u) << HANDHOLD_README_LIST;
-  EXPECT_THAT(Uncompiled(LoadReadmes(HANDHOLD_SOURCE_DIR), compiled), IsEmpty());
+  EXPECT_THAT(Uncompiled(LoadReadmes(support::SourceDir()), compiled), IsEmpty());
 }
 
 TEST(Readme, EveryModuleHasOneWithAnExampleAndDecisions) {
   std::set<std::string> modules;
-  for (const auto& [path, file] : LoadTree(HANDHOLD_SOURCE_DIR)) {
+  for (const auto& [path, file] : LoadTree(support::SourceDir())) {
     // database/x, capture/x ...: two levels; the program's frame belongs to the program.
     const std::size_t second = path.find('/', path.find('/') + 1);
     if (second == std::string::npos || Under(path, "tests")) continue;
     if (path.ends_with(".cc")) modules.insert(path.substr(0, second));
   }
   EXPECT_GE(modules.size(), 15u);
-  EXPECT_THAT(Incomplete(modules, LoadReadmes(HANDHOLD_SOURCE_DIR)), IsEmpty());
+  EXPECT_THAT(Incomplete(modules, LoadReadmes(support::SourceDir())), IsEmpty());
 }
 
 // ---- canaries ----
@@ -138,17 +139,17 @@ TEST(ReadmeCanary, WhatAModuleLacksIsFound) {
 
 // What the compiler says about the blocks of a page, taken out by the script that the build uses.
 support::CommandResult CompileExamples(const std::string& name, const std::string& page) {
-  const fs::path folder = fs::path(testing::TempDir()) / ("readme_" + name);
+  const fs::path folder = fs::path(::testing::TempDir()) / ("readme_" + name);
   fs::remove_all(folder);
   fs::create_directories(folder);
   std::ofstream(folder / "README.md") << page;
   const std::string in = folder.string();
-  const auto made = support::RunCommand(std::string(HANDHOLD_CMAKE) + " -D ROOT=" + in +
-                                        " -D README=README.md -D OUT_DIR=" + in + " -P " +
-                                        HANDHOLD_SOURCE_DIR + "/tools/cmake/readme_examples.cmake");
+  const auto made = support::RunCommand(
+      std::string(HANDHOLD_CMAKE) + " -D ROOT=" + in + " -D README=README.md -D OUT_DIR=" + in +
+      " -P " + support::SourceDir() + "/tools/cmake/readme_examples.cmake");
   EXPECT_EQ(made.exit_code, 0) << made.output;
   return support::RunCommand(std::string("LC_ALL=C ") + HANDHOLD_CXX_COMPILER +
-                             " -std=c++20 -fsyntax-only -I" + HANDHOLD_SOURCE_DIR + " " + in +
+                             " -std=c++20 -fsyntax-only -I" + support::SourceDir() + " " + in +
                              "/*.cc");
 }
 
@@ -168,4 +169,4 @@ TEST(ReadmeCanary, AnExampleThatDoesNotCompileIsFoundOnItsLine) {
 }
 
 }  // namespace
-}  // namespace handhold::house
+}  // namespace handhold::house::readme_test

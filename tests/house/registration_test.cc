@@ -9,11 +9,12 @@
 
 #include "tests/house/source_tree.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold::house {
+namespace handhold::house::registration_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 // Configures a project of two test files, of which `registered` is told to CMake.
@@ -25,7 +26,7 @@ support::CommandResult Configure(const std::string& registered) {
   std::ofstream(home / "tests/database/forgotten_test.cc").put('\n');
   std::ofstream(home / "CMakeLists.txt")
       << "cmake_minimum_required(VERSION 3.25)\nproject(canary NONE)\n"
-      << "include(\"" << HANDHOLD_SOURCE_DIR << "/tools/cmake/registration.cmake\")\n"
+      << "include(\"" << support::SourceDir() << "/tools/cmake/registration.cmake\")\n"
       << "set_property(GLOBAL PROPERTY HANDHOLD_REGISTERED_TESTS \"" << registered << "\")\n"
       << "handhold_check_test_registration()\n";
   return support::RunCommand(std::string(HANDHOLD_CMAKE) + " -S " + home.string() + " -B " +
@@ -36,7 +37,7 @@ TEST(RegistrationCanary, AForgottenTestStopsTheConfigure) {
   const auto result = Configure("database/known_test.cc");
   EXPECT_NE(result.exit_code, 0);
   EXPECT_THAT(result.output, HasSubstr("tests/database/forgotten_test.cc is not registered"));
-  EXPECT_THAT(result.output, testing::Not(HasSubstr("known_test.cc is not")));
+  EXPECT_THAT(result.output, ::testing::Not(HasSubstr("known_test.cc is not")));
 }
 
 TEST(RegistrationCanary, NothingForgottenConfigures) {
@@ -46,15 +47,15 @@ TEST(RegistrationCanary, NothingForgottenConfigures) {
 
 // The guard is called, and last: after the folders have registered their tests.
 TEST(Registration, IsCheckedByTheProject) {
-  const std::string cmake = ReadText(std::string(HANDHOLD_SOURCE_DIR) + "/tests/CMakeLists.txt");
+  const std::string cmake = ReadText(support::SourceDir() + "/tests/CMakeLists.txt");
   const std::size_t check = cmake.find("\nhandhold_check_test_registration()");
   ASSERT_NE(check, std::string::npos);
   EXPECT_EQ(cmake.find("add_subdirectory", check), std::string::npos);
   int registered = 0;
-  for (const auto& [path, file] : LoadTree(HANDHOLD_SOURCE_DIR))
+  for (const auto& [path, file] : LoadTree(support::SourceDir()))
     registered += path.ends_with("_test.cc");
   EXPECT_GE(registered, 20);
 }
 
 }  // namespace
-}  // namespace handhold::house
+}  // namespace handhold::house::registration_test

@@ -7,27 +7,27 @@
 #include <string>
 
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold {
+namespace handhold::tidy_test {
 namespace {
 
 using support::RunCommand;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Tidy, FindsNothingInWhatChanged) {
-  const auto result =
-      RunCommand(std::string(HANDHOLD_SOURCE_DIR) + "/tools/lint --fast --at-most 8");
+  const auto result = RunCommand(support::SourceDir() + "/tools/lint --fast --at-most 8");
   EXPECT_EQ(result.exit_code, 0) << result.output;
   // Looked, or said that there was nothing to look at: a linter that fell over says neither.
-  EXPECT_THAT(result.output, testing::AnyOf(HasSubstr(" files without findings"),
-                                            HasSubstr("no sources to look at")));
+  EXPECT_THAT(result.output, ::testing::AnyOf(HasSubstr(" files without findings"),
+                                              HasSubstr("no sources to look at")));
 }
 
 support::CommandResult TidyOf(const std::string& name, const std::string& text) {
-  const auto path = std::filesystem::path(testing::TempDir()) / name;
+  const auto path = std::filesystem::path(::testing::TempDir()) / name;
   std::ofstream(path) << text;
-  return RunCommand(std::string(HANDHOLD_PREFIX) + "/oracles/python/bin/clang-tidy --quiet " +
-                    "--config-file=" + HANDHOLD_SOURCE_DIR + "/.clang-tidy " + path.string() +
+  return RunCommand(support::Prefix() + "/oracles/python/bin/clang-tidy --quiet " +
+                    "--config-file=" + support::SourceDir() + "/.clang-tidy " + path.string() +
                     " -- -std=c++20");
 }
 
@@ -55,10 +55,9 @@ TEST(TidyCanary, PlantedMistakesAreFoundAndTheirHarmlessTwinsAreNot) {
 }
 
 TEST(TidyCanary, TheLinterIsThePinnedOne) {
-  const auto result =
-      RunCommand(std::string(HANDHOLD_PREFIX) + "/oracles/python/bin/clang-tidy --version");
+  const auto result = RunCommand(support::Prefix() + "/oracles/python/bin/clang-tidy --version");
   EXPECT_THAT(result.output, HasSubstr("LLVM version 18.1.8"));
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::tidy_test

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -58,10 +59,18 @@ void Keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
+/// True where tools/test asks only whether the bench still runs: every measurement once, over as
+/// little as its setting up allows. No number of such a run means anything.
+inline bool Brief() {
+  static const bool brief = std::getenv("HANDHOLD_BENCH_BRIEF") != nullptr;
+  return brief;
+}
+
 /// `fn` returns one measurement (whatever its unit). One call warms up and is thrown away.
 template <typename Fn>
 Sample Repeat(int times, Fn&& fn) {
   std::vector<double> values;
+  if (Brief()) return Summarise({fn()});
   fn();
   for (int i = 0; i < times; ++i) values.push_back(fn());
   return Summarise(std::move(values));
@@ -72,6 +81,7 @@ Sample Repeat(int times, Fn&& fn) {
 template <typename Ours, typename Peers>
 std::pair<Sample, Sample> RepeatBoth(int times, Ours&& ours, Peers&& peers) {
   std::vector<double> a, b;
+  if (Brief()) return {Summarise({ours()}), Summarise({peers()})};
   ours();
   peers();
   for (int i = 0; i < times; ++i) {

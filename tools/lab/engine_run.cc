@@ -8,6 +8,7 @@
 
 #include "synthesis/world/skeleton_in_world.h"
 #include "synthesis/world/world.h"
+#include "tools/lab/program.h"
 
 namespace handhold::lab {
 namespace {
@@ -18,10 +19,6 @@ using geometry::Vec3;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kChatter_s = 0.005;
 constexpr int kSeriesRate_Hz = 1000, kSessionRate_Hz = 500;
-
-double MinimumJerk(double s) {
-  return s <= 0 ? 0.0 : s >= 1 ? 1.0 : s * s * s * (10 + s * (-15 + 6 * s));
-}
 
 /// Sum of the contacts of one step.
 struct StepContact {

@@ -26,10 +26,6 @@ constexpr double kDipDeceleration_m_per_s2 = 3.0;
 constexpr double kUsualFriction = 0.5;  ///< what the subject reckons with when it plans
 constexpr double kMostWedged = 1.75;    ///< see InwardShare
 
-double MinimumJerk(double s) {
-  return s <= 0 ? 0.0 : s >= 1 ? 1.0 : s * s * s * (10 + s * (-15 + 6 * s));
-}
-
 Eigen::MatrixXd ToMatrix(const Rows& rows) {
   Eigen::MatrixXd m(static_cast<Eigen::Index>(rows.size()), rows.front().size());
   for (size_t i = 0; i < rows.size(); ++i)
@@ -410,6 +406,10 @@ void CommandCurve::Evaluate(double t_s, Eigen::VectorXd* value, Eigen::VectorXd*
            (3 * s2 - 2 * s3) * rows_.row(i + 1) + (s3 - s2) * h * rates_.row(i + 1);
   *rate = (6 * s2 - 6 * s) / h * (rows_.row(i) - rows_.row(i + 1)) +
           (3 * s2 - 4 * s + 1) * rates_.row(i) + (3 * s2 - 2 * s) * rates_.row(i + 1);
+}
+
+double MinimumJerk(double s) {
+  return s <= 0 ? 0.0 : s >= 1 ? 1.0 : s * s * s * (10 + s * (-15 + 6 * s));
 }
 
 }  // namespace handhold::lab

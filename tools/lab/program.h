@@ -16,6 +16,9 @@ namespace handhold::lab {
 
 inline constexpr double kProgramRate_Hz = 1000.0;
 
+/// The share of a minimum-jerk path that is done at share s of its time; 0 before it, 1 after.
+double MinimumJerk(double s);
+
 /// A take's worth of program under one impedance. It begins and ends at rest, where the take before
 /// it ended, so that takes join without a seam.
 struct ProgramSegment {

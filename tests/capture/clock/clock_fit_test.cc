@@ -11,7 +11,7 @@
 
 #include "tests/support/arrival_times.h"
 
-namespace handhold::capture {
+namespace handhold::capture::clock_fit_test {
 namespace {
 
 using recording::ClockPair;
@@ -781,4 +781,4 @@ TEST(ClockPairThinnerTest, ToldBreaksOfOneSliceEachHaveASegment) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::clock_fit_test

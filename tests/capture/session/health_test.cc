@@ -6,7 +6,7 @@
 
 #include "tests/support/session_fixture.h"
 
-namespace handhold::capture {
+namespace handhold::capture::health_test {
 namespace {
 
 using test::WaitUntil;
@@ -208,4 +208,4 @@ TEST_F(HealthTest, RedStaysUntilAcknowledgedAndComesBack) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::health_test

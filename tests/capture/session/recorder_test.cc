@@ -7,7 +7,7 @@
 
 #include "tests/support/session_fixture.h"
 
-namespace handhold::capture {
+namespace handhold::capture::recorder_test {
 namespace {
 
 using test::WaitUntil;
@@ -815,4 +815,4 @@ TEST_F(RecorderTest, ARunningTakeAlreadyHasItsClockMapsAndQuality) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::recorder_test

@@ -9,8 +9,9 @@
 
 #include "capture/session/make_sources.h"
 #include "database/text/file.h"
+#include "tests/support/paths.h"
 
-namespace handhold::capture {
+namespace handhold::capture::rig_test {
 namespace {
 
 using ::testing::AllOf;
@@ -292,7 +293,7 @@ TEST(Rig, FilesAndBuiltInOnesAreFound) {
     const Result<Rig> rig = FindRig(name);
     ASSERT_TRUE(rig) << rig.error().message;
     EXPECT_EQ(rig->name, name);
-    const std::string file = std::string(HANDHOLD_SOURCE_DIR) + "/schemas/rigs/" + name + ".toml";
+    const std::string file = support::SourceDir() + "/schemas/rigs/" + name + ".toml";
     const Result<Rig> read = FindRig(file);
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(read->text, rig->text) << "what is built in is the file";
@@ -314,7 +315,7 @@ TEST(Rig, AClipIsLookedForBesideTheRigFile) {
 // The guide's rig is the file that is shipped, to the letter.
 TEST(Rig, TheReadmeShowsTheRealWiring) {
   const Result<std::string> readme =
-      text::ReadTextFile(std::string(HANDHOLD_SOURCE_DIR) + "/capture/README.md");
+      text::ReadTextFile(support::SourceDir() + "/capture/README.md");
   ASSERT_TRUE(readme);
   EXPECT_THAT(*readme, HasSubstr("```toml\n" + std::string(BuiltInRigText("lab")) + "```"));
 }
@@ -393,4 +394,4 @@ TEST(Rig, ThingsThatContradictThemselvesAreRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::rig_test

@@ -10,7 +10,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/scripted_source.h"
 
-namespace handhold::capture {
+namespace handhold::capture::ring_test {
 namespace {
 
 using recording::GapCause;
@@ -309,4 +309,4 @@ TEST(RingSinkTest, ASlowConsumerOnItsOwnThreadSeesEveryCounterOrItsGap) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::ring_test

@@ -12,7 +12,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/capture_sink.h"
 
-namespace handhold::capture {
+namespace handhold::capture::sample_path_test {
 namespace {
 
 using test::WaitUntil;
@@ -102,4 +102,4 @@ TEST(SamplePathTest, NetFtAllocatesNothingFromTheDatagramOn) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::sample_path_test

@@ -8,7 +8,7 @@
 #include "tests/support/arrival_times.h"
 #include "tests/support/scripted_source.h"
 
-namespace handhold::capture {
+namespace handhold::capture::stream_meter_test {
 namespace {
 
 using testing::AnalogStream;
@@ -201,4 +201,4 @@ TEST(StreamMeterTest, OtherChannelsKeepWhatWasCounted) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::stream_meter_test

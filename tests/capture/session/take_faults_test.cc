@@ -10,7 +10,7 @@
 #include "tests/fault/fault_vfs.h"
 #include "tests/support/session_fixture.h"
 
-namespace handhold::capture {
+namespace handhold::capture::take_faults_test {
 namespace {
 
 using test::WaitUntil;
@@ -302,4 +302,4 @@ TEST_F(TakeFaultsTest, HealthMayBeAskedFromAnyThreadWhileArming) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::take_faults_test

@@ -10,7 +10,7 @@
 #include "capture/session/health_board.h"
 #include "tests/support/scripted_source.h"
 
-namespace handhold::capture {
+namespace handhold::capture::take_page_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -377,4 +377,4 @@ TEST(JudgeTakeTest, AnOptionalStreamIsSaidAndCondemnsNothing) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::take_page_test

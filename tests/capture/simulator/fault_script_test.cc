@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::capture {
+namespace handhold::capture::fault_script_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(FaultScript, ReadsEveryKind) {
   const auto faults = ParseFaultScript(R"(# the rehearsal of issue 6
@@ -122,4 +122,4 @@ TEST(FaultTimeline, MarkersAreOccludedSwappedAndHaunted) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::fault_script_test

@@ -8,7 +8,7 @@
 
 #include "capture/simulator/device_clock.h"
 
-namespace handhold::capture {
+namespace handhold::capture::link_test {
 namespace {
 
 TEST(DeviceClock, KeepsItsNanosecondsForAWeekAndInverts) {
@@ -77,4 +77,4 @@ TEST(Link, LosesAndDuplicatesTheirShare) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::link_test

@@ -14,11 +14,12 @@
 
 #include "capture/simulator/net_ft_server.h"
 #include "capture/simulator/pattern_feed.h"
+#include "tests/support/paths.h"
 
-namespace handhold::capture {
+namespace handhold::capture::net_ft_peers_test {
 namespace {
 
-const std::string kPython = std::string(HANDHOLD_PREFIX) + "/oracles/python/bin/python";
+const std::string kPython = support::Prefix() + "/oracles/python/bin/python";
 
 struct Outcome {
   int exit_code = -1;
@@ -27,7 +28,8 @@ struct Outcome {
 };
 
 Outcome RunPython(const std::string& script) {
-  const std::string path = testing::TempDir() + "net_ft_peer_" + std::to_string(::getpid()) + ".py";
+  const std::string path =
+      ::testing::TempDir() + "net_ft_peer_" + std::to_string(::getpid()) + ".py";
   {
     FILE* file = std::fopen(path.c_str(), "w");
     std::fputs(script.c_str(), file);
@@ -152,4 +154,4 @@ print('reconnects', health.reconnect_count)
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::net_ft_peers_test

@@ -5,10 +5,10 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::capture {
+namespace handhold::capture::rdt_codec_test {
 namespace {
 
-using testing::ElementsAreArray;
+using ::testing::ElementsAreArray;
 
 // Written by hand from the record table of ATI 9620-05 (capture-protocols.md 3.1): big-endian, nine
 // 32-bit words. The decoder's test (tests/capture/source/rdt_decoder_test.cc) reads the same bytes.
@@ -61,4 +61,4 @@ TEST(ToCounts, RoundsAndLimits) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::rdt_codec_test

@@ -11,7 +11,7 @@
 #include "capture/wire/rdt.h"
 #include "capture/wire/vicon_stream.h"
 
-namespace handhold::capture {
+namespace handhold::capture::simulator_host_test {
 namespace {
 
 Timestamp In(int64_t ms) { return HostNow() + Duration::Milliseconds(ms); }
@@ -34,9 +34,9 @@ void ExpectViconGreets(const wire::Address& address) {
     got += read.bytes;
   }
   EXPECT_THAT(std::vector<uint8_t>(head.begin(), head.begin() + 4),
-              testing::ElementsAre(0x01, 0x00, 0x2b, 0x1a));
+              ::testing::ElementsAre(0x01, 0x00, 0x2b, 0x1a));
   EXPECT_THAT(std::vector<uint8_t>(head.begin() + 8, head.end()),
-              testing::ElementsAre(0xa1, 0x86, 0x01, 0x00));
+              ::testing::ElementsAre(0xa1, 0x86, 0x01, 0x00));
 }
 
 void ExpectNetFtStreams(const wire::Address& address) {
@@ -62,7 +62,7 @@ TEST(SimulatorHost, ServesBothWiresFromOneInstant) {
   ExpectViconGreets((*host)->addresses().vicon);
   ExpectNetFtStreams((*host)->addresses().net_ft_rdt);
   const std::string line = (*host)->addresses().ToNdjson();
-  EXPECT_THAT(line, testing::HasSubstr("\"vicon\":\"127.0.0.1:"));
+  EXPECT_THAT(line, ::testing::HasSubstr("\"vicon\":\"127.0.0.1:"));
   EXPECT_EQ(line.back(), '\n');
 }
 
@@ -73,10 +73,10 @@ TEST(SimulatorHost, ATakenPortIsAnErrorThatNamesIt) {
   options.vicon.address = taken.address();
   const auto host = SimulatorHost::Start(feed, options);
   ASSERT_FALSE(host);
-  EXPECT_THAT(host.error().message, testing::HasSubstr(taken.address().ToString()));
+  EXPECT_THAT(host.error().message, ::testing::HasSubstr(taken.address().ToString()));
   const auto process = SimulatorProcess::Start(feed, options);
   ASSERT_FALSE(process);
-  EXPECT_THAT(process.error().message, testing::HasSubstr(taken.address().ToString()));
+  EXPECT_THAT(process.error().message, ::testing::HasSubstr(taken.address().ToString()));
 }
 
 TEST(SimulatorProcess, ServesFromAChildThatEndsWithItsOwner) {
@@ -93,4 +93,4 @@ TEST(SimulatorProcess, ServesFromAChildThatEndsWithItsOwner) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::simulator_host_test

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::capture {
+namespace handhold::capture::vicon_encoder_test {
 namespace {
 
 /// The packet's bytes as hex, and the block alone: what follows the 8 bytes of the packet's header.
@@ -74,14 +74,14 @@ TEST(ViconEncoder, ContentsCountsTheBlocksBeforeIt) {
     PutSubjectInfo(p, 2, "B", {});
     PutContents(p);
   });
-  EXPECT_THAT(block, testing::EndsWith("a4860100"
-                                       "18000000"
-                                       "02000000"
-                                       "02000000"
-                                       "02000000"
-                                       "05000000"
-                                       "01000000"
-                                       "00000000"));
+  EXPECT_THAT(block, ::testing::EndsWith("a4860100"
+                                         "18000000"
+                                         "02000000"
+                                         "02000000"
+                                         "02000000"
+                                         "05000000"
+                                         "01000000"
+                                         "00000000"));
 }
 
 TEST(ViconEncoder, ContentsNameWhatHoldsUnchanged) {
@@ -261,4 +261,4 @@ TEST(ViconEncoder, SampleFrames) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::vicon_encoder_test

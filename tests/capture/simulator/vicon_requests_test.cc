@@ -2,10 +2,10 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::capture {
+namespace handhold::capture::vicon_requests_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // By hand from the tables of capture-protocols.md 2.1 to 2.4, as the SDK sends them.
 const std::vector<uint8_t> kPush = {0x01, 0x00, 0x2b, 0x1a, 9, 0, 0, 0, 0xa2,
@@ -30,7 +30,7 @@ TEST(ViconRequestReader, ReadsRequestsHoweverTheyAreCut) {
     EXPECT_EQ(out[0].kind, ViconRequest::kFrame);
     EXPECT_TRUE(out[0].streaming);
     EXPECT_EQ(out[1].kind, ViconRequest::kObjects);
-    EXPECT_THAT(out[1].ids, testing::ElementsAre(5, 6));
+    EXPECT_THAT(out[1].ids, ::testing::ElementsAre(5, 6));
     EXPECT_EQ(out[2].kind, ViconRequest::kPing);
     EXPECT_EQ(out[2].ping, 0x0100000000000007u);
     EXPECT_EQ(reader.held(), 0u);
@@ -71,4 +71,4 @@ TEST(ViconRequestReader, SkipsWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::vicon_requests_test

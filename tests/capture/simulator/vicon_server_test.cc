@@ -11,7 +11,7 @@
 #include "capture/simulator/pattern_feed.h"
 #include "capture/wire/vicon_stream.h"
 
-namespace handhold::capture {
+namespace handhold::capture::vicon_server_test {
 namespace {
 
 using namespace wire::vicon;  // ids
@@ -250,4 +250,4 @@ TEST(ViconServer, RefusesRatesTheWireCannotSay) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::vicon_server_test

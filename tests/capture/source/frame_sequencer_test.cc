@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold::capture {
+namespace handhold::capture::frame_sequencer_test {
 namespace {
 
 Timestamp At(double s) { return Timestamp::FromSeconds(100.0 + s); }
@@ -108,4 +108,4 @@ TEST(FrameSequencer, AReconnectionAfterAStallIsComparedWithTheLeastLateFrames) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::frame_sequencer_test

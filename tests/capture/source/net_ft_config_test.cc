@@ -2,10 +2,10 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::capture {
+namespace handhold::capture::net_ft_config_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string Page(std::string_view cpf, std::string_view cpt, std::string_view fu,
                  std::string_view tu, std::string_view rate = "7000") {
@@ -63,4 +63,4 @@ TEST(HttpBody, TakesTheBodyAndRefusesTheRest) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::net_ft_config_test

@@ -15,7 +15,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/capture_sink.h"
 
-namespace handhold::capture {
+namespace handhold::capture::net_ft_source_test {
 namespace {
 
 using test::CaptureSink;
@@ -539,4 +539,4 @@ TEST(NetFtSource, AllocatesNothingBetweenSamples) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::net_ft_source_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/capture_sink.h"
 
-namespace handhold::capture {
+namespace handhold::capture::playback_source_test {
 namespace {
 
 using recording::SampleBlock;
@@ -96,7 +96,7 @@ TEST(PlaybackSource, PlaysEverySampleWithItsCounterAndItsGaps) {
   const auto streams = sink.streams();
   const auto& markers = streams[0];
   ASSERT_EQ(markers.counters.size(), kFrames - 10u);
-  EXPECT_THAT(GapRanges(markers.gaps), testing::ElementsAre(std::pair(1050, 1060)));
+  EXPECT_THAT(GapRanges(markers.gaps), ::testing::ElementsAre(std::pair(1050, 1060)));
   EXPECT_EQ(markers.gaps[0].cause, recording::GapCause::kNetworkLoss)
       << "the recording's own cause";
   for (size_t i = 0; i < markers.counters.size(); ++i) {
@@ -183,10 +183,10 @@ TEST(PlaybackSource, AtAnotherSpeedRatesAndDeviceTimesAreTheHostClocks) {
 TEST(PlaybackSource, AnEmptyClipIsRefusedByName) {
   auto clip = NamedClip("nothing");
   auto source = MakePlaybackSource(clip, {.name = "clip"});
-  EXPECT_THAT(source->Probe({}).error().message, testing::HasSubstr("nothing"));
+  EXPECT_THAT(source->Probe({}).error().message, ::testing::HasSubstr("nothing"));
   CaptureSink sink;
   EXPECT_FALSE(source->Start(&sink));
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::playback_source_test

@@ -4,10 +4,10 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::capture {
+namespace handhold::capture::rdt_decoder_test {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 using Kind = RdtVerdict::Kind;
 
 // The bytes of tests/capture/simulator/rdt_codec_test.cc, written by hand from the record table of
@@ -245,4 +245,4 @@ TEST(RdtSequencer, TheGapOfARestartAfterABacklogIsNotShortByTheBacklogsLateness)
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::rdt_decoder_test

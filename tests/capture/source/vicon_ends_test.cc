@@ -13,13 +13,13 @@
 #include "capture/wire/vicon_stream.h"
 #include "tests/support/capture_sink.h"
 
-namespace handhold::capture {
+namespace handhold::capture::vicon_ends_test {
 namespace {
 
 using test::CaptureSink;
 using test::WaitUntil;
 
-class ViconEnds : public testing::Test {
+class ViconEnds : public ::testing::Test {
  protected:
   void SetUp() override {
     if (ViconSdkVersion().empty())
@@ -115,7 +115,7 @@ TEST_P(ViconNonsense, IsAnErrorOfTheProbeAndTheEndOfNothingElse) {
   const Timestamp begin = HostNow();
   const auto found = SourceAt(babbler.host())->Probe(Duration::Seconds(5));
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.error().message, testing::HasSubstr(babbler.host()));
+  EXPECT_THAT(found.error().message, ::testing::HasSubstr(babbler.host()));
   EXPECT_LT((HostNow() - begin).seconds(), 30.0);
 }
 
@@ -177,8 +177,8 @@ TEST_F(ViconEnds, ADeviceWithoutAPeriodIsSilentAndNoMore) {
     const auto streams = source->Probe(Duration::Seconds(20));
     ASSERT_TRUE(streams) << streams.error().message;
     for (const auto& stream : *streams) {
-      EXPECT_THAT(stream.name, testing::Not(testing::HasSubstr("Plate")));
-      EXPECT_THAT(stream.name, testing::Not(testing::HasSubstr("EMG")));
+      EXPECT_THAT(stream.name, ::testing::Not(::testing::HasSubstr("Plate")));
+      EXPECT_THAT(stream.name, ::testing::Not(::testing::HasSubstr("EMG")));
     }
     CaptureSink sink;
     ASSERT_TRUE(source->Start(&sink));
@@ -223,8 +223,8 @@ TEST_F(ViconEnds, AskedAgainUntilTheTrueServerAnswers) {
   EXPECT_EQ(source->Health().reconnects, 0) << "it never was connected before";
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, ViconNonsense, testing::ValuesIn(kNonsense),
+INSTANTIATE_TEST_SUITE_P(Of, ViconNonsense, ::testing::ValuesIn(kNonsense),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::vicon_ends_test

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::capture {
+namespace handhold::capture::vicon_layout_test {
 namespace {
 
 constexpr int kMarkers = 0;  // where StreamOrder puts them when there are any
@@ -42,7 +42,7 @@ TEST(ViconStreams, NamesUnitsAndRates) {
   EXPECT_EQ(streams[kMarkers].name, "vicon/markers");
   EXPECT_EQ(streams[kMarkers].channels[1].name, "RIFT.y");
   EXPECT_EQ(streams[kMarkers].channels[1].unit, "m");
-  EXPECT_THAT(streams[kMarkers].ItemNames(), testing::ElementsAre("RIFT", "RIFK"));
+  EXPECT_THAT(streams[kMarkers].ItemNames(), ::testing::ElementsAre("RIFT", "RIFK"));
   EXPECT_EQ(streams[3].name, "vicon/Plate");
   EXPECT_EQ(streams[3].kind, recording::StreamKind::kForceTorque);
   EXPECT_EQ(streams[3].rate, (recording::Rate{2000, 1}));
@@ -57,7 +57,7 @@ TEST(ViconStreams, TwoSubjectsKeepTheirMarkersApart) {
   layout.rate = {500, 1};
   layout.subjects = {{"Left", {"TIP"}}, {"Right", {"TIP"}}};
   const auto streams = ViconStreams("vicon", layout);
-  EXPECT_THAT(streams[kMarkers].ItemNames(), testing::ElementsAre("Left:TIP", "Right:TIP"));
+  EXPECT_THAT(streams[kMarkers].ItemNames(), ::testing::ElementsAre("Left:TIP", "Right:TIP"));
 }
 
 TEST(ViconStreams, WithoutMarkersThereIsNoStreamWithoutChannels) {
@@ -88,4 +88,4 @@ TEST(ViconStreams, NoTwoChannelsOfAStreamShareAName) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::vicon_layout_test

@@ -12,13 +12,13 @@
 #include "capture/wire/socket.h"
 #include "tests/support/capture_sink.h"
 
-namespace handhold::capture {
+namespace handhold::capture::vicon_source_test {
 namespace {
 
 using test::CaptureSink;
 using test::GapRanges;
 using test::WaitUntil;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // 100 Hz: the rules are those of 500 Hz, and a loaded machine under ASan keeps up with it.
 PatternOptions Rig() {
@@ -33,7 +33,7 @@ PatternOptions Rig() {
   return options;
 }
 
-class Vicon : public testing::Test {
+class Vicon : public ::testing::Test {
  protected:
   void SetUp() override {
     if (ViconSdkVersion().empty())
@@ -85,9 +85,9 @@ TEST_F(Vicon, ProbeLearnsTheStreams) {
   ASSERT_TRUE(streams) << streams.error().message;
   std::vector<std::string> names;
   for (const auto& s : *streams) names.push_back(s.name);
-  EXPECT_THAT(
-      names, testing::ElementsAre("vicon/markers", "vicon/trajectories", "vicon/points",
-                                  "vicon/Plate", "vicon/Plate.cop", "vicon/EMG", "vicon/timecode"));
+  EXPECT_THAT(names, ::testing::ElementsAre("vicon/markers", "vicon/trajectories", "vicon/points",
+                                            "vicon/Plate", "vicon/Plate.cop", "vicon/EMG",
+                                            "vicon/timecode"));
   EXPECT_EQ((*streams)[0].rate, (recording::Rate{100, 1}));
   EXPECT_EQ((*streams)[3].rate, (recording::Rate{1000, 1}));
   EXPECT_EQ((*streams)[3].kind, recording::StreamKind::kForceTorque);
@@ -145,7 +145,7 @@ TEST_F(Vicon, TwoDevicesOfOneNameAreOneStreamAndAWarningThatNamesThem) {
             1);
   ASSERT_EQ(source->Warnings().size(), 1u);
   EXPECT_THAT(source->Warnings()[0],
-              testing::AllOf(HasSubstr("more than one device 'EMG'"), HasSubstr("rename")));
+              ::testing::AllOf(HasSubstr("more than one device 'EMG'"), HasSubstr("rename")));
   CaptureSink sink;
   ASSERT_TRUE(source->Start(&sink));
   ASSERT_TRUE(WaitUntil([&] { return sink.LastCounter("vicon/EMG") >= 40; }));
@@ -196,7 +196,7 @@ TEST_F(Vicon, TwoSubjectsOfOneNameAreOneAndAWarningAndNoneIsNoStream) {
   auto source = SourceFor(*server);
   const auto streams = source->Probe(Duration::Seconds(20));
   ASSERT_TRUE(streams) << streams.error().message;
-  EXPECT_THAT((*streams)[0].ItemNames(), testing::ElementsAre("A", "B"));
+  EXPECT_THAT((*streams)[0].ItemNames(), ::testing::ElementsAre("A", "B"));
   ASSERT_EQ(source->Warnings().size(), 2u);
   EXPECT_THAT(source->Warnings()[0], HasSubstr("marker 'Hand:A'"));
   EXPECT_THAT(source->Warnings()[1], HasSubstr("subject 'Hand'"));
@@ -250,7 +250,7 @@ TEST_F(Vicon, ProbeOfNobodySaysWhereAndWhatToDo) {
   const auto streams = (*MakeViconSource(options))->Probe(Duration::Milliseconds(500));
   ASSERT_FALSE(streams);
   EXPECT_THAT(streams.error().message,
-              testing::AllOf(HasSubstr("vicon"), HasSubstr("127.0.0.1:1"), HasSubstr("801")));
+              ::testing::AllOf(HasSubstr("vicon"), HasSubstr("127.0.0.1:1"), HasSubstr("801")));
 }
 
 TEST_F(Vicon, RefusesALeftHandedMapping) {
@@ -285,8 +285,8 @@ TEST_F(Vicon, DeliversEverythingAsTheServerSentIt) {
     EXPECT_NEAR(points[6], 1e-5 * static_cast<double>(f), 1e-12);
     EXPECT_EQ(points[7], 5001);
     const auto& timecode = streams["vicon/timecode"].samples[i];
-    EXPECT_THAT(timecode, testing::ElementsAre(0, 0, f / 100, f / 4 % 25, f % 4,
-                                               1 /* PAL in the SDK's words */));
+    EXPECT_THAT(timecode, ::testing::ElementsAre(0, 0, f / 100, f / 4 % 25, f % 4,
+                                                 1 /* PAL in the SDK's words */));
   }
   const auto analog = [&](int device, int c, int64_t i) {
     return static_cast<double>((i * 7 + c * 13 + device * 29) % 1000) / 100.0;
@@ -348,9 +348,9 @@ TEST_F(Vicon, ASkippingStallIsAGapExactlyAndAHoldIsNone) {
   const auto& markers = streams["vicon/markers"];
   ASSERT_LT(markers.counters[0], 50) << "the source came too late to see the faults";
   EXPECT_THAT(GapRanges(markers.gaps),
-              testing::ElementsAre(std::pair(50, 80), std::pair(160, 163)));
+              ::testing::ElementsAre(std::pair(50, 80), std::pair(160, 163)));
   EXPECT_THAT(GapRanges(streams["vicon/Plate"].gaps),
-              testing::ElementsAre(std::pair(500, 800), std::pair(1600, 1630)));
+              ::testing::ElementsAre(std::pair(500, 800), std::pair(1600, 1630)));
   ExpectFaithful(markers, feed);
   EXPECT_EQ(source->Health().lost_samples, 33);
   EXPECT_EQ(source->Health().clock_resets, 0);
@@ -410,7 +410,7 @@ TEST_F(Vicon, AfterARestartMarkersAreBackWithinASecondAndInTheirPlace) {
   ASSERT_EQ(markers.gaps.size(), 1u);
   EXPECT_EQ(markers.gaps[0].cause, recording::GapCause::kDisconnected);
   const int64_t resumed = markers.gaps[0].first_missing_counter + markers.gaps[0].count;
-  ASSERT_THAT(markers.resets, testing::ElementsAre(resumed));
+  ASSERT_THAT(markers.resets, ::testing::ElementsAre(resumed));
   // The server listens again at 1.4 s; the first new frame's receive time says when markers were
   // back.
   const auto back = std::find_if(markers.pairs.begin(), markers.pairs.end(),
@@ -469,8 +469,8 @@ TEST_F(Vicon, AChangeOfSubjectsOpensANewEpoch) {
     if (s.info.name == "vicon/markers") epochs.push_back(s);
   }
   ASSERT_EQ(epochs.size(), 3u);
-  EXPECT_THAT(epochs[0].info.ItemNames(), testing::ElementsAre("Hand:A", "Hand:B", "Cup:C"));
-  EXPECT_THAT(epochs[1].info.ItemNames(), testing::ElementsAre("A", "B"));
+  EXPECT_THAT(epochs[0].info.ItemNames(), ::testing::ElementsAre("Hand:A", "Hand:B", "Cup:C"));
+  EXPECT_THAT(epochs[1].info.ItemNames(), ::testing::ElementsAre("A", "B"));
   EXPECT_EQ(epochs[1].counters.front(), 150);
   EXPECT_EQ(epochs[1].counters.back(), 179);
   EXPECT_EQ(epochs[2].info.channels, epochs[0].info.channels);
@@ -514,7 +514,7 @@ TEST_F(Vicon, WrapsTheFrameNumber) {
   // The SDK takes frame id 0xffffffff for "no frame yet" and answers nothing of it: one frame in 99
   // days at 500 Hz, and even that one is reported.
   EXPECT_THAT(GapRanges(markers.gaps),
-              testing::ElementsAre(std::pair(0xffffffffLL, 0x100000000LL)));
+              ::testing::ElementsAre(std::pair(0xffffffffLL, 0x100000000LL)));
   EXPECT_EQ(markers.counters.back() - markers.counters.front(),
             static_cast<int64_t>(markers.counters.size()));
 }
@@ -578,4 +578,4 @@ TEST_F(Vicon, StopsAtOnceWhileTheServerIsSilentOrAway) {
 }
 
 }  // namespace
-}  // namespace handhold::capture
+}  // namespace handhold::capture::vicon_source_test

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::capture::wire {
+namespace handhold::capture::wire::claim_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -53,4 +53,4 @@ TEST(Claim, AKilledProcessLetsGoAndALivingOneIsNamed) {
 }
 
 }  // namespace
-}  // namespace handhold::capture::wire
+}  // namespace handhold::capture::wire::claim_test

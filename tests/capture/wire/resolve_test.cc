@@ -8,7 +8,7 @@
 
 #include "capture/wire/cancel.h"
 
-namespace handhold::capture::wire {
+namespace handhold::capture::wire::resolve_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST(Resolve, ANameServerThatHangsHoldsNobodyAndIsAskedOnce) {
 }
 
 }  // namespace
-}  // namespace handhold::capture::wire
+}  // namespace handhold::capture::wire::resolve_test

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::capture::wire {
+namespace handhold::capture::wire::socket_test {
 namespace {
 
 Timestamp In(int64_t ms) { return HostNow() + Duration::Milliseconds(ms); }
@@ -146,8 +146,8 @@ TEST(Tcp, RefusedConnectNamesTheAddress) {
   }
   const auto stream = TcpStream::Connect(nobody, In(2000));
   ASSERT_FALSE(stream);
-  EXPECT_THAT(stream.error().message, testing::HasSubstr(nobody.ToString()));
+  EXPECT_THAT(stream.error().message, ::testing::HasSubstr(nobody.ToString()));
 }
 
 }  // namespace
-}  // namespace handhold::capture::wire
+}  // namespace handhold::capture::wire::socket_test

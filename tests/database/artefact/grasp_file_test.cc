@@ -11,7 +11,7 @@
 #include "database/model/hand_library.h"
 #include "database/model/prop.h"
 
-namespace handhold::artefact {
+namespace handhold::artefact::grasp_file_test {
 namespace {
 
 TEST(GraspFile, WhatShipsLoadsFitsItsHandAndPropAndComesBackToTheBit) {
@@ -57,4 +57,4 @@ TEST(GraspFile, WhatIsNoGraspIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace handhold::artefact
+}  // namespace handhold::artefact::grasp_file_test

@@ -9,7 +9,7 @@
 #include "database/model/hand_library.h"
 #include "database/model/prop.h"
 
-namespace handhold::artefact {
+namespace handhold::artefact::reference_file_test {
 namespace {
 
 TEST(ReferenceFile, WhatShipsLoadsAndFitsItsHandAndProp) {
@@ -81,4 +81,4 @@ TEST(ReferenceFile, WhatIsNoReferenceIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace handhold::artefact
+}  // namespace handhold::artefact::reference_file_test

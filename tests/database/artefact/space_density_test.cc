@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold::artefact {
+namespace handhold::artefact::space_density_test {
 namespace {
 
 GraspSpace TwoGaussians() {
@@ -72,4 +72,4 @@ TEST(SpaceDensity, RefusesWhatContradictsItself) {
 }
 
 }  // namespace
-}  // namespace handhold::artefact
+}  // namespace handhold::artefact::space_density_test

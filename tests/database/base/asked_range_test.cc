@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold {
+namespace handhold::asked_range_test {
 namespace {
 
 TimeRange Seconds(double begin, double end) {
@@ -25,4 +25,4 @@ TEST(AskedRangeTest, NamesTheEndThatMissesAndWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::asked_range_test

@@ -7,7 +7,7 @@
 
 #include "database/base/result.h"
 
-namespace handhold {
+namespace handhold::check_test {
 namespace {
 
 TEST(Check, PassesInSilence) {
@@ -49,4 +49,4 @@ TEST(Check, IsOneStatement) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::check_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold {
+namespace handhold::digest_test {
 namespace {
 
 // The examples of FIPS 180-4 (NIST, "SHA256.pdf" of the example values) and of the CAVP short and
@@ -65,4 +65,4 @@ TEST(Digest, TextRoundTripsAndRefusesWhatIsNotOne) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::digest_test

@@ -10,7 +10,7 @@
 
 #include "database/base/time.h"
 
-namespace handhold {
+namespace handhold::id_test {
 namespace {
 
 TEST(Uuid, HasVersionVariantAndTime) {
@@ -79,4 +79,4 @@ TEST(Id, TypesDoNotMix) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::id_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold {
+namespace handhold::issue_test {
 namespace {
 
 TEST(Issues, OnlyLossCountsAsLoss) {
@@ -19,4 +19,4 @@ TEST(Issues, SeveritiesHaveStableNames) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::issue_test

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace handhold {
+namespace handhold::log_test {
 namespace {
 
 constexpr int64_t kNoon = 1'795'003'200'123'456'789;  // 2026-11-18T12:00:00.123456789Z
@@ -77,4 +77,4 @@ TEST(Log, LinesOfThreadsDoNotMix) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::log_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold {
+namespace handhold::names_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(DidYouMean, SuggestsOrListsWhatIsKnown) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::names_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace handhold {
+namespace handhold::random_test {
 namespace {
 
 // The 10000th number of the standard's engine with its default seed is in the standard.
@@ -49,4 +49,4 @@ TEST(Random, TheSameSeedTheSameBits) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::random_test

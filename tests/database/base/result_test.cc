@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace handhold {
+namespace handhold::result_test {
 namespace {
 
 Result<int> Half(int n) {
@@ -97,4 +97,4 @@ TEST(ErrorCode, NamesAreStable) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::result_test

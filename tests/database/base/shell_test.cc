@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold {
+namespace handhold::shell_test {
 namespace {
 
 TEST(ShellWord, IsItselfWhereNothingInItMeansAnything) {
@@ -18,4 +18,4 @@ TEST(ShellWord, IsQuotedWhereAShellWouldReadMore) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::shell_test

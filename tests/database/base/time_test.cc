@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace handhold {
+namespace handhold::time_test {
 namespace {
 
 TEST(Duration, RoundsToTheNearestNanosecondTiesAwayFromZero) {
@@ -95,4 +95,4 @@ TEST(FormatSeconds, IsExact) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::time_test

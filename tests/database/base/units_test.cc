@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold {
+namespace handhold::units_test {
 namespace {
 
 // Each factor against the definitions it derives from, not against itself: pound 0.45359237 kg,
@@ -31,4 +31,4 @@ TEST(Units, InversesUndo) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::units_test

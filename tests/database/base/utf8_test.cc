@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold {
+namespace handhold::utf8_test {
 namespace {
 
 TEST(Utf8, EveryCodePointRoundTrips) {
@@ -52,4 +52,4 @@ TEST(Utf8, PrintableHasNoControls) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::utf8_test

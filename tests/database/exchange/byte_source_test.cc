@@ -7,7 +7,7 @@
 
 #include "tests/database/exchange/fixtures.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::byte_source_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -37,4 +37,4 @@ TEST_F(Files, BytesAtAnyOffset) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::byte_source_test

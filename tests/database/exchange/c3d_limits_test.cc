@@ -15,8 +15,9 @@
 #include "database/exchange/c3d_reader.h"
 #include "tests/database/exchange/c3d_bytes.h"
 #include "tests/database/exchange/fixtures.h"
+#include "tests/support/paths.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::c3d_limits_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +25,7 @@ using testing::All;
 using testing::C3dBytes;
 using ::testing::HasSubstr;
 
-const std::string kFolder = HANDHOLD_SHARED_DATA_DIR "/c3d/";
+const std::string kFolder = support::SharedDataDir() + "/c3d/";
 constexpr double kLimit_s = 1.0;
 
 double CpuSeconds(const std::function<void()>& work) {
@@ -198,4 +199,4 @@ TEST(C3dLimits, PromisesThatTheFileCannotKeep) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::c3d_limits_test

@@ -9,7 +9,7 @@
 #include "tests/database/exchange/c3d_bytes.h"
 #include "tests/database/exchange/fixtures.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::c3d_reader_test {
 namespace {
 
 using testing::All;
@@ -472,4 +472,4 @@ TEST(C3dContents, RatesAreExactFractions) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::c3d_reader_test

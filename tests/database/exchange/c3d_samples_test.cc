@@ -9,15 +9,16 @@
 
 #include "database/exchange/c3d_reader.h"
 #include "tests/database/exchange/fixtures.h"
+#include "tests/support/paths.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::c3d_samples_test {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::All;
 using ::testing::HasSubstr;
 
-const std::string kFolder = HANDHOLD_SHARED_DATA_DIR "/c3d/";
+const std::string kFolder = support::SharedDataDir() + "/c3d/";
 
 using Loaded = testing::ReadFile;
 
@@ -243,4 +244,4 @@ TEST_F(C3dSamples, EveryFileOpensOrIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::c3d_samples_test

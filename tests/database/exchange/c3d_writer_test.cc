@@ -8,7 +8,7 @@
 #include "tests/database/exchange/clips.h"
 #include "tests/database/exchange/fixtures.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::c3d_writer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -384,4 +384,4 @@ TEST_F(C3dWriter, LongTakesWithManyLabels) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::c3d_writer_test

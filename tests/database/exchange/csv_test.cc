@@ -11,8 +11,9 @@
 #include "database/exchange/lines.h"
 #include "tests/database/exchange/clips.h"
 #include "tests/database/exchange/fixtures.h"
+#include "tests/support/paths.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::csv_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -232,7 +233,7 @@ TEST_F(Csv, ForeignTableWithUnitsAndTime) {
 
 /// The block of the page that begins with ```csv NAME.
 std::string PageBlock(const std::string& name) {
-  const std::string page = FileText(HANDHOLD_SOURCE_DIR "/schemas/exchange/csv.md");
+  const std::string page = FileText(support::SourceDir() + "/schemas/exchange/csv.md");
   const std::string begin = "\n```csv " + name + "\n";
   const size_t at = page.find(begin);
   EXPECT_NE(at, std::string::npos) << name;
@@ -693,4 +694,4 @@ TEST(Lines, EndsOfLinesAndOfFiles) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::csv_test

@@ -14,8 +14,9 @@
 
 #include "tests/database/exchange/c3d_bytes.h"
 #include "tests/database/exchange/fixtures.h"
+#include "tests/support/paths.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::ezc3d_reader_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr ChildLimits kLimits{int64_t{1} << 30, Duration::Seconds(30)};
-const std::string kFolder = HANDHOLD_SHARED_DATA_DIR "/c3d/";
+const std::string kFolder = support::SharedDataDir() + "/c3d/";
 
 std::string PutFile(const std::string& name, const std::vector<uint8_t>& bytes) {
   const std::string path = (fs::path(::testing::TempDir()) / name).string();
@@ -224,4 +225,4 @@ TEST_F(Ezc3dSamples, WhatItRefusesOrLosesThatWeRead) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::ezc3d_reader_test

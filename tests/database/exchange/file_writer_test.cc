@@ -35,7 +35,7 @@ extern "C" int renameat2(int from_folder, const char* from, int to_folder, const
   return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
 }
 
-namespace handhold::exchange {
+namespace handhold::exchange::file_writer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -109,4 +109,4 @@ TEST_F(Writer, AnothersPartIsNotTouched) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::file_writer_test

@@ -14,7 +14,7 @@
 #include "tests/database/exchange/c3d_bytes.h"
 #include "tests/database/exchange/fixtures.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::force_platform_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -384,4 +384,4 @@ TEST_F(ForcePlatform, AnExportHasTheCornersTheFileHadOrSaysThatItAssumesThem) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::force_platform_test

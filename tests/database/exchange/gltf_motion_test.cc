@@ -8,7 +8,7 @@
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::gltf_motion_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -114,4 +114,4 @@ TEST(GltfMotionTest, PartsOfAnotherMotionAreRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::gltf_motion_test

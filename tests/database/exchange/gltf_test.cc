@@ -10,7 +10,7 @@
 
 #include "database/geometry/inertia.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::gltf_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -162,4 +162,4 @@ TEST(GltfTest, WhatDoesNotFitIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::gltf_test

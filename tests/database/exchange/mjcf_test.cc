@@ -11,7 +11,7 @@
 #include "synthesis/evaluate/p1.h"
 #include "tests/support/mujoco_hand.h"
 
-namespace handhold {
+namespace handhold::mjcf_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -90,4 +90,4 @@ TEST(Mjcf, ConvexPiecesStandForMeshesAndNonsenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::mjcf_test

@@ -11,11 +11,12 @@
 #include "tests/database/exchange/c3d_bytes.h"
 #include "tests/database/exchange/fixtures.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::py_c3d_test {
 namespace {
 
-const std::string kFolder = HANDHOLD_SHARED_DATA_DIR "/c3d/";
+const std::string kFolder = support::SharedDataDir() + "/c3d/";
 
 // Prints frames, points, and per point: x y z residual (mm) and the camera byte, all digits.
 const char* const kScript = R"(
@@ -77,7 +78,7 @@ class PyC3d : public testing::ScratchFolder {
     ASSERT_TRUE(std::filesystem::exists(python_)) << "run tools/setup";
     script_ = PutFile("oracle.py", {kScript, kScript + std::strlen(kScript)});
   }
-  const std::string python_ = HANDHOLD_PREFIX "/oracles/python/bin/python";
+  const std::string python_ = support::Prefix() + "/oracles/python/bin/python";
   std::string script_;
 };
 
@@ -110,4 +111,4 @@ TEST_F(PyC3d, PositionsResidualsAndMasksOfMadeFiles) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::py_c3d_test

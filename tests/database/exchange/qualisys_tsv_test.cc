@@ -6,8 +6,9 @@
 #include <filesystem>
 
 #include "tests/database/exchange/fixtures.h"
+#include "tests/support/paths.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::qualisys_tsv_test {
 namespace {
 
 using testing::Bytes;
@@ -80,7 +81,7 @@ TEST(QualisysTsv, RefusalsAndTruncationAreTold) {
 
 // 21 markers, 100 Hz, 60 s; 1839 cells of it are "nan": 613 occluded marker samples.
 TEST(QualisysTsv, RealHandRecording) {
-  const std::string path = HANDHOLD_SHARED_DATA_DIR "/hand/dfki_recording.tsv";
+  const std::string path = support::SharedDataDir() + "/hand/dfki_recording.tsv";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is absent";
   auto source = OpenQualisysTsv(path).value();
   const recording::Clip clip = ReadWhole(*source).value();
@@ -97,4 +98,4 @@ TEST(QualisysTsv, RealHandRecording) {
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::qualisys_tsv_test

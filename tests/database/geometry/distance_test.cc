@@ -10,7 +10,7 @@
 
 #include "database/base/units.h"
 
-namespace handhold::geometry {
+namespace handhold::geometry::distance_test {
 namespace {
 
 Vec3 RandomVec3(std::mt19937_64& rng, double sigma) {
@@ -187,4 +187,4 @@ TEST(Distance, BetweenTwoFlatShapesIsUnsupported) {
 }
 
 }  // namespace
-}  // namespace handhold::geometry
+}  // namespace handhold::geometry::distance_test

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::geometry {
+namespace handhold::geometry::fit_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -170,4 +170,4 @@ TEST(FitRigid, RejectsBadInputByName) {
 }
 
 }  // namespace
-}  // namespace handhold::geometry
+}  // namespace handhold::geometry::fit_test

@@ -10,7 +10,7 @@
 
 #include "database/base/units.h"
 
-namespace handhold::geometry {
+namespace handhold::geometry::inertia_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -196,4 +196,4 @@ TEST(CheckMass, RefusesWhatNoBodyHas) {
 }
 
 }  // namespace
-}  // namespace handhold::geometry
+}  // namespace handhold::geometry::inertia_test

@@ -18,8 +18,9 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/own_props.h"
+#include "tests/support/paths.h"
 
-namespace handhold::geometry {
+namespace handhold::geometry::mesh_io_test {
 namespace {
 
 using ::testing::AllOf;
@@ -453,7 +454,7 @@ TEST(ReadMeshFile, ReadsOurOwnPropsFromEveryFormatWithoutLoss) {
 }
 
 TEST(ReadMeshFile, ReadsEverySharedPropWithoutLoss) {
-  const std::filesystem::path root = std::string(HANDHOLD_SHARED_DATA_DIR) + "/props";
+  const std::filesystem::path root = support::SharedDataDir() + "/props";
   if (!std::filesystem::exists(root))
     GTEST_SKIP() << "no " << root << ": real prop meshes are not read";
   int files = 0;
@@ -472,4 +473,4 @@ TEST(ReadMeshFile, ReadsEverySharedPropWithoutLoss) {
 }
 
 }  // namespace
-}  // namespace handhold::geometry
+}  // namespace handhold::geometry::mesh_io_test

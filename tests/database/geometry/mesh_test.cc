@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-namespace handhold::geometry {
+namespace handhold::geometry::mesh_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -147,4 +147,4 @@ TEST(SplitComponents, GivesThePiecesBack) {
 }
 
 }  // namespace
-}  // namespace handhold::geometry
+}  // namespace handhold::geometry::mesh_test

@@ -18,8 +18,9 @@
 #include "database/geometry/mesh_io.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/own_props.h"
+#include "tests/support/paths.h"
 
-namespace handhold::geometry {
+namespace handhold::geometry::mesh_tree_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -126,7 +127,7 @@ void ExpectEqualToBruteForce(const Mesh& mesh, int n, unsigned seed, const std::
 
 std::vector<std::string> PropFiles() {
   std::vector<std::string> files;
-  const std::filesystem::path root = std::string(HANDHOLD_SHARED_DATA_DIR) + "/props";
+  const std::filesystem::path root = support::SharedDataDir() + "/props";
   if (!std::filesystem::exists(root)) return files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
     if (entry.path().extension() == ".stl") files.push_back(entry.path());
@@ -153,7 +154,7 @@ TEST(ClosestUnsigned, EqualsBruteForceOnEveryMeshOfOurOwnProps) {
 TEST(ClosestUnsigned, EqualsBruteForceOnEverySharedPropMesh) {
   const std::vector<std::string> files = PropFiles();
   if (files.empty())
-    GTEST_SKIP() << "no " << HANDHOLD_SHARED_DATA_DIR << "/props: real prop meshes are not checked";
+    GTEST_SKIP() << "no " << support::SharedDataDir() << "/props: real prop meshes are not checked";
   EXPECT_GE(files.size(), 80u);
   for (const std::string& file : files) {
     const MeshFile mesh = ReadMeshFile(file, {}).value();
@@ -275,7 +276,7 @@ TEST(Closest, SignAgreesWithTheWindingNumberOnOurOwnPropsAndTheBunny) {
 TEST(Closest, SignAgreesWithTheWindingNumberOnEveryClosedSharedProp) {
   const std::vector<std::string> files = PropFiles();
   if (files.empty())
-    GTEST_SKIP() << "no " << HANDHOLD_SHARED_DATA_DIR << "/props: real prop meshes are not checked";
+    GTEST_SKIP() << "no " << support::SharedDataDir() << "/props: real prop meshes are not checked";
   int closed = 0, inside = 0;
   for (const std::string& file : files) {
     const int found = ExpectSignOfWindingNumber(ReadMeshFile(file, {}).value().mesh, 60, file);
@@ -525,4 +526,4 @@ TEST(Kernels, BaselineIsAlwaysThereAndThePreferredOneIsTheLast) {
 }
 
 }  // namespace
-}  // namespace handhold::geometry
+}  // namespace handhold::geometry::mesh_tree_test

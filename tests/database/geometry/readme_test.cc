@@ -12,6 +12,7 @@
 #include "database/geometry/distance.h"
 #include "database/geometry/inertia.h"
 #include "database/geometry/mesh_io.h"
+#include "tests/support/paths.h"
 
 namespace {
 
@@ -64,7 +65,7 @@ TEST(Readme, ExampleRuns) {
 
 TEST(Readme, ShowsTheCodeThatRuns) {
   const auto read = [](const std::string& path) {
-    std::ifstream in(std::string(HANDHOLD_SOURCE_DIR) + "/" + path);
+    std::ifstream in(handhold::support::SourceDir() + "/" + path);
     std::stringstream text;
     text << in.rdbuf();
     return text.str();

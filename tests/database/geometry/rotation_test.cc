@@ -10,7 +10,7 @@
 
 #include "database/base/units.h"
 
-namespace handhold::geometry {
+namespace handhold::geometry::rotation_test {
 namespace {
 
 using Real = long double;
@@ -185,4 +185,4 @@ TEST(NearestRotation, IsNearestAmongRotationsEvenForAReflection) {
 }
 
 }  // namespace
-}  // namespace handhold::geometry
+}  // namespace handhold::geometry::rotation_test

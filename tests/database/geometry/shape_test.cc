@@ -10,7 +10,7 @@
 
 #include "database/base/units.h"
 
-namespace handhold::geometry {
+namespace handhold::geometry::shape_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -307,4 +307,4 @@ TEST(ConvexHull, RefusesFlatAndTooFewPoints) {
 }
 
 }  // namespace
-}  // namespace handhold::geometry
+}  // namespace handhold::geometry::shape_test

@@ -10,7 +10,7 @@
 #include "database/base/units.h"
 #include "database/geometry/inertia.h"
 
-namespace handhold::geometry {
+namespace handhold::geometry::transform_test {
 namespace {
 
 std::mt19937_64 Rng(int seed) { return std::mt19937_64(seed); }
@@ -175,4 +175,4 @@ TEST(Pressing, DownOnATableGivesAnExtendingTorqueAtTheKnuckle) {
 }
 
 }  // namespace
-}  // namespace handhold::geometry
+}  // namespace handhold::geometry::transform_test

@@ -8,7 +8,7 @@
 #include "database/model/kinematics_inl.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::model {
+namespace handhold::model::autodiff_test {
 namespace {
 
 using geometry::Vec3;
@@ -77,4 +77,4 @@ TEST_P(AutoDiff, DynamicsPassesThrough) {
 INSTANTIATE_TEST_SUITE_P(Scalars, AutoDiff, ::testing::Range(1, 6));
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::autodiff_test

@@ -7,7 +7,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::model {
+namespace handhold::model::dynamics_test {
 namespace {
 
 using geometry::Vec3;
@@ -253,4 +253,4 @@ TEST(ForwardDynamics, NamesAJointThatAnotherOneDoublesInThisPosture) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::dynamics_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace handhold::model {
+namespace handhold::model::grasp_taxonomy_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -65,4 +65,4 @@ TEST(GraspTaxonomy, RefusesWithANearName) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::grasp_taxonomy_test

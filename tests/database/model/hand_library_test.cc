@@ -17,7 +17,7 @@
 #include "database/text/json.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::model {
+namespace handhold::model::hand_library_test {
 namespace {
 
 using geometry::Vec3;
@@ -517,4 +517,4 @@ TEST(FreeBase, LetsTheHandGo) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::hand_library_test

@@ -6,7 +6,7 @@
 #include "database/model/hand_library.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::model {
+namespace handhold::model::kinematics_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -141,4 +141,4 @@ TEST(Kinematics, MarkersFollowTheirBodies) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::kinematics_test

@@ -10,7 +10,7 @@
 
 #include "database/model/hand_library.h"
 
-namespace handhold::model {
+namespace handhold::model::marker_map_test {
 namespace {
 
 using geometry::Vec3;
@@ -130,4 +130,4 @@ TEST(MarkerMap, OursAreWornByTheirHands) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::marker_map_test

@@ -8,7 +8,7 @@
 #include "tests/support/mujoco_tree.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::model {
+namespace handhold::model::mujoco_test {
 namespace {
 
 constexpr double kAgree = 1e-9;  // of the largest entry
@@ -88,4 +88,4 @@ TEST(AgainstMujoco, ASlightlyHeavierBodyIsNoticed) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::mujoco_test

@@ -12,7 +12,7 @@
 #include "database/geometry/rotation.h"
 #include "database/text/json.h"
 
-namespace handhold::model {
+namespace handhold::model::prop_test {
 namespace {
 
 using geometry::Vec3;
@@ -381,4 +381,4 @@ TEST(PropLibrary, HasWhatItPromises) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::prop_test

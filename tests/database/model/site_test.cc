@@ -4,7 +4,7 @@
 
 #include "database/model/hand_library.h"
 
-namespace handhold::model {
+namespace handhold::model::site_test {
 namespace {
 
 TEST(SiteAt, IsTheSiteThatFacesTheContact) {
@@ -28,4 +28,4 @@ TEST(OnlyTip, IsAFingersAndNoHands) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::site_test

@@ -14,7 +14,7 @@
 #include "database/text/file.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::model {
+namespace handhold::model::skeleton_json_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -272,4 +272,4 @@ TEST(Files, DegreesAndCapsulesByTheirEndsAreReadIntoSi) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::skeleton_json_test

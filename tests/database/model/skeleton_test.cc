@@ -8,7 +8,7 @@
 #include "database/model/configuration.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::model {
+namespace handhold::model::skeleton_test {
 namespace {
 
 using geometry::Vec3;
@@ -178,4 +178,4 @@ TEST(SwingTwist, ComesApartAsItWasPutTogether) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::skeleton_test

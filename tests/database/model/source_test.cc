@@ -20,7 +20,7 @@
 #include "database/model/skeleton_json.h"
 #include "database/text/file.h"
 
-namespace handhold::model {
+namespace handhold::model::source_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -287,4 +287,4 @@ TEST(Sources, OfAUniformlyScaledHandSayTheFactor) {
 }
 
 }  // namespace
-}  // namespace handhold::model
+}  // namespace handhold::model::source_test

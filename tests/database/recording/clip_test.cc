@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::recording {
+namespace handhold::recording::clip_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -246,4 +246,4 @@ TEST(ForceSensorTest, PressingDownOnATableIsAPositiveNormalForceAndPushesTheHand
 }
 
 }  // namespace
-}  // namespace handhold::recording
+}  // namespace handhold::recording::clip_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::recording {
+namespace handhold::recording::pose_text_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -39,4 +39,4 @@ TEST(PoseText, WhatIsNoPoseIsRefusedWithTheFormThatIsExpected) {
 }
 
 }  // namespace
-}  // namespace handhold::recording
+}  // namespace handhold::recording::pose_text_test

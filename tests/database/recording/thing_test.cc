@@ -8,7 +8,7 @@
 
 #include "database/recording/clip.h"
 
-namespace handhold::recording {
+namespace handhold::recording::thing_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -122,4 +122,4 @@ TEST(Thing, ASensorIsWhereItsThingIs) {
 }
 
 }  // namespace
-}  // namespace handhold::recording
+}  // namespace handhold::recording::thing_test

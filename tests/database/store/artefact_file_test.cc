@@ -11,7 +11,7 @@
 
 #include "tests/database/store/clip_fixture.h"
 
-namespace handhold::store {
+namespace handhold::store::artefact_file_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -383,4 +383,4 @@ TEST(ArtefactFile, TheSameFourAreTheSameArtefact) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::artefact_file_test

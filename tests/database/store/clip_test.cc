@@ -11,7 +11,7 @@
 #include "database/store/clip_writer.h"
 #include "tests/database/store/clip_fixture.h"
 
-namespace handhold::store {
+namespace handhold::store::clip_test {
 namespace {
 
 using recording::Clip;
@@ -633,4 +633,4 @@ TEST(Clip, ForeignAndNewerFilesAreRefusedAndUntouched) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::clip_test

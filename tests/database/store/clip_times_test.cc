@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace handhold::store {
+namespace handhold::store::clip_times_test {
 namespace {
 
 TEST(ClipTimes, EqualTheClockMapSampleBySample) {
@@ -48,4 +48,4 @@ TEST(ClipTimes, EqualTheClockMapSampleBySample) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::clip_times_test

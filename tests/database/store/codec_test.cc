@@ -10,7 +10,7 @@
 
 #include "database/store/crc32c.h"
 
-namespace handhold::store {
+namespace handhold::store::codec_test {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -345,4 +345,4 @@ TEST(Codec, HostileFramesAreRefusedOrDecodedNeverMore) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::codec_test

@@ -24,8 +24,9 @@
 #include "database/text/json.h"
 #include "tests/database/store/clip_fixture.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold::store {
+namespace handhold::store::format_reader_test {
 namespace {
 
 using Lists = std::map<std::string, std::string>;
@@ -95,8 +96,8 @@ class Expected {
 /// What the script prints of a file.
 Lists Read(const std::string& path, std::set<std::string>& met) {
   const auto run =
-      support::RunCommand(std::string(HANDHOLD_PREFIX) + "/oracles/python/bin/python " +
-                          HANDHOLD_SOURCE_DIR + "/tests/database/store/format_reader.py " + path);
+      support::RunCommand(support::Prefix() + "/oracles/python/bin/python " + support::SourceDir() +
+                          "/tests/database/store/format_reader.py " + path);
   EXPECT_EQ(run.exit_code, 0) << run.output;
   Lists lists;
   std::istringstream in(run.output);
@@ -633,7 +634,7 @@ TEST_F(FormatPage, AnUnclosedRecordingIsReadFromThePageAlone) {
 
 /// Of schemas/README.md: from `begin` to before the next `end`; empty: it is not there.
 std::string OfThePage(const std::string& begin, const std::string& end) {
-  std::ifstream file(HANDHOLD_SOURCE_DIR "/schemas/README.md");
+  std::ifstream file(support::SourceDir() + "/schemas/README.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   const size_t at = page.find(begin);
   if (at == std::string::npos) return "";
@@ -751,4 +752,4 @@ TEST_F(FormatPage, JsonArtefactsAndDerivedStreamsAreReadFromThePageAlone) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::format_reader_test

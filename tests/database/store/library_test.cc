@@ -22,7 +22,7 @@
 #include "database/store/sql.h"
 #include "tests/database/store/clip_fixture.h"
 
-namespace handhold::store {
+namespace handhold::store::library_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -1850,4 +1850,4 @@ TEST(Library, ACreationOnAFullDiskLeavesNoHalfOfALibrary) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::library_test

@@ -10,7 +10,7 @@
 #include "database/store/query_units.h"
 #include "tests/database/store/query_oracle.h"
 
-namespace handhold::store {
+namespace handhold::store::query_test {
 namespace {
 
 using oracle::Figure;
@@ -1009,4 +1009,4 @@ TEST(Query, AClipOfManyEventsCanBeInterrupted) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::query_test

@@ -9,7 +9,7 @@
 #include "database/store/sql.h"
 #include "tests/support/shown_library.h"
 
-namespace handhold::store {
+namespace handhold::store::result_signal_test {
 namespace {
 
 using handhold::testing::ShownLibrary;
@@ -208,4 +208,4 @@ TEST_F(ResultSignalTest, AResultThatCannotBeReadIsALoss) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::result_signal_test

@@ -7,7 +7,7 @@
 
 #include "tests/database/store/query_oracle.h"
 
-namespace handhold::store {
+namespace handhold::store::sql_test {
 namespace {
 
 using oracle::Figure;
@@ -299,4 +299,4 @@ TEST(Sql, WorkIsLimited) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::sql_test

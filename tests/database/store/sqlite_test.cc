@@ -10,7 +10,7 @@
 #include "database/store/schema.h"
 #include "tests/database/store/clip_fixture.h"
 
-namespace handhold::store {
+namespace handhold::store::sqlite_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST(Schema, EveryKindMigratesFromNothingAndPassesItsOwnCheck) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::sqlite_test

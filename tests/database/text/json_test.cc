@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>  // an independent oracle: what it reads, and the bits it reads, must be what we read
 #include <random>
 
-namespace handhold::text {
+namespace handhold::text::json_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -219,7 +219,7 @@ TEST(JsonBuild, KeepsOrderReplacesAndChecksTypes) {
 }
 
 TEST(JsonFile, IsReplacedWholeAndReadBack) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "json_test_file.json";
+  const auto path = std::filesystem::path(::testing::TempDir()) / "json_test_file.json";
   const Json json = Json::Object({{"a", 0.1}});
   ASSERT_TRUE(WriteJsonFile(path, json));
   EXPECT_EQ(*ReadJsonFile(path), json);
@@ -234,4 +234,4 @@ TEST(JsonFile, IsReplacedWholeAndReadBack) {
 }
 
 }  // namespace
-}  // namespace handhold::text
+}  // namespace handhold::text::json_test

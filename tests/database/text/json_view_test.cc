@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::text {
+namespace handhold::text::json_view_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -78,4 +78,4 @@ TEST(JsonView, UnknownKeysAreRefusedWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace handhold::text
+}  // namespace handhold::text::json_view_test

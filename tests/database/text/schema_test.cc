@@ -7,7 +7,7 @@
 
 #include "database/text/toml.h"
 
-namespace handhold::text {
+namespace handhold::text::schema_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -220,4 +220,4 @@ TEST(Schema, RequireGivesFileLinePathForEveryBreach) {
 }
 
 }  // namespace
-}  // namespace handhold::text
+}  // namespace handhold::text::schema_test

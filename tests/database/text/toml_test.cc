@@ -6,7 +6,7 @@
 #include "database/text/file.h"
 #include "database/text/json_view.h"
 
-namespace handhold::text {
+namespace handhold::text::toml_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -114,7 +114,7 @@ TEST(Toml, KeysOfManyPartsDoNotEndTheStack) {
 }
 
 TEST(Toml, ReadsAFileAndNamesIt) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "toml_test_rig.toml";
+  const auto path = std::filesystem::path(::testing::TempDir()) / "toml_test_rig.toml";
   ASSERT_TRUE(WriteTextFile(path, "a = 1\nb = [\n"));
   EXPECT_THAT(ReadTomlFile(path).error().message, ::testing::StartsWith(path.string() + ":"));
   ASSERT_TRUE(WriteTextFile(path, "a = 1\n"));
@@ -123,4 +123,4 @@ TEST(Toml, ReadsAFileAndNamesIt) {
 }
 
 }  // namespace
-}  // namespace handhold::text
+}  // namespace handhold::text::toml_test

@@ -9,7 +9,7 @@
 #include "fitting/skeleton/pose_fit.h"
 #include "tests/support/finger_take.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::contact_fit_test {
 namespace {
 
 using test_support::FingerTake;
@@ -231,4 +231,4 @@ TEST(ContactFitTest, WithoutATouchNothingIsClaimedOfThePoint) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::contact_fit_test

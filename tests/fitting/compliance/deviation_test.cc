@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/LU>
 
-namespace handhold::fitting {
+namespace handhold::fitting::deviation_test {
 namespace {
 
 DeviationParameters Parameters(const Eigen::VectorXd& c, double t) {
@@ -114,4 +114,4 @@ TEST(DeviationTest, TheStepperIsTheSameIntegration) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::deviation_test

@@ -16,7 +16,7 @@
 #include "fitting/skeleton/pose_fit.h"
 #include "tests/support/finger_take.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::dynamic_estimator_test {
 namespace {
 
 using test_support::FingerTake;
@@ -583,4 +583,4 @@ TEST(PaperEstimatorTest, StraightFingerEventsAreDiscardedWithTheReason) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::dynamic_estimator_test

@@ -10,7 +10,7 @@
 #include "database/model/hand_library.h"
 #include "tests/support/finger_take.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::joint_pairs_test {
 namespace {
 
 int BodyOf(const model::Skeleton& hand, const std::string& name) {
@@ -77,4 +77,4 @@ TEST(JointPairsTest, AWristIsTheNeighbourOfEveryFinger) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::joint_pairs_test

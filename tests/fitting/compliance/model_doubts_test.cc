@@ -8,7 +8,7 @@
 
 #include "tests/support/planar_events.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::model_doubts_test {
 namespace {
 
 using test_support::LoosePrior;
@@ -212,4 +212,4 @@ TEST(ModelDoubtsTest, EachStrokeInTheAirTakesDoubtAwayUntilThereAreEnough) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::model_doubts_test

@@ -8,7 +8,7 @@
 #include "fitting/compliance/joint_pairs.h"
 #include "tests/support/finger_take.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::palm_mass_test {
 namespace {
 
 TEST(PalmMassTest, ThePalmsPartIsWhatOnlyTheFirstJointCarries) {
@@ -103,4 +103,4 @@ TEST(PalmMassTest, AFreePalmFollowsByItsMassAlone) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::palm_mass_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold::fitting {
+namespace handhold::fitting::paper_estimator_test {
 namespace {
 
 /// The case the paper has in mind: a straight reference, a joint that answers at once, a torque
@@ -58,4 +58,4 @@ TEST(PaperEstimatorTest, NegativeAndUndeterminedAreDiscardedWithReasons) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::paper_estimator_test

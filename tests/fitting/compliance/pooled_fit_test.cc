@@ -11,7 +11,7 @@
 #include "fitting/compliance/deviation.h"
 #include "tests/support/planar_events.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::pooled_fit_test {
 namespace {
 
 using test_support::Joints;
@@ -203,4 +203,4 @@ TEST(PooledFitTest, OneTimeConstantPerJointCatchesAWrongSharedOne) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::pooled_fit_test

@@ -10,7 +10,7 @@
 
 #include "database/model/hand_library.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::reference_prior_test {
 namespace {
 
 double Wave(double t, double phase) {
@@ -113,4 +113,4 @@ TEST(ReferencePriorTest, StrokesInTheAirThatTaughtItAreCounted) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::reference_prior_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/finger_take.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::take_advice_test {
 namespace {
 
 /// A take of events and touches alone: `air` strokes without a touch, then `touches` with one, the
@@ -74,4 +74,4 @@ TEST(TakeAdviceTest, APriorFromElsewhereNeedsNoStrokesInTheAir) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::take_advice_test

@@ -6,7 +6,7 @@
 
 #include "tests/fitting/grasp_space/planted_mixture.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::gaussian_mixture_test {
 namespace {
 
 using test_support::Draw;
@@ -101,4 +101,4 @@ TEST(GaussianMixture, ParametersAreCounted) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::gaussian_mixture_test

@@ -8,7 +8,7 @@
 #include "database/model/hand_library.h"
 #include "tests/fitting/grasp_space/planted_mixture.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::grasp_space_fit_test {
 namespace {
 
 using test_support::Draw;
@@ -191,4 +191,4 @@ TEST(GraspSpaceFit, BallJointsComeAsRotationVectors) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::grasp_space_fit_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-namespace handhold::fitting {
+namespace handhold::fitting::pose_index_test {
 namespace {
 
 std::vector<Timestamp> Times(int count, int64_t step_ms) {
@@ -60,4 +60,4 @@ TEST(PoseIndex, NeighboursOfOneFrameDoNotFillTheListNorDoesTheShapeItself) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::pose_index_test

@@ -11,7 +11,7 @@
 #include "synthesis/grasp_search/preshape.h"
 #include "tests/support/hand_take.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::subject_test {
 namespace {
 
 TEST(SimulatedSubject, ItsSpaceSaysTheGraspsThatWereHeldOut) {
@@ -74,4 +74,4 @@ TEST(SimulatedSubject, ItsSpaceSaysTheGraspsThatWereHeldOut) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::subject_test

@@ -7,7 +7,7 @@
 #include "database/model/hand_library.h"
 #include "fitting/grasp_space/grasp_space_fit.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::touched_primitive_test {
 namespace {
 
 using artefact::GraspTemplate;
@@ -207,4 +207,4 @@ TEST(TouchedPrimitive, PosesOfATrackCarryThem) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::touched_primitive_test

@@ -6,7 +6,7 @@
 
 #include "fitting/grasp_space/grasp_space_fit.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::type_models_test {
 namespace {
 
 using artefact::TypeModel;
@@ -153,4 +153,4 @@ TEST(TypeModels, RefusesASpaceWithoutTypes) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::type_models_test

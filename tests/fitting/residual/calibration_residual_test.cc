@@ -13,7 +13,7 @@
 #include "tests/support/hands.h"
 #include "tests/support/marker_motion.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::calibration_residual_test {
 namespace {
 
 using test_support::EveryJoint;
@@ -117,4 +117,4 @@ TEST(CalibrationResidualTest, AStepThatMakesNoHandIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::calibration_residual_test

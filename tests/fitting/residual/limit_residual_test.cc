@@ -8,7 +8,7 @@
 #include "tests/support/gradient.h"
 #include "tests/support/hands.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::limit_residual_test {
 namespace {
 
 using test_support::EveryJoint;
@@ -70,4 +70,4 @@ TEST(LimitResidualTest, BallSplitsIntoTwistAndSwing) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::limit_residual_test

@@ -7,7 +7,7 @@
 #include "tests/support/gradient.h"
 #include "tests/support/hands.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::marker_residual_test {
 namespace {
 
 using test_support::EveryJoint;
@@ -69,4 +69,4 @@ TEST(MarkerResidualTest, NormalEquationsAreThoseOfTheRows) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::marker_residual_test

@@ -5,7 +5,7 @@
 #include "tests/support/gradient.h"
 #include "tests/support/hands.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::prior_residual_test {
 namespace {
 
 using test_support::EveryJoint;
@@ -50,4 +50,4 @@ TEST(SkeletonManifoldTest, MinusUndoesPlusAndJacobiansAreInverse) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::prior_residual_test

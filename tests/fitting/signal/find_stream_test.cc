@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::fitting {
+namespace handhold::fitting::find_stream_test {
 namespace {
 
 using ::testing::AllOf;
@@ -92,4 +92,4 @@ TEST(FindStreamTest, AForceSensorIsNamedAndItsOptionToo) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::find_stream_test

@@ -7,7 +7,7 @@
 
 #include "database/base/units.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::low_pass_test {
 namespace {
 
 std::vector<double> Sine(double hz, double rate, int n) {
@@ -76,4 +76,4 @@ TEST(LowPassTest, DegenerateInputs) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::low_pass_test

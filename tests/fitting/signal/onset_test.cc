@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold::fitting {
+namespace handhold::fitting::onset_test {
 namespace {
 
 /// A damped stop met at `speed`: force k x + c v over a body that slows down with time constant 25
@@ -86,4 +86,4 @@ TEST(KinkTest, AFallIsNotATouch) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::onset_test

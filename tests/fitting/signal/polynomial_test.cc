@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold::fitting {
+namespace handhold::fitting::polynomial_test {
 namespace {
 
 TEST(PolynomialTest, RecoversAQuadraticExactlyAboutItsOrigin) {
@@ -68,4 +68,4 @@ TEST(LegendreTest, AreOrthogonalWithTheKnownNorm) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::polynomial_test

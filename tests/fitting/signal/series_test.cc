@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold::fitting {
+namespace handhold::fitting::series_test {
 namespace {
 
 using recording::SampleOrigin;
@@ -80,4 +80,4 @@ TEST(FillTest, EndsAreNeverInvented) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::series_test

@@ -7,7 +7,7 @@
 
 #include "database/base/units.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::touch_test {
 namespace {
 
 using recording::Clip;
@@ -125,4 +125,4 @@ TEST(TouchTest, ATakeTooShortForABaselineIsRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::touch_test

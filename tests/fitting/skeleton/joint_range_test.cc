@@ -8,7 +8,7 @@
 #include "database/geometry/rotation.h"
 #include "database/model/hand_library.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::joint_range_test {
 namespace {
 
 TEST(JointRangeTest, OnlyNarrowRangesCount) {
@@ -43,4 +43,4 @@ TEST(JointRangeTest, TheMiddleLeavesWideCoordinatesAlone) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::joint_range_test

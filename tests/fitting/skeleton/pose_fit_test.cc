@@ -8,7 +8,7 @@
 #include "tests/support/hands.h"
 #include "tests/support/marker_motion.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::pose_fit_test {
 namespace {
 
 using test_support::EveryJoint;
@@ -158,4 +158,4 @@ TEST(PoseFitTest, AnotherHandsMarkersAreRefusedByNumber) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::pose_fit_test

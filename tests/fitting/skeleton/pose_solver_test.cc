@@ -9,7 +9,7 @@
 #include "tests/support/hands.h"
 #include "tests/support/marker_motion.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::pose_solver_test {
 namespace {
 
 using test_support::EveryJoint;
@@ -94,4 +94,4 @@ TEST(PoseSolverTest, ABodyWithoutMarkersIsNotDetermined) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::pose_solver_test

@@ -12,7 +12,7 @@
 #include "fitting/skeleton/skeleton_fit.h"
 #include "tests/support/marker_motion.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::regauge_test {
 namespace {
 
 using geometry::Vec3;
@@ -152,4 +152,4 @@ TEST(RegaugeTest, FramesHeldAtALimitAreCounted) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::regauge_test

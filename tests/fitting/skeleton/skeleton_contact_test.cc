@@ -11,7 +11,7 @@
 #include "tests/support/subject_measures.h"
 #include "tools/lab/subject.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::skeleton_contact_test {
 namespace {
 
 lab::Subject MakeSubject(uint64_t seed, const lab::SensorOptions& sensor) {
@@ -165,4 +165,4 @@ TEST(SkeletonContactTest, SomebodyElsesTemplateIsRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::skeleton_contact_test

@@ -8,7 +8,7 @@
 #include "database/model/hand_library.h"
 #include "tests/support/marker_motion.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::skeleton_fit_test {
 namespace {
 
 using test_support::MarkerClip;
@@ -129,4 +129,4 @@ TEST(SkeletonFitTest, WhatIsMissingIsSaid) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::skeleton_fit_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace handhold::fitting {
+namespace handhold::fitting::take_noise_test {
 namespace {
 
 /// `frames` of two markers at 100 Hz, moving 50 mm at 1 Hz, the second noisier; `spoil` may change
@@ -50,4 +50,4 @@ TEST(TakeNoiseTest, GapsAndJumpsDoNotCount) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::take_noise_test

@@ -10,7 +10,7 @@
 #include "fitting/skeleton/tangent_problem.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::tree_cholesky_test {
 namespace {
 
 /// J^T J of rows that each see one body, plus a diagonal: the pattern of a pose's normal equations.
@@ -88,4 +88,4 @@ TEST(CutAlongTreeTest, FingersAreBranchesAndWhatTheyShareIsTheTrunk) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::tree_cholesky_test

@@ -19,7 +19,7 @@
 #include "fitting/skeleton/skeleton_fit.h"
 #include "tests/support/hand_take.h"
 
-namespace handhold::fitting {
+namespace handhold::fitting::whole_hand_test {
 namespace {
 
 using geometry::Vec3;
@@ -542,4 +542,4 @@ TEST(WholeHand, AnArmIsFollowed) {
 }
 
 }  // namespace
-}  // namespace handhold::fitting
+}  // namespace handhold::fitting::whole_hand_test

@@ -11,8 +11,9 @@
 #include "database/model/kinematics.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/chain_hands.h"
+#include "tests/support/paths.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::contact_finder_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -370,7 +371,7 @@ TEST(ContactFinder, CullingLosesNothingOnAnyProp) {
   for (const std::string& name : model::PropNames().value())
     props.push_back(model::LoadLibraryProp(name).value());
   const size_t own = props.size();
-  const std::filesystem::path shared = std::string(HANDHOLD_SHARED_DATA_DIR) + "/props";
+  const std::filesystem::path shared = support::SharedDataDir() + "/props";
   if (std::filesystem::exists(shared)) {
     for (const auto& entry : std::filesystem::directory_iterator(shared)) {
       const auto mesh = entry.path() / (entry.path().filename().string() + ".stl");
@@ -455,4 +456,4 @@ TEST(ContactFinder, DoesNotAllocateOnceItHasGrown) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::contact_finder_test

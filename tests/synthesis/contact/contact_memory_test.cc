@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::contact_memory_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -56,4 +56,4 @@ TEST(ContactMemory, OnATableItStaysAsTheTableIs) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::contact_memory_test

@@ -12,7 +12,7 @@
 #include "tests/support/chain_hands.h"
 #include "tests/support/contact_scene.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::contact_problem_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -590,4 +590,4 @@ TEST(CompliantTree, AHeldObjectDoesNotCreep) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::contact_problem_test

@@ -7,7 +7,7 @@
 #include "database/model/hand_library.h"
 #include "tests/support/grip_problems.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::contact_suite_test {
 namespace {
 
 using testing::DrawnProblem;
@@ -114,4 +114,4 @@ TEST(ContactSuite, TwoThousandProblemsWithSurfacesThatGiveAreAllSolved) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::contact_suite_test

@@ -7,7 +7,7 @@
 
 #include "database/geometry/shape.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::distance_grid_test {
 namespace {
 
 using geometry::Vec3;
@@ -68,4 +68,4 @@ TEST(DistanceGrid, SizesThatMakeNoGridAreRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::distance_grid_test

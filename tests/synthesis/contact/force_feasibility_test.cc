@@ -10,7 +10,7 @@
 
 #include "tests/support/allocation_counter.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::force_feasibility_test {
 namespace {
 
 using geometry::Vec3;
@@ -385,4 +385,4 @@ TEST(ScoreGrasp, EpsilonIsTheLeastReachOfAThousandDirections) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::force_feasibility_test

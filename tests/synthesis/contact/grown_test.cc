@@ -4,7 +4,7 @@
 
 #include "tests/support/allocation_counter.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::grown_test {
 namespace {
 
 TEST(Grown, KeepsItsMemoryAndIsAnEigenMatrix) {
@@ -42,4 +42,4 @@ TEST(Grown, IsAssignedFromExpressionsAndFromItself) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::grown_test

@@ -10,7 +10,7 @@
 #include "synthesis/contact/lcp.h"
 #include "tests/support/contact_problems.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::lcp_suite_test {
 namespace {
 
 using testing::ContactProblem;
@@ -141,4 +141,4 @@ TEST(LcpSuiteTest, AWrongAnswerIsNoneOfTheEnumeratedOnes) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::lcp_suite_test

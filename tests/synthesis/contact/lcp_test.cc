@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/LU>
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::lcp_test {
 namespace {
 
 // Oracle: every choice of z-or-w per index, solved by elimination. 2^n systems; for n <= 12.
@@ -203,4 +203,4 @@ TEST(LcpTest, RedundantContactsAreSolved) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::lcp_test

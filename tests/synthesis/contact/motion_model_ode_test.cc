@@ -12,7 +12,7 @@
 #include "tests/support/chain_hands.h"
 #include "tests/support/contact_scene.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::motion_model_ode_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -277,4 +277,4 @@ TEST(MotionModelAgainstOde, ACompliantFingerPressesAndStrokes) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::motion_model_ode_test

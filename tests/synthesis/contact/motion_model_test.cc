@@ -8,7 +8,7 @@
 #include "synthesis/contact/contact_problem.h"
 #include "tests/support/chain_hands.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::motion_model_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -137,4 +137,4 @@ TEST(MotionModel, WhatDoesNotFitIsRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::motion_model_test

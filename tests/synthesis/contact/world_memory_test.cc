@@ -9,7 +9,7 @@
 #include "synthesis/world/world.h"
 #include "tests/support/contact_scene.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::world_memory_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -105,4 +105,4 @@ TEST(WorldMemory, AShearedContactTurnsWithItsObjectInBoth) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::world_memory_test

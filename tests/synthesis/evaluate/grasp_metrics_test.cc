@@ -8,7 +8,7 @@
 
 #include "database/artefact/describe.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::grasp_metrics_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -196,4 +196,4 @@ TEST(GraspMetrics, ScoresCarryEveryFigureByName) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::grasp_metrics_test

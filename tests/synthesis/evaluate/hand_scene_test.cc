@@ -11,7 +11,7 @@
 #include "synthesis/evaluate/p1.h"
 #include "tests/support/closing_hand.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::hand_scene_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -186,4 +186,4 @@ TEST(HandScene, AGraspOfAnotherHandIsRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::hand_scene_test

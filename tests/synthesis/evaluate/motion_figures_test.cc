@@ -4,7 +4,7 @@
 
 #include "database/model/hand_library.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::motion_figures_test {
 namespace {
 
 using artefact::Motion;
@@ -74,4 +74,4 @@ TEST(MotionFigures, AnUnloadedContactDoesNotSlipAndNonsenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::motion_figures_test

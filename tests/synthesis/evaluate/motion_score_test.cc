@@ -11,7 +11,7 @@
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::motion_score_test {
 namespace {
 
 using artefact::ContactRow;
@@ -200,4 +200,4 @@ TEST(Quantile, IsTheLowerOfTwoNeighbours) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::motion_score_test

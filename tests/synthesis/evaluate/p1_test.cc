@@ -9,12 +9,12 @@
 #include "database/artefact/describe.h"
 #include "database/geometry/rotation.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::p1_test {
 namespace {
 
 using geometry::RigidTransform;
 using geometry::Vec3;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A mass on a spring and damper per axis: where it comes to rest under a force is F / k. Along an
 // axis of stiffness 0 it falls, and a moment arm makes it turn in proportion to the shift.
@@ -159,7 +159,7 @@ TEST(P1, TheTestCarriesEveryFigure) {
   EXPECT_EQ(test.protocol, "P1");
   EXPECT_EQ(test.engine, "spring");
   EXPECT_FALSE(test.passed);
-  EXPECT_THAT(test.cause, testing::StartsWith("shifted: "));
+  EXPECT_THAT(test.cause, ::testing::StartsWith("shifted: "));
   EXPECT_EQ(test.figures.at("held"), 2);
   EXPECT_EQ(test.figures.at("mass_kg"), 0.1);
   EXPECT_GT(test.figures.at("shift_m"), 0.05);
@@ -198,4 +198,4 @@ TEST(GraspFault, NamesDiffer) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::p1_test

@@ -6,7 +6,7 @@
 #include "database/geometry/rotation.h"
 #include "database/model/hand_library.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::verdict_test {
 namespace {
 
 using artefact::Motion;
@@ -189,4 +189,4 @@ TEST(JudgeHold, RefusesWhatItCannotJudge) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::verdict_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/closing_hand.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::contact_rows_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -85,4 +85,4 @@ TEST(ContactRows, TheGroundCarriesTheProp) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::contact_rows_test

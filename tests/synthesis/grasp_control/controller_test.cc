@@ -13,7 +13,7 @@
 #include "synthesis/grasp_control/posture.h"
 #include "tests/support/grasping_hand.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::controller_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -209,4 +209,4 @@ TEST(Controller, WildStartsEndInAnAnswerNeverInAnAbort) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::controller_test

@@ -10,7 +10,7 @@
 #include "database/model/hand_library.h"
 #include "synthesis/grasp_control/setpoints.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::grasp_run_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -186,4 +186,4 @@ TEST(PalmPath, IsSmoothAndAtRestAtBothEnds) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::grasp_run_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/closing_hand.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::hand_world_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -168,4 +168,4 @@ TEST(HandWorld, ContactsNameTheSkeletonsBodies) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::hand_world_test

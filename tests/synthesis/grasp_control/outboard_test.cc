@@ -8,7 +8,7 @@
 #include "database/model/hand_library.h"
 #include "synthesis/grasp_control/posture.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::outboard_test {
 namespace {
 
 using geometry::Vec3;
@@ -90,4 +90,4 @@ TEST(Outboard, CarryingTorqueIsInverseDynamicsWithTheFingersAtRest) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::outboard_test

@@ -7,7 +7,7 @@
 #include "database/model/hand_library.h"
 #include "tests/support/ball_limits.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::posture_test {
 namespace {
 
 TEST(Posture, ClampedIsWithinEveryLimitAndTheRestIsLeftAlone) {
@@ -59,4 +59,4 @@ TEST(Posture, BetweenGoesOnBeyondTheSecond) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::posture_test

@@ -12,7 +12,7 @@
 #include "tests/support/grasping_hand.h"
 #include "tests/support/handshake.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::scenarios_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -352,4 +352,4 @@ TEST(Creep, OfAHeldCylinderIsSmallAfterTheFirstSecond) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::scenarios_test

@@ -11,7 +11,7 @@
 #include "synthesis/grasp_control/hand_world.h"
 #include "synthesis/grasp_control/posture.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::setpoints_test {
 namespace {
 
 using artefact::Grasp;
@@ -105,4 +105,4 @@ TEST(Examples, HoldTheirPropAndReproduceTheirJoints) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::setpoints_test

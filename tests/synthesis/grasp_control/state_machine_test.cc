@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::state_machine_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -77,4 +77,4 @@ TEST(StateMachine, BlendsAlwaysSumToOne) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::state_machine_test

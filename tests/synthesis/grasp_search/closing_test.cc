@@ -5,7 +5,7 @@
 #include "database/geometry/distance.h"
 #include "database/model/hand_library.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::closing_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -110,4 +110,4 @@ TEST(Closing, ForceContactsPushIntoTheObject) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::closing_test

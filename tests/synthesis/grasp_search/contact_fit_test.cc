@@ -10,7 +10,7 @@
 #include "database/model/hand_library.h"
 #include "synthesis/grasp_search/closing.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::contact_fit_test {
 namespace {
 
 using geometry::Vec3;
@@ -360,4 +360,4 @@ TEST(ContactFit, AsksLittleWhereNothingIsInReach) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::contact_fit_test

@@ -4,7 +4,7 @@
 
 #include "database/model/hand_library.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::grasp_metric_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -121,4 +121,4 @@ TEST(GraspMetric, StablePairsLieInBothCones) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::grasp_metric_test

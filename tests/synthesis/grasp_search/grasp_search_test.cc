@@ -7,7 +7,7 @@
 
 #include "tests/synthesis/grasp_search/scripted_space.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::grasp_search_test {
 namespace {
 
 using geometry::Vec3;
@@ -226,4 +226,4 @@ TEST(GraspSearch, RefusesASpaceOfAnotherHand) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::grasp_search_test

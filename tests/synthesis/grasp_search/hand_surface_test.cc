@@ -7,7 +7,7 @@
 
 #include "database/model/hand_library.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::hand_surface_test {
 namespace {
 
 using geometry::Vec3;
@@ -96,4 +96,4 @@ TEST(HandSurface, ConfigurationHoldsRootAndShape) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::hand_surface_test

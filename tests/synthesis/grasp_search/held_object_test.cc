@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::held_object_test {
 namespace {
 
 using geometry::Vec3;
@@ -138,4 +138,4 @@ TEST(HeldObject, ProxiesStayNearAndSubdivisionKeepsTheSurface) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::held_object_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::optimiser_test {
 namespace {
 
 constexpr OptimiserKind kAll[] = {OptimiserKind::kDynamicHillClimbing, OptimiserKind::kAnnealing,
@@ -67,4 +67,4 @@ INSTANTIATE_TEST_SUITE_P(All, Optimiser, ::testing::ValuesIn(kAll), [](const aut
 });
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::optimiser_test

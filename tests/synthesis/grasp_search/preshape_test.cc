@@ -9,7 +9,7 @@
 #include "database/model/hand_library.h"
 #include "synthesis/grasp_search/closing.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::preshape_test {
 namespace {
 
 HandSurface Hand() { return *HandSurface::Build(*model::LoadHand("hand27")); }
@@ -78,4 +78,4 @@ TEST(Preshape, AHandWithoutTheSitesIsToldSo) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::preshape_test

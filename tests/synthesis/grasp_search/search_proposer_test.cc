@@ -6,7 +6,7 @@
 
 #include "tests/synthesis/grasp_search/scripted_space.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::search_proposer_test {
 namespace {
 
 using geometry::Vec3;
@@ -94,4 +94,4 @@ TEST(SearchProposer, KeepsOffTheTable) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::search_proposer_test

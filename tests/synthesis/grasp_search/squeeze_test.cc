@@ -4,7 +4,7 @@
 
 #include "database/model/hand_library.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::squeeze_test {
 namespace {
 
 using geometry::Vec3;
@@ -86,4 +86,4 @@ TEST(Squeeze, TorquesDoTheWorkOfTheForces) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::squeeze_test

@@ -9,7 +9,7 @@
 #include "tests/support/subject_measures.h"
 #include "tools/lab/subject.h"
 
-namespace handhold {
+namespace handhold::counterfactual_test {
 namespace {
 
 using synthesis::ReplayForm;
@@ -83,4 +83,4 @@ TEST_F(Counterfactual, FrictionOfATenthInsteadOfOneFailsTheReplay) {
 }
 
 }  // namespace
-}  // namespace handhold
+}  // namespace handhold::counterfactual_test

@@ -10,7 +10,7 @@
 #include "synthesis/interaction/replay.h"
 #include "tests/support/bulb_scene.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::gaiting_reference_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -118,4 +118,4 @@ TEST(Gaiting, RefusesWhatIsNoSense) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::gaiting_reference_test

@@ -12,7 +12,7 @@
 #include "database/model/hand_library.h"
 #include "database/text/json.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::grip_adjustment_test {
 namespace {
 
 using geometry::Vec3;
@@ -169,7 +169,7 @@ TEST(GripAdjustment, NumbersThatAreNoSenseAreRefusedByName) {
     const Status checked = CheckGrip(o);
     ASSERT_FALSE(checked) << name;
     EXPECT_EQ(checked.error().code, ErrorCode::kInvalid);
-    EXPECT_THAT(checked.error().message, testing::HasSubstr(name));
+    EXPECT_THAT(checked.error().message, ::testing::HasSubstr(name));
   }
 }
 
@@ -186,4 +186,4 @@ TEST(GripAdjustment, ParametersGoThroughTheirDescription) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::grip_adjustment_test

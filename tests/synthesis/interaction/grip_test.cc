@@ -12,7 +12,7 @@
 #include "synthesis/interaction/replay.h"
 #include "synthesis/interaction/scripted_reference.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::grip_test {
 namespace {
 
 using artefact::Motion;
@@ -244,4 +244,4 @@ TEST(Grip, TheSameLiftHasTheSameBits) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::grip_test

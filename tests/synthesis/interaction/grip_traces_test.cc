@@ -10,7 +10,7 @@
 
 #include "tests/support/pinch_scene.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::grip_traces_test {
 namespace {
 
 using artefact::Motion;
@@ -88,4 +88,4 @@ TEST(GripTraces, WhatSlipsReachesTheCoefficientWhatIsHeldStaysBelow) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::grip_traces_test

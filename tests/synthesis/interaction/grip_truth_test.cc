@@ -17,7 +17,7 @@
 #include "tests/support/pinch_scene.h"
 #include "tests/support/prop_lift.h"
 
-namespace handhold::testing {
+namespace handhold::testing::grip_truth_test {
 namespace {
 
 using artefact::InteractionTrajectory;
@@ -227,4 +227,4 @@ TEST(GripTruth, WithAReplaysContactsTheEngineDoesWhatTheReplayDoes) {
 }
 
 }  // namespace
-}  // namespace handhold::testing
+}  // namespace handhold::testing::grip_truth_test

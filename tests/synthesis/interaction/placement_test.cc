@@ -9,7 +9,7 @@
 
 #include "tests/support/pinch_scene.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::placement_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -125,4 +125,4 @@ TEST(Placement, SaysWhoNeverTouches) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::placement_test

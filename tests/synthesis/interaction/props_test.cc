@@ -7,9 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "database/model/hand_library.h"
+#include "tests/support/paths.h"
 #include "tests/support/prop_lift.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::props_test {
 namespace {
 
 const model::Skeleton& Hand() {
@@ -30,7 +31,7 @@ bool Lifts(const model::Prop& prop, ScriptedGrip grip) {
 }
 
 model::Prop Shared(const char* name) {
-  const auto path = std::filesystem::path(HANDHOLD_SHARED_DATA_DIR) / "props" / name /
+  const auto path = std::filesystem::path(support::SharedDataDir()) / "props" / name /
                     (std::string(name) + ".stl");
   auto prop = model::PropFromMesh(path.string(), 1.0);
   EXPECT_TRUE(prop) << prop.error().message;
@@ -69,4 +70,4 @@ TEST(Props, WhatIsTooHeavyStays) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::props_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/chain_hands.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::replay_test {
 namespace {
 
 using geometry::Vec3;
@@ -227,4 +227,4 @@ TEST(ReplayTest, TheDampedFormWantsADynamicReference) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::replay_test

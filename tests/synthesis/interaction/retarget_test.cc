@@ -14,7 +14,7 @@
 #include "synthesis/interaction/replay.h"
 #include "tests/support/chain_hands.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::retarget_test {
 namespace {
 
 using artefact::InteractionTrajectory;
@@ -125,4 +125,4 @@ TEST(BorrowCompliances, RefusesALenderThatKnowsNothing) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::retarget_test

@@ -13,7 +13,7 @@
 #include "synthesis/interaction/scripted_reference.h"
 #include "tests/support/chain_hands.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::scene_replay_test {
 namespace {
 
 using artefact::Motion;
@@ -308,4 +308,4 @@ TEST(SceneReplay, ABoxIsHeldByTwoHandsAndThenByTheSecondAlone) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::scene_replay_test

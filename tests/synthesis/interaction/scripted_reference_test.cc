@@ -11,7 +11,7 @@
 #include "database/model/kinematics.h"
 #include "tests/support/chain_hands.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::scripted_reference_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -200,4 +200,4 @@ TEST(PinchBetweenFacesTest, MeasuresTheSurfaceWhereItIsUpright) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::scripted_reference_test

@@ -9,7 +9,7 @@
 #include "synthesis/evaluate/verdict.h"
 #include "synthesis/interaction/replay.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::shipped_references_test {
 namespace {
 
 using artefact::Verdict;
@@ -74,4 +74,4 @@ TEST(ShippedReferences, GripsLiftTheirBox) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::shipped_references_test

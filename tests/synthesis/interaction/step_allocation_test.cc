@@ -8,7 +8,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/pinch_scene.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::step_allocation_test {
 namespace {
 
 using testing::AllocationsOfThisThread;
@@ -104,4 +104,4 @@ TEST(StepAllocation, ByValueItIsTheSameStep) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::step_allocation_test

@@ -11,7 +11,7 @@
 
 #include "tests/support/chain_hands.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::step_test {
 namespace {
 
 using geometry::Vec3;
@@ -408,4 +408,4 @@ TEST(StepTest, BodiesAndContactsThatAreNoneAreRefusedAndNothingMoves) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::step_test

@@ -11,12 +11,12 @@
 #include "database/model/kinematics.h"
 #include "synthesis/regrasp/hand_trial.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::example_proposer_test {
 namespace {
 
 using geometry::RigidTransform;
 using geometry::Vec3;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const model::Skeleton& Hand() {
   static const model::Skeleton hand = *model::LoadHand("hand57");
@@ -189,4 +189,4 @@ TEST(ExampleProposer, ASinkStopsItAtOnce) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::example_proposer_test

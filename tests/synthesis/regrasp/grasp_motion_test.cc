@@ -7,7 +7,7 @@
 #include "database/artefact/grasp_file.h"
 #include "database/model/hand_library.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::grasp_motion_test {
 namespace {
 
 using artefact::Verdict;
@@ -87,4 +87,4 @@ TEST(GraspMotion, ALimpHandDropsIt) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::grasp_motion_test

@@ -9,12 +9,12 @@
 
 #include "database/artefact/describe.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::judge_test {
 namespace {
 
 using artefact::Grasp;
 using artefact::GraspTest;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 // Answers by name: how far each moved in the short trial, and who holds by the protocol.
 class Planted : public GraspTrial {
@@ -130,4 +130,4 @@ TEST(Judge, ASecondShortTrialReplacesTheFirst) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::judge_test

@@ -5,11 +5,11 @@
 
 #include "database/model/hand_library.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::proposer_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // What the contract asks of every proposer, with candidates that are only numbered.
 class Counting : public Proposer {
@@ -72,7 +72,7 @@ TEST(Proposer, PartsTogetherAreTheWhole) {
     asked.Ask(wishes);
     parts.insert(parts.end(), asked.got.begin(), asked.got.end());
   }
-  EXPECT_THAT(parts, testing::UnorderedElementsAre(0, 2, 4, 6));
+  EXPECT_THAT(parts, ::testing::UnorderedElementsAre(0, 2, 4, 6));
 }
 
 TEST(Proposer, ASinkStopsItAndKeepsWhatCame) {
@@ -143,4 +143,4 @@ TEST(Wishes, NonsenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::proposer_test

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::surface_sample_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -95,4 +95,4 @@ TEST(CandidateRandom, IsEvenAndItsOwnPerCandidate) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::surface_sample_test

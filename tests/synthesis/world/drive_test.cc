@@ -10,7 +10,7 @@
 #include "tests/support/ball_limits.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::drive_test {
 namespace {
 
 using geometry::MassProperties;
@@ -334,4 +334,4 @@ TEST(Kinematic, ABodyEndsWhereItWasToldAndCarriesWhatHangsOnIt) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::drive_test

@@ -9,7 +9,7 @@
 #include "tests/support/mujoco_tree.h"
 #include "tests/support/random_skeleton.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::mujoco_test {
 namespace {
 
 using geometry::Vec3;
@@ -144,4 +144,4 @@ TEST(AgainstMujoco, DrivenBalls) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::mujoco_test

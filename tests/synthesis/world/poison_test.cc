@@ -14,7 +14,7 @@
 // The sanitizer's hook; harmless without it.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libode\n"; }
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::poison_test {
 namespace {
 
 const geometry::MassProperties kMass{0.1, {0.05, 0, 0}, geometry::Mat3::Identity() * 1e-4};
@@ -151,4 +151,4 @@ TEST(Poison, NumbersThatAreNoneAreRefusedAndHarmNothing) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::poison_test

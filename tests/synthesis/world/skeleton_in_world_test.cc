@@ -9,7 +9,7 @@
 #include "tests/support/ball_limits.h"
 #include "tests/support/grip_scene.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::skeleton_in_world_test {
 namespace {
 
 using geometry::Mat3;
@@ -257,4 +257,4 @@ TEST(SkeletonInWorld, Hand57StaysWithinItsLimitsUnderDrivesThatPullBeyondThem) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::skeleton_in_world_test

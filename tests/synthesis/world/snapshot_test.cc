@@ -8,7 +8,7 @@
 
 #include "tests/support/grip_scene.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::snapshot_test {
 namespace {
 
 using geometry::Mat3;
@@ -327,4 +327,4 @@ TEST(Friction, AGripKeepsItsForcesWhenHandAndObjectTurnTogether) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::snapshot_test

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <thread>
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::world_test {
 namespace {
 
 using geometry::MassProperties;
@@ -293,7 +293,7 @@ TEST(Contact, RestingSphereSinksByItsWeightOverTheStiffness) {
     worst = std::max(worst, std::abs(drop.z[first + static_cast<size_t>(i)] - 0.02 - z));
   }
   EXPECT_LT(worst, 5e-5);  // of 1.2 mm: first-order in the step
-  EXPECT_THAT(drop.force, testing::Each(testing::Ge(0.0)));
+  EXPECT_THAT(drop.force, ::testing::Each(::testing::Ge(0.0)));
 }
 
 TEST(Contact, MeshPlateAndGeneratedContactsActLikeTheBox) {
@@ -475,7 +475,7 @@ TEST(BadInput, IsAnErrorThatNamesTheThing) {
   EXPECT_FALSE(World::Create({.gravity_W = {0, kNaN, 0}}));
   const auto zero = world->AddBody("ghost", MassProperties{}, {});
   ASSERT_FALSE(zero);
-  EXPECT_THAT(zero.error().message, testing::HasSubstr("ghost"));
+  EXPECT_THAT(zero.error().message, ::testing::HasSubstr("ghost"));
   EXPECT_FALSE(world->AddBody("nan", SphereMass(kNaN, 0.1), {}));
   EXPECT_FALSE(world->AddBody("negative", SphereMass(-1, 0.1), {}));
   EXPECT_FALSE(world->AddBody("placed", SphereMass(1, 0.1), {2 * Mat3::Identity(), Vec3::Zero()}));
@@ -493,7 +493,7 @@ TEST(BadInput, IsAnErrorThatNamesTheThing) {
         JointDrive{3.0, 20.0, 1, 0.01}}) {
     const Status refused = world->SetDrive(joint, 0, bad);
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message, testing::HasSubstr("knuckle"));
+    EXPECT_THAT(refused.error().message, ::testing::HasSubstr("knuckle"));
   }
   EXPECT_FALSE(world->SetLimits(joint, 0, 0.2, 0.1));  // ODE itself would take it and let the joint
                                                        // hang limp
@@ -553,4 +553,4 @@ TEST(Threads, ASecondThreadIsRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::world_test

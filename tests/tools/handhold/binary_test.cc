@@ -8,9 +8,10 @@
 #include <sstream>
 
 #include "database/text/json.h"
+#include "tests/support/paths.h"
 #include "tests/tools/handhold/run_binary.h"
 
-namespace handhold::testing {
+namespace handhold::testing::binary_test {
 namespace {
 
 using ::testing::AllOf;
@@ -116,7 +117,7 @@ TEST(Binary, CompletionWorksInARealBash) {
   if (std::system("command -v bash >/dev/null") != 0) GTEST_SKIP() << "no bash here";
   // What bash does on TAB: the words so far, the index of the current one, then _handhold.
   const std::string script =
-      std::string("handhold() { ") + HANDHOLD_BINARY +
+      std::string("handhold() { ") + support::Binary() +
       " \"$@\"; }; source <(handhold completion bash); "
       "ask() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _handhold; echo \"${COMPREPLY[*]}\"; "
       "}; "
@@ -135,4 +136,4 @@ TEST(Binary, CompletionWorksInARealBash) {
 }
 
 }  // namespace
-}  // namespace handhold::testing
+}  // namespace handhold::testing::binary_test

@@ -16,9 +16,10 @@
 #include "database/store/library.h"
 #include "database/text/json.h"
 #include "tests/database/exchange/c3d_bytes.h"
+#include "tests/support/paths.h"
 #include "tests/tools/handhold/run_binary.h"
 
-namespace handhold::testing {
+namespace handhold::testing::exchange_verbs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -275,7 +276,7 @@ int RunAdvised(const std::string& err) {
   if (at == std::string::npos) return -1;
   const std::string line = err.substr(at, err.find('\n', at) - at);
   const int status = std::system(
-      ("handhold() { '" HANDHOLD_BINARY "' \"$@\"; }\n" + line + " >/dev/null 2>&1").c_str());
+      ("handhold() { '" + support::Binary() + "' \"$@\"; }\n" + line + " >/dev/null 2>&1").c_str());
   return WEXITSTATUS(status);
 }
 
@@ -544,4 +545,4 @@ TEST_F(ExchangeVerbs, AnImportOntoAFullDiskSaysThatNothingIsThere) {
 }
 
 }  // namespace
-}  // namespace handhold::testing
+}  // namespace handhold::testing::exchange_verbs_test

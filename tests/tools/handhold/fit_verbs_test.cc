@@ -10,7 +10,7 @@
 #include "tests/tools/handhold/run_binary.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 
-namespace handhold::testing {
+namespace handhold::testing::fit_verbs_test {
 namespace {
 
 using ::testing::AllOf;
@@ -285,4 +285,4 @@ TEST_F(FitVerbs, WarningsOfEarlierStepsAreCarriedOn) {
 }
 
 }  // namespace
-}  // namespace handhold::testing
+}  // namespace handhold::testing::fit_verbs_test

@@ -11,7 +11,7 @@
 #include "tests/database/store/clip_fixture.h"
 #include "tests/tools/handhold/run_binary.h"
 
-namespace handhold::testing {
+namespace handhold::testing::grasp_verbs_test {
 namespace {
 
 using ::testing::AllOf;
@@ -287,4 +287,4 @@ TEST_F(GraspVerbs, RegraspRanksWhatASearchProposes) {
 }
 
 }  // namespace
-}  // namespace handhold::testing
+}  // namespace handhold::testing::grasp_verbs_test

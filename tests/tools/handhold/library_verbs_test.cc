@@ -11,7 +11,7 @@
 #include "tests/database/store/query_oracle.h"
 #include "tests/tools/handhold/run_binary.h"
 
-namespace handhold::testing {
+namespace handhold::testing::library_verbs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -678,4 +678,4 @@ TEST(LibraryVerbs, SqlReadsAndOnlyReads) {
 }
 
 }  // namespace
-}  // namespace handhold::testing
+}  // namespace handhold::testing::library_verbs_test

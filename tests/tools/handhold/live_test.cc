@@ -15,13 +15,14 @@
 #include "capture/wire/socket.h"
 #include "database/store/clip_reader.h"
 #include "database/text/json.h"
+#include "tests/support/paths.h"
 #include "tests/tools/handhold/run_binary.h"
 #include "tools/lab/session_begin.h"
 #include "tools/lab/subject.h"
 #include "tools/live/publish.h"
 #include "tools/live/rehearsal.h"
 
-namespace handhold::testing {
+namespace handhold::testing::live_test {
 namespace {
 
 using ::testing::AllOf;
@@ -60,7 +61,7 @@ class Running {
       std::vector<char*> argv = {const_cast<char*>("handhold")};
       for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
       argv.push_back(nullptr);
-      execv(HANDHOLD_BINARY, argv.data());
+      execv(support::Binary().c_str(), argv.data());
       _exit(127);
     }
     close(in[0]);
@@ -668,7 +669,7 @@ TEST_F(Live, StartedInTheBackgroundATakeIsNotStoppedByItsTerminal) {
     const pid_t job = fork();
     if (job == 0) {
       setpgid(0, 0);
-      execl(HANDHOLD_BINARY, "handhold", "live", "record", "--library", library_.c_str(),
+      execl(support::Binary().c_str(), "handhold", "live", "record", "--library", library_.c_str(),
             "--simulate", "pattern", "--seconds", "1", "-q", nullptr);
       _exit(127);
     }
@@ -700,7 +701,7 @@ TEST_F(Live, CtrlZOnItsTerminalDoesNotStopATake) {
       setpgid(0, 0);
       tcsetpgrp(terminal, getpid());
       dup2(terminal, STDIN_FILENO);
-      execl(HANDHOLD_BINARY, "handhold", "live", "record", "--library", library_.c_str(),
+      execl(support::Binary().c_str(), "handhold", "live", "record", "--library", library_.c_str(),
             "--simulate", "pattern", "--seconds", "3", "-q", nullptr);
       _exit(127);
     }
@@ -906,4 +907,4 @@ TEST_F(Live, WhatIsWrongIsSaidAndLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace handhold::testing
+}  // namespace handhold::testing::live_test

@@ -5,16 +5,17 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/paths.h"
 #include "tests/tools/handhold/run_binary.h"
 
-namespace handhold::testing {
+namespace handhold::testing::reference_test {
 namespace {
 
 TEST(Reference, IsWhatTheProgramSaysOfItself) {
   const RunResult run = RunHandhold({"__reference"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   ASSERT_THAT(run.out, ::testing::HasSubstr("### `handhold version`"));
-  std::ifstream in(std::string(HANDHOLD_SOURCE_DIR) + "/tools/handhold/REFERENCE.md");
+  std::ifstream in(support::SourceDir() + "/tools/handhold/REFERENCE.md");
   std::stringstream page;
   page << in.rdbuf();
   // Line by line, so that the message names the first difference and not two whole pages.
@@ -52,4 +53,4 @@ TEST(Reference, HoldsEachVerbsHelp) {
 }
 
 }  // namespace
-}  // namespace handhold::testing
+}  // namespace handhold::testing::reference_test

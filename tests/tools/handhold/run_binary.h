@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/paths.h"
+
 namespace handhold::testing {
 
 struct RunResult {
@@ -27,7 +29,7 @@ struct RunOptions {
   int64_t file_limit_bytes = 0;               ///< > 0: writing a file beyond this fails
 };
 
-/// Runs HANDHOLD_BINARY with these words. Needs HANDHOLD_BINARY defined by the test's CMakeLists.
+/// Runs the program of this build with these words; its test says DEPENDS handhold.
 inline RunResult RunHandhold(const std::vector<std::string>& words,
                              const RunOptions& options = {}) {
   int out[2], err[2];
@@ -52,7 +54,7 @@ inline RunResult RunHandhold(const std::vector<std::string>& words,
     std::vector<char*> argv = {const_cast<char*>("handhold")};
     for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
-    execv(HANDHOLD_BINARY, argv.data());
+    execv(support::Binary().c_str(), argv.data());
     _exit(127);
   }
   close(out[1]);

@@ -8,7 +8,7 @@
 #include "database/store/sqlite.h"
 #include "tests/tools/handhold/frame/sample_verbs.h"
 
-namespace handhold::cli {
+namespace handhold::cli::verbs_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -38,4 +38,4 @@ TEST(StartChecks, AnSqliteThatCorruptsRecordingsEndsEveryVerbThatTouchesALibrary
 }
 
 }  // namespace
-}  // namespace handhold::cli
+}  // namespace handhold::cli::verbs_test

@@ -15,7 +15,7 @@
 #include "database/text/json_view.h"
 #include "tools/lab/subject.h"
 
-namespace handhold::lab {
+namespace handhold::lab::faults_test {
 namespace {
 
 using geometry::Vec3;
@@ -232,7 +232,7 @@ TEST(Plan, WithoutAirOnlyTheStrokesInTheAirAreMissing) {
   EXPECT_EQ(subject.truth.strokes[0].p_W_touch, Plain().truth.strokes[2].p_W_touch);
   std::vector<std::string> takes;
   for (const TruthTake& take : subject.truth.takes) takes.push_back(take.name);
-  EXPECT_THAT(takes, testing::ElementsAre("range_of_motion", "exploring"));
+  EXPECT_THAT(takes, ::testing::ElementsAre("range_of_motion", "exploring"));
   const Eigen::Index rows = 500;
   EXPECT_EQ(subject.truth.FindRun("captured")->session.theta.topRows(rows),
             Plain().truth.FindRun("captured")->session.theta.topRows(rows));
@@ -250,7 +250,7 @@ SensorFaults All() {
 
 TEST(SensorFaults, TheTruthNamesEachAndTheFeedNone) {
   const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / "handhold_lab_faults_test";
+      std::filesystem::path(::testing::TempDir()) / "handhold_lab_faults_test";
   std::filesystem::remove_all(folder);
   const Subject faulty = Faulty(All());
   ASSERT_TRUE(WriteSubject(faulty, (folder / "faulty").string()));
@@ -262,7 +262,7 @@ TEST(SensorFaults, TheTruthNamesEachAndTheFeedNone) {
   const auto faults = text::JsonView(json, "truth").At("faults").value().Members().value();
   std::vector<std::string> names;
   for (const auto& [name, value] : faults) names.push_back(name);
-  EXPECT_THAT(names, testing::UnorderedElementsAre(
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre(
                          "skin_slip_m_per_N", "forearm_give_m_per_N", "marker_lowpass_hz",
                          "force_lowpass_hz", "force_drift_N", "force_crosstalk", "sensor_off_W_m"));
   const text::Json plain = text::ReadJsonFile(folder / "plain/truth/truth.json").value();
@@ -280,7 +280,7 @@ TEST(SensorFaults, TheTruthNamesEachAndTheFeedNone) {
 
 TEST(SensorFaults, ASubjectOfOtherFaultsIsRefusedBeforeItIsMade) {
   const std::string folder =
-      (std::filesystem::path(testing::TempDir()) / "handhold_lab_other_faults_test").string();
+      (std::filesystem::path(::testing::TempDir()) / "handhold_lab_other_faults_test").string();
   std::filesystem::remove_all(folder);
   SubjectOptions options = OneStroke(false);
   options.sensor.faults = All();
@@ -298,11 +298,12 @@ TEST(SensorFaults, BadOnesAreNamed) {
     const Result<Subject> subject = MakeSubject(options);
     return subject ? std::string("accepted") : subject.error().message;
   };
-  EXPECT_THAT(message({.marker_lowpass_hz = 250}), testing::HasSubstr("marker_lowpass_hz"));
-  EXPECT_THAT(message({.marker_lowpass_hz = -1}), testing::HasSubstr("marker_lowpass_hz"));
-  EXPECT_THAT(message({.force_lowpass_hz = std::nan("")}), testing::HasSubstr("force_lowpass_hz"));
-  EXPECT_THAT(message({.force_crosstalk = std::nan("")}), testing::HasSubstr("faults"));
+  EXPECT_THAT(message({.marker_lowpass_hz = 250}), ::testing::HasSubstr("marker_lowpass_hz"));
+  EXPECT_THAT(message({.marker_lowpass_hz = -1}), ::testing::HasSubstr("marker_lowpass_hz"));
+  EXPECT_THAT(message({.force_lowpass_hz = std::nan("")}),
+              ::testing::HasSubstr("force_lowpass_hz"));
+  EXPECT_THAT(message({.force_crosstalk = std::nan("")}), ::testing::HasSubstr("faults"));
 }
 
 }  // namespace
-}  // namespace handhold::lab
+}  // namespace handhold::lab::faults_test

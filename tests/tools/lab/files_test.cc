@@ -9,7 +9,7 @@
 #include "tools/lab/subject.h"
 #include "tools/lab/truth.h"
 
-namespace handhold::lab {
+namespace handhold::lab::files_test {
 namespace {
 
 SubjectOptions SmallOptions() {
@@ -27,7 +27,7 @@ const Subject& Small() {
 }
 std::filesystem::path Folder() {
   const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / "handhold_lab_files_test";
+      std::filesystem::path(::testing::TempDir()) / "handhold_lab_files_test";
   std::filesystem::create_directories(folder);
   return folder;
 }
@@ -158,8 +158,8 @@ TEST(SubjectFiles, AnotherSubjectIsNotOverwritten) {
   const auto expect_refused = [&](const Subject& other) {
     const Status status = WriteSubject(other, folder);
     ASSERT_FALSE(status);
-    EXPECT_THAT(status.error().message, testing::HasSubstr(folder + ": holds another subject"));
-    EXPECT_THAT(status.error().message, testing::HasSubstr("rm -r '" + folder + "'"));
+    EXPECT_THAT(status.error().message, ::testing::HasSubstr(folder + ": holds another subject"));
+    EXPECT_THAT(status.error().message, ::testing::HasSubstr("rm -r '" + folder + "'"));
     EXPECT_EQ(text::ReadTextFile(truth).value(), told);
     EXPECT_EQ(text::ReadTextFile(feed).value(), seen);
   };
@@ -200,7 +200,7 @@ TEST(SubjectFiles, AnotherSubjectIsRefusedBeforeItIsMade) {
   for (const SubjectOptions& other : {seed, plan, friction, surfaces, bump, reflex}) {
     const Status status = MayMakeSubject(other, folder);
     ASSERT_FALSE(status);
-    EXPECT_THAT(status.error().message, testing::HasSubstr(folder + ": holds another subject"));
+    EXPECT_THAT(status.error().message, ::testing::HasSubstr(folder + ": holds another subject"));
   }
   noise.sensor.force_noise_N = 1;
   EXPECT_TRUE(MayMakeSubject(noise, folder)) << "the truth does not say: told at the end";
@@ -209,4 +209,4 @@ TEST(SubjectFiles, AnotherSubjectIsRefusedBeforeItIsMade) {
 }
 
 }  // namespace
-}  // namespace handhold::lab
+}  // namespace handhold::lab::files_test

@@ -10,7 +10,7 @@
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 
-namespace handhold::lab {
+namespace handhold::lab::subject_test {
 namespace {
 
 using geometry::Vec3;
@@ -166,8 +166,8 @@ TEST(Truth, CounterfactualsDiffer) {
   const Truth& truth = Default().truth;
   std::vector<std::string> names;
   for (const TruthRun& run : truth.runs) names.push_back(run.name);
-  EXPECT_THAT(
-      names, testing::ElementsAre("reference", "captured", "friction_0.1", "friction_1.0", "bump"));
+  EXPECT_THAT(names, ::testing::ElementsAre("reference", "captured", "friction_0.1", "friction_1.0",
+                                            "bump"));
   const size_t stroke = static_cast<size_t>(FirstTouching(truth).index);
   // Friction over normal force, its 98th percentile over the contact: in the first steps of a touch
   // the grip's direction is not settled and the cone may be exceeded, to the pyramid's corner.
@@ -434,30 +434,31 @@ TEST(Subject, BadOptionsAreNamed) {
     const Result<Subject> subject = MakeSubject(options);
     return subject ? std::string("accepted") : subject.error().message;
   };
-  EXPECT_THAT(message([](SubjectOptions* o) { o->step_s = 3e-4; }), testing::HasSubstr("step_s"));
-  EXPECT_THAT(message([](SubjectOptions* o) { o->friction = -1; }), testing::HasSubstr("friction"));
+  EXPECT_THAT(message([](SubjectOptions* o) { o->step_s = 3e-4; }), ::testing::HasSubstr("step_s"));
+  EXPECT_THAT(message([](SubjectOptions* o) { o->friction = -1; }),
+              ::testing::HasSubstr("friction"));
   EXPECT_THAT(message([](SubjectOptions* o) { o->plan.min_speed_m_per_s = std::nan(""); }),
-              testing::HasSubstr("speeds"));
+              ::testing::HasSubstr("speeds"));
   EXPECT_THAT(message([](SubjectOptions* o) { o->plan.postures[0].flexion_deg = {1, 2}; }),
-              testing::HasSubstr("posture"));
+              ::testing::HasSubstr("posture"));
   EXPECT_THAT(message([](SubjectOptions* o) {
                 o->impedances = {{"exploring", Eigen::VectorXd::Zero(4), Eigen::VectorXd::Zero(4)}};
               }),
-              testing::HasSubstr("compliances"));
+              ::testing::HasSubstr("compliances"));
   EXPECT_THAT(message([](SubjectOptions* o) {
                 o->impedances = {{"dancing", Eigen::VectorXd::Ones(4), Eigen::VectorXd::Ones(4)}};
               }),
-              testing::HasSubstr("dancing"));
+              ::testing::HasSubstr("dancing"));
   EXPECT_THAT(message([](SubjectOptions* o) { o->coupling = Eigen::Vector3d(0, 0, 0.6); }),
-              testing::HasSubstr("couples 3 pairs"));
+              ::testing::HasSubstr("couples 3 pairs"));
   EXPECT_THAT(message([](SubjectOptions* o) { o->palm_mass = 0; }),
-              testing::HasSubstr("palm_mass"));
+              ::testing::HasSubstr("palm_mass"));
   const std::string heavy = message([](SubjectOptions* o) { o->palm_mass = 20; });
-  EXPECT_THAT(heavy, testing::HasSubstr("palm_mass is 20")) << "it swings on into the plate";
+  EXPECT_THAT(heavy, ::testing::HasSubstr("palm_mass is 20")) << "it swings on into the plate";
   EXPECT_EQ(heavy.find("run captured"), heavy.rfind("run captured")) << "said once";
   EXPECT_THAT(message([](SubjectOptions* o) { o->plan.postures[0].flexion_deg = {-90, 0, 0, 0}; }),
-              testing::HasSubstr("posture"));
+              ::testing::HasSubstr("posture"));
 }
 
 }  // namespace
-}  // namespace handhold::lab
+}  // namespace handhold::lab::subject_test

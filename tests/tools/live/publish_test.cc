@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::live {
+namespace handhold::live::publish_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST(LiveListenerTest, ATakenPortIsSaid) {
 }
 
 }  // namespace
-}  // namespace handhold::live
+}  // namespace handhold::live::publish_test

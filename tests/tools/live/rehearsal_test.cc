@@ -11,7 +11,7 @@
 #include "tools/live/feeds.h"
 #include "tools/live/session.h"
 
-namespace handhold::live {
+namespace handhold::live::rehearsal_test {
 namespace {
 
 using capture::FaultKind;
@@ -313,4 +313,4 @@ TEST(DemoRig, AgreesWithTheLaboratory) {
 }
 
 }  // namespace
-}  // namespace handhold::live
+}  // namespace handhold::live::rehearsal_test

@@ -9,7 +9,7 @@
 
 #include "tools/live/keyboard.h"
 
-namespace handhold::live {
+namespace handhold::live::screen_test {
 namespace {
 
 using capture::HealthSnapshot;
@@ -307,4 +307,4 @@ TEST(Lines, ThatComeTogetherHaveOneTimeAndTheLastNeedsNoEnd) {
 }
 
 }  // namespace
-}  // namespace handhold::live
+}  // namespace handhold::live::screen_test

@@ -15,7 +15,7 @@
 #include "database/store/clip_writer.h"
 #include "tools/live/screen.h"
 
-namespace handhold::live {
+namespace handhold::live::session_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -335,4 +335,4 @@ TEST_F(SessionTest, ATakeThatNoCatalogueKnowsIsFoundByItsNameAndSaidToBeUnfinish
 }
 
 }  // namespace
-}  // namespace handhold::live
+}  // namespace handhold::live::session_test

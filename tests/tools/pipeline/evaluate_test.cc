@@ -7,7 +7,7 @@
 #include "tools/pipeline/synth_grip.h"
 #include "tools/pipeline/synth_reference.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::evaluate_test {
 namespace {
 
 class Evaluate : public ::testing::Test {
@@ -63,4 +63,4 @@ TEST_F(Evaluate, AMotionHasItsVerdictAndFigures) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::evaluate_test

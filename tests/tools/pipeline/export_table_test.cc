@@ -5,7 +5,7 @@
 #include "tests/database/store/clip_fixture.h"
 #include "tools/pipeline/inputs.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::export_table_test {
 namespace {
 
 using artefact::Side;
@@ -84,4 +84,4 @@ TEST_F(ExportTableTest, OtherKindsListTheirMembers) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::export_table_test

@@ -17,7 +17,7 @@
 #include "tools/pipeline/hand_poses.h"
 #include "tools/pipeline/synth_grasp.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::grasp_steps_test {
 namespace {
 
 using ::testing::Contains;
@@ -398,4 +398,4 @@ TEST_F(GraspSteps, LikeShapesAreFoundAndLabelsSuggested) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::grasp_steps_test

@@ -15,7 +15,7 @@
 #include "tools/pipeline/export.h"
 #include "tools/pipeline/import.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::memory_test {
 namespace {
 
 using store::TempDir;
@@ -138,4 +138,4 @@ TEST(MemoryMeasure, SeesWhatIsHeld) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::memory_test

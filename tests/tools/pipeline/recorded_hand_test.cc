@@ -10,12 +10,13 @@
 #include "database/store/artefact_file.h"
 #include "database/text/json.h"
 #include "database/text/json_view.h"
+#include "tests/support/paths.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 #include "tools/pipeline/fit_pose.h"
 #include "tools/pipeline/fit_skeleton.h"
 #include "tools/pipeline/import.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::recorded_hand_test {
 namespace {
 
 using ::testing::Contains;
@@ -32,7 +33,7 @@ fitting::SkeletonFitSummary SummaryOf(const store::Library& library, const StepR
 class RecordedHand : public ::testing::Test {
  protected:
   void SetUp() override {
-    const std::string path = HANDHOLD_SHARED_DATA_DIR "/hand/dfki_recording.tsv";
+    const std::string path = support::SharedDataDir() + "/hand/dfki_recording.tsv";
     if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
     auto library = store::Library::Create(folder_.path() + "/lab");
     ASSERT_TRUE(library) << library.error().message;
@@ -111,4 +112,4 @@ TEST_F(RecordedHand, GoesThroughTheFitsUnderItsOwnLabels) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::recorded_hand_test

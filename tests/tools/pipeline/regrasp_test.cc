@@ -7,7 +7,7 @@
 #include "database/store/artefact_file.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::regrasp_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -140,4 +140,4 @@ TEST_F(Regrasp, WhatCannotBeIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::regrasp_test

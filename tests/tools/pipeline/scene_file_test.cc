@@ -8,7 +8,7 @@
 
 #include "database/model/prop.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::scene_file_test {
 namespace {
 
 using ::testing::AllOf;
@@ -135,4 +135,4 @@ TEST(SceneFile, AMeshIsFoundBesideTheFile) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::scene_file_test

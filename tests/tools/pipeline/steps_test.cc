@@ -21,7 +21,7 @@
 #include "tools/pipeline/synth_grip.h"
 #include "tools/pipeline/synth_interaction.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::steps_test {
 namespace {
 
 using ::testing::AllOf;
@@ -622,4 +622,4 @@ TEST_F(Steps, TheSameMeshIsTheSamePropWhereverItLies) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::steps_test

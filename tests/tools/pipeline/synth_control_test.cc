@@ -6,7 +6,7 @@
 #include "database/store/artefact_file.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::synth_control_test {
 namespace {
 
 using artefact::Verdict;
@@ -104,4 +104,4 @@ TEST_F(SynthControl, WhatIsNotThereIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::synth_control_test

@@ -11,7 +11,7 @@
 #include "tests/tools/pipeline/pipeline_fixture.h"
 #include "tools/pipeline/synth_reference.h"
 
-namespace handhold::pipeline {
+namespace handhold::pipeline::synth_grip_test {
 namespace {
 
 using artefact::Verdict;
@@ -358,4 +358,4 @@ TEST_F(SynthGrip, RefusesWhatIsNoScript) {
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::synth_grip_test

@@ -8,9 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 #include "tests/tools/report/well_formed.h"
 
-namespace handhold::report {
+namespace handhold::report::demo_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -18,9 +19,8 @@ using ::testing::HasSubstr;
 TEST(DemoTest, RegraspEndsWithAPageAndAFileForBlender) {
   const std::string out = ::testing::TempDir() + "/demo_regrasp_test";
   std::filesystem::remove_all(out);
-  const auto run =
-      support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) + "/tools/demo --regrasp --program " +
-                          HANDHOLD_BINARY + " --to " + out);
+  const auto run = support::RunCommand(support::SourceDir() + "/tools/demo --regrasp --program " +
+                                       support::Binary() + " --to " + out);
   ASSERT_EQ(run.exit_code, 0) << run.output;
   EXPECT_THAT(run.output, HasSubstr("passed"));
   EXPECT_GT(std::filesystem::file_size(out + "/grasps.html"), 100'000u);
@@ -30,9 +30,8 @@ TEST(DemoTest, RegraspEndsWithAPageAndAFileForBlender) {
 TEST(DemoTest, EndsWithThePageAndTheLibrary) {
   const std::string out = ::testing::TempDir() + "/demo_test";
   std::filesystem::remove_all(out);
-  const auto run =
-      support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) + "/tools/demo --quick --program " +
-                          HANDHOLD_BINARY + " --to " + out);
+  const auto run = support::RunCommand(support::SourceDir() + "/tools/demo --quick --program " +
+                                       support::Binary() + " --to " + out);
   ASSERT_EQ(run.exit_code, 0) << run.output;
   for (const char* said : {"report.html", "study.html", "library", "criteria 4 to 9", "Try next:"})
     EXPECT_THAT(run.output, HasSubstr(said));
@@ -58,7 +57,7 @@ TEST(DemoTest, EndsWithThePageAndTheLibrary) {
   int tried = 0;
   while (std::getline(lines, line)) {
     if (line.starts_with("  cd ")) cd = line;
-    if (line.find(HANDHOLD_BINARY) == std::string::npos) continue;
+    if (line.find(support::Binary()) == std::string::npos) continue;
     const auto next = support::RunCommand(cd + " && " + line);
     EXPECT_EQ(next.exit_code, 0) << line << "\n" << next.output;
     ++tried;
@@ -67,11 +66,11 @@ TEST(DemoTest, EndsWithThePageAndTheLibrary) {
 }
 
 TEST(DemoTest, RefusesToWriteOverSomething) {
-  const auto run = support::RunCommand(std::string(HANDHOLD_SOURCE_DIR) + "/tools/demo --program " +
-                                       HANDHOLD_BINARY + " --to /tmp");
+  const auto run = support::RunCommand(support::SourceDir() + "/tools/demo --program " +
+                                       support::Binary() + " --to /tmp");
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.output, HasSubstr("is there already"));
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::demo_test

@@ -13,7 +13,7 @@
 #include "tests/tools/report/well_formed.h"
 #include "tools/report/html.h"
 
-namespace handhold::report {
+namespace handhold::report::figure_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -149,4 +149,4 @@ TEST(PngTest, Base64OfTheRfc) {
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::figure_test

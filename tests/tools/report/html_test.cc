@@ -7,7 +7,7 @@
 
 #include "tests/tools/report/well_formed.h"
 
-namespace handhold::report {
+namespace handhold::report::html_test {
 namespace {
 
 TEST(HtmlTest, TextCannotBecomeMarkup) {
@@ -77,4 +77,4 @@ TEST(WellFormedCanary, NoticesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::html_test

@@ -11,7 +11,7 @@
 #include "database/store/clip_writer.h"
 #include "fitting/compliance/reference_trajectory.h"
 
-namespace handhold::report {
+namespace handhold::report::load_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -161,4 +161,4 @@ TEST_F(LoadReportTest, WhatCannotBeFoundIsNamed) {
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::load_test

@@ -17,7 +17,7 @@
 #include "tools/report/html.h"
 #include "tools/report/measure.h"
 
-namespace handhold::report {
+namespace handhold::report::report_test {
 namespace {
 
 using ::testing::AllOf;
@@ -460,4 +460,4 @@ TEST_F(ReportTest, SourcesThatDoNotBelongTogetherAreRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::report_test

@@ -16,7 +16,7 @@
 #include "tools/report/page.h"
 #include "tools/report/take_page.h"
 
-namespace handhold::report {
+namespace handhold::report::scene_load_test {
 namespace {
 
 using handhold::testing::ShownLibrary;
@@ -333,4 +333,4 @@ TEST(PageTest, HoldsItsDataOnce) {
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::scene_load_test

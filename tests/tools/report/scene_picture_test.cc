@@ -7,7 +7,7 @@
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 
-namespace handhold::report {
+namespace handhold::report::scene_picture_test {
 namespace {
 
 using geometry::Vec3;
@@ -130,4 +130,4 @@ TEST_F(ScenePictureTest, AForceArrowPointsAlongTheForce) {
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::scene_picture_test

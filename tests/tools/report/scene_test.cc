@@ -11,7 +11,7 @@
 #include "database/model/kinematics.h"
 #include "tools/report/scene_fill.h"
 
-namespace handhold::report {
+namespace handhold::report::scene_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -219,4 +219,4 @@ TEST(SceneTest, WhatDoesNotFitTogetherIsRefused) {
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::scene_test

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::report {
+namespace handhold::report::take_summary_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(TakeSummaryTest, QuantitiesHaveUnitsOfTheirSize) {
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::take_summary_test

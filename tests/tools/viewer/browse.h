@@ -9,6 +9,7 @@
 #include "database/text/file.h"
 #include "database/text/json.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
 namespace handhold::testing {
 
@@ -18,9 +19,9 @@ inline text::Json Browse(const text::Json& steps) {
                            ::testing::UnitTest::GetInstance()->current_test_info()->name() +
                            ".json";
   EXPECT_TRUE(text::WriteJsonFile(file, steps));
-  const auto run = support::RunCommand(
-      std::string(HANDHOLD_NODE) +
-      " " HANDHOLD_SOURCE_DIR "/tests/tools/viewer/browse.mjs " HANDHOLD_NODE_MODULES " " + file);
+  const auto run =
+      support::RunCommand(support::Node() + " " + support::SourceDir() +
+                          "/tests/tools/viewer/browse.mjs " + support::NodeModules() + " " + file);
   EXPECT_EQ(run.exit_code, 0) << run.output;
   const auto answers = text::ParseJson(run.output);
   EXPECT_TRUE(answers) << run.output.substr(0, 2000);

@@ -13,7 +13,7 @@
 #include "tools/report/page.h"
 #include "tools/report/scene_fill.h"
 
-namespace handhold::report {
+namespace handhold::report::browser_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -310,4 +310,4 @@ TEST_F(BrowserTest, PlaysWhatCppMade) {
 }
 
 }  // namespace
-}  // namespace handhold::report
+}  // namespace handhold::report::browser_test

@@ -12,8 +12,9 @@
 #include "database/model/prop.h"
 #include "database/text/file.h"
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold::exchange {
+namespace handhold::exchange::gltf_peers_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -24,10 +25,9 @@ using text::Json;
 Json AskPeers(const std::string& glb, const std::string& times) {
   const std::string file = ::testing::TempDir() + "/gltf_peers.glb";
   EXPECT_TRUE(text::WriteTextFile(file, glb));
-  const auto run = support::RunCommand(
-      std::string(HANDHOLD_NODE) +
-      " " HANDHOLD_SOURCE_DIR "/tests/tools/viewer/gltf_peers.mjs " HANDHOLD_NODE_MODULES " " +
-      file + " '" + times + "'");
+  const auto run = support::RunCommand(support::Node() + " " + support::SourceDir() +
+                                       "/tests/tools/viewer/gltf_peers.mjs " +
+                                       support::NodeModules() + " " + file + " '" + times + "'");
   EXPECT_EQ(run.exit_code, 0) << run.output;
   const size_t at = run.output.find("{\"errors\"");
   const auto answer = text::ParseJson(at == std::string::npos ? run.output : run.output.substr(at));
@@ -103,13 +103,12 @@ TEST(GltfPeersTest, TheValidatorFindsWhatIsWrong) {
   ASSERT_EQ(run.exit_code, 0);
   const std::string path = ::testing::TempDir() + "/gltf_wrong.glb";
   ASSERT_TRUE(text::WriteTextFile(path, glb));
-  const auto refused = support::RunCommand(
-      std::string(HANDHOLD_NODE) +
-      " " HANDHOLD_SOURCE_DIR "/tests/tools/viewer/gltf_peers.mjs " HANDHOLD_NODE_MODULES " " +
-      path + " '[]'");
+  const auto refused = support::RunCommand(support::Node() + " " + support::SourceDir() +
+                                           "/tests/tools/viewer/gltf_peers.mjs " +
+                                           support::NodeModules() + " " + path + " '[]'");
   EXPECT_TRUE(refused.exit_code != 0 || refused.output.find("\"errors\":[]") == std::string::npos)
       << refused.output;
 }
 
 }  // namespace
-}  // namespace handhold::exchange
+}  // namespace handhold::exchange::gltf_peers_test

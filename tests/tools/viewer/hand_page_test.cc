@@ -12,7 +12,7 @@
 #include "database/model/hand_library.h"
 #include "tests/tools/viewer/browse.h"
 
-namespace handhold::viewer {
+namespace handhold::viewer::hand_page_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -86,4 +86,4 @@ TEST(HandPageTest, WithoutAMomentThereIsNoScene) {
 }
 
 }  // namespace
-}  // namespace handhold::viewer
+}  // namespace handhold::viewer::hand_page_test

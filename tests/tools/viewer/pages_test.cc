@@ -7,7 +7,7 @@
 #include "tools/viewer/http/server.h"
 #include "tools/viewer/site.h"
 
-namespace handhold::viewer {
+namespace handhold::viewer::pages_test {
 namespace {
 
 using handhold::testing::Browse;
@@ -89,4 +89,4 @@ TEST(PagesTest, LibraryTakeAndLive) {
 }
 
 }  // namespace
-}  // namespace handhold::viewer
+}  // namespace handhold::viewer::pages_test

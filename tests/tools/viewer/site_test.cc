@@ -8,7 +8,7 @@
 
 #include "tests/support/shown_library.h"
 
-namespace handhold::viewer {
+namespace handhold::viewer::site_test {
 namespace {
 
 using handhold::testing::ShownLibrary;
@@ -115,4 +115,4 @@ TEST(SiteTest, WritesNothing) {
 }
 
 }  // namespace
-}  // namespace handhold::viewer
+}  // namespace handhold::viewer::site_test

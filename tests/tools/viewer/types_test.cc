@@ -6,19 +6,20 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/command.h"
+#include "tests/support/paths.h"
 
-namespace handhold::viewer {
+namespace handhold::viewer::types_test {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-const fs::path kSource = fs::path(HANDHOLD_SOURCE_DIR) / "tools/viewer";
+const fs::path kSource = fs::path(support::SourceDir()) / "tools/viewer";
 
 support::CommandResult Check(const fs::path& source, const std::string& stage) {
   const std::string folder = ::testing::TempDir() + "/viewer_stage_" + stage;
-  return support::RunCommand(std::string(HANDHOLD_NODE) + " " + (kSource / "build.mjs").string() +
-                             " " + source.string() + " " HANDHOLD_NODE_MODULES " " + folder + " " +
+  return support::RunCommand(support::Node() + " " + (kSource / "build.mjs").string() + " " +
+                             source.string() + " " + support::NodeModules() + " " + folder + " " +
                              folder + ".stamp --check");
 }
 
@@ -59,4 +60,4 @@ TEST(LockfileTest, HoldsHashesAndNoAddresses) {
 }
 
 }  // namespace
-}  // namespace handhold::viewer
+}  // namespace handhold::viewer::types_test

@@ -5,7 +5,7 @@
 
 #include "tests/tools/handhold/frame/sample_verbs.h"
 
-namespace handhold::cli {
+namespace handhold::cli::complete_test {
 namespace {
 
 std::vector<std::string> Words(const std::vector<std::string>& words) {
@@ -54,4 +54,4 @@ TEST(CompletionScript, IsThereForThreeShells) {
 }
 
 }  // namespace
-}  // namespace handhold::cli
+}  // namespace handhold::cli::complete_test

@@ -5,7 +5,7 @@
 
 #include "tests/tools/handhold/frame/sample_verbs.h"
 
-namespace handhold::cli {
+namespace handhold::cli::help_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -62,4 +62,4 @@ TEST(MarkdownHelp, HoldsEveryVerbThatShows) {
 }
 
 }  // namespace
-}  // namespace handhold::cli
+}  // namespace handhold::cli::help_test

@@ -6,7 +6,7 @@
 
 #include "tests/tools/handhold/frame/sample_verbs.h"
 
-namespace handhold::cli {
+namespace handhold::cli::parse_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -177,4 +177,4 @@ TEST(ParseDuration, IsExactInEveryUnit) {
 }
 
 }  // namespace
-}  // namespace handhold::cli
+}  // namespace handhold::cli::parse_test

@@ -8,7 +8,7 @@
 
 #include "tests/tools/handhold/frame/sample_verbs.h"
 
-namespace handhold::cli {
+namespace handhold::cli::printer_test {
 namespace {
 
 std::string Printed(Format format, const std::function<void(Printer&)>& print, bool bold = false) {
@@ -212,4 +212,4 @@ TEST(Printer, ARowOfTheWrongLengthIsABug) {
 }
 
 }  // namespace
-}  // namespace handhold::cli
+}  // namespace handhold::cli::printer_test

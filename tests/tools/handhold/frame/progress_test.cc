@@ -6,7 +6,7 @@
 #include "database/text/json.h"
 #include "tests/tools/handhold/frame/sample_verbs.h"
 
-namespace handhold::cli {
+namespace handhold::cli::progress_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST(FormatClock, ShowsHoursOnlyWhenThereAreAny) {
 }
 
 }  // namespace
-}  // namespace handhold::cli
+}  // namespace handhold::cli::progress_test

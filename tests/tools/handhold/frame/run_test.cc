@@ -16,7 +16,7 @@
 #include "tests/tools/handhold/frame/sample_verbs.h"
 #include "tools/handhold/frame/interrupt.h"
 
-namespace handhold::cli {
+namespace handhold::cli::run_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -255,4 +255,4 @@ TEST(Run, ErrorsNameForeignTextWithoutItsControls) {
 }
 
 }  // namespace
-}  // namespace handhold::cli
+}  // namespace handhold::cli::run_test

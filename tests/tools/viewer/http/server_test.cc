@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::viewer {
+namespace handhold::viewer::server_test {
 namespace {
 
 using capture::wire::IoStatus;
@@ -103,4 +103,4 @@ TEST(ServerTest, AHandlerThatDoesNotComeIsSaid) {
 }
 
 }  // namespace
-}  // namespace handhold::viewer
+}  // namespace handhold::viewer::server_test
