@@ -23,6 +23,23 @@ TEST(Tidy, FindsNothingInWhatChanged) {
                                               HasSubstr("no sources to look at")));
 }
 
+// Libraries are compiled in batches, which would hide a missing include.
+TEST(Alone, WhatChangedCompilesByItself) {
+  const auto result = RunCommand(support::SourceDir() + "/tools/lint --alone --at-most 24");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_THAT(result.output, ::testing::AnyOf(HasSubstr(" files compile by themselves"),
+                                              HasSubstr("no sources to look at")));
+}
+
+TEST(AloneCanary, AMissingIncludeIsFound) {
+  const std::string lint = support::SourceDir() + "/tools/lint --alone ";
+  const auto leaning = RunCommand(lint + "tests/house/canary/leaning_header.txt");
+  EXPECT_EQ(leaning.exit_code, 1) << leaning.output;
+  EXPECT_THAT(leaning.output, HasSubstr("leaning_header.txt does not compile by itself"));
+  const auto standing = RunCommand(lint + "tests/house/canary/standing_header.txt");
+  EXPECT_EQ(standing.exit_code, 0) << standing.output;
+}
+
 support::CommandResult TidyOf(const std::string& name, const std::string& text) {
   const auto path = std::filesystem::path(::testing::TempDir()) / name;
   std::ofstream(path) << text;

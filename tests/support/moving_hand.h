@@ -9,7 +9,7 @@
 namespace handhold::testing {
 
 /// hand57 without its palm, which is fixed in the world: peers would carry it along, and we do not.
-/// Markers and frames are left out too.
+/// Markers, frames and sites are left out too.
 inline model::Skeleton MovingHand57() {
   model::SkeletonDraft draft = model::LoadHand("hand57").value().draft();
   draft.bodies.erase(draft.bodies.begin());
@@ -17,6 +17,7 @@ inline model::Skeleton MovingHand57() {
   draft.markers.clear();
   draft.marker_sets.clear();
   draft.frames.clear();
+  draft.sites.clear();
   return model::Skeleton::Build(std::move(draft)).value();
 }
 
