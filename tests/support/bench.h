@@ -70,7 +70,7 @@ inline bool Brief() {
 template <typename Fn>
 Sample Repeat(int times, Fn&& fn) {
   std::vector<double> values;
-  if (Brief()) return Summarise({fn()});
+  if (Brief()) return Summarise({static_cast<double>(fn())});
   fn();
   for (int i = 0; i < times; ++i) values.push_back(fn());
   return Summarise(std::move(values));
@@ -81,7 +81,7 @@ Sample Repeat(int times, Fn&& fn) {
 template <typename Ours, typename Peers>
 std::pair<Sample, Sample> RepeatBoth(int times, Ours&& ours, Peers&& peers) {
   std::vector<double> a, b;
-  if (Brief()) return {Summarise({ours()}), Summarise({peers()})};
+  if (Brief()) return {Summarise({static_cast<double>(ours())}), Summarise({static_cast<double>(peers())})};
   ours();
   peers();
   for (int i = 0; i < times; ++i) {
