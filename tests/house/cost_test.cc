@@ -2,13 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "tests/support/paths.h"
+#include "tests/support/command.h"
 
 namespace handhold::house::cost_test {
 namespace {
@@ -43,6 +45,24 @@ TEST(CostCanary, ACostlyObjectIsNamedAndItsMendedFormIsNot) {
   std::istringstream log(
       "31 fitting/skeleton/a.o\n24 synthesis/b.o\n90 tests/c.o\n7 fitting/skeleton/a.o\n");
   EXPECT_THAT(TooCostly(log), ElementsAre("synthesis/b.o: 24 s"));
+}
+
+// Every unit test of preset release runs under such a bound (house_test; tests/support/test_main.cc).
+TEST(CostCanary, ATestThatTakesTooLongFails) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string run = self + " --gtest_filter=CostCanary.ACostly*";
+  EXPECT_EQ(support::RunCommand("HANDHOLD_MOST_PROCESSOR_S=0.00001 " + run).exit_code, 1);
+  EXPECT_EQ(support::RunCommand("HANDHOLD_MOST_PROCESSOR_S=20 " + run).exit_code, 0);
+}
+
+// A crash leaves the name of the test that crashed: what ran last in the file that ctest names.
+TEST(CostCanary, DISABLED_Crashes) { std::abort(); }
+TEST(CostCanary, ACrashNamesItsTest) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto crashed = support::RunCommand(
+      self + " --gtest_also_run_disabled_tests --gtest_filter=CostCanary.DISABLED_Crashes");
+  EXPECT_NE(crashed.exit_code, 0);
+  EXPECT_THAT(crashed.output, ::testing::HasSubstr("RUN      ] CostCanary.DISABLED_Crashes"));
 }
 
 }  // namespace

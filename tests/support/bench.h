@@ -81,7 +81,8 @@ Sample Repeat(int times, Fn&& fn) {
 template <typename Ours, typename Peers>
 std::pair<Sample, Sample> RepeatBoth(int times, Ours&& ours, Peers&& peers) {
   std::vector<double> a, b;
-  if (Brief()) return {Summarise({static_cast<double>(ours())}), Summarise({static_cast<double>(peers())})};
+  if (Brief())
+    return {Summarise({static_cast<double>(ours())}), Summarise({static_cast<double>(peers())})};
   ours();
   peers();
   for (int i = 0; i < times; ++i) {

@@ -2,7 +2,10 @@
 // those of one source file, as ctest does, so that each file is a test of its own there.
 #include "tests/support/paths.h"
 
+#include <sys/resource.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -54,6 +57,28 @@ std::string TestsOfFile(std::string_view name) {
   return filter;
 }
 
+// Of this process and its children so far.
+double ProcessorSeconds() {
+  double sum = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    getrusage(who, &usage);
+    for (const timeval& t : {usage.ru_utime, usage.ru_stime})
+      sum += static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  }
+  return sum;
+}
+
+// A unit test that computes for long holds up everybody: its long part belongs to a longer form.
+// ctest says how much one may take (house_test).
+bool TookTooLong() {
+  const char* most = std::getenv("HANDHOLD_MOST_PROCESSOR_S");
+  const double took_s = ProcessorSeconds();
+  if (most == nullptr || took_s <= std::atof(most)) return false;
+  std::fprintf(stderr, "took %.1f processor seconds; a unit test takes at most %s\n", took_s, most);
+  return true;
+}
+
 }  // namespace
 }  // namespace handhold::support
 
@@ -74,5 +99,6 @@ int main(int argc, char** argv) {
     }
     GTEST_FLAG_SET(filter, tests);
   }
-  return RUN_ALL_TESTS();
+  const int failed = RUN_ALL_TESTS();
+  return handhold::support::TookTooLong() ? 1 : failed;
 }
