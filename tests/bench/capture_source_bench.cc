@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
       const PatternFeed feed(Rig(500));
       auto rig = *SimulatorProcess::Start(feed, {});
       CountingSink sink;
-      const double share = RunFor(*Vicon(rig->addresses()), sink, 10, false);
+      const double share = RunFor(*Vicon(rig->addresses()), sink, bench::Brief() ? 0.3 : 10, false);
       reporter.Report("capture.source.vicon_core_share_500Hz",
                       Figure(share, "core", Goal::SpeedAtMost(0.25)));
     }
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
       const PatternFeed feed(Rig(1000));
       auto rig = *SimulatorProcess::Start(feed, {});
       CountingSink sink;
-      RunFor(*Vicon(rig->addresses()), sink, 20, true);
+      RunFor(*Vicon(rig->addresses()), sink, bench::Brief() ? 0.3 : 20, !bench::Brief());
       reporter.Report("capture.source.vicon_lost_frames_1kHz",
                       Beside(Figure(static_cast<double>(sink.missing_), "frames", Goal::AtMost(0)),
                              "the vendor's C API, 500 Hz, stalls of 20 ms: 40 of 2500", 40));
@@ -140,10 +140,10 @@ int main(int argc, char** argv) {
       // The server is away for 1 s and listens again; the first frame that has its markers is
       // delivered so much later.
       double worst = 0;
-      for (int k = 0; k < 3; ++k) {
+      for (int k = 0; k < (bench::Brief() ? 1 : 3); ++k) {
         const PatternFeed feed(Rig(500));
         SimulatorHostOptions options;
-        const double away_at = 1.0 + 0.37 * k, away = 1.0;
+        const double away_at = bench::Brief() ? 0.2 : 1.0 + 0.37 * k, away = bench::Brief() ? 0.2 : 1.0;
         options.vicon.faults = {{.kind = FaultKind::kRestart,
                                  .at = Duration::FromSeconds(away_at),
                                  .length = Duration::FromSeconds(away)}};
@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
       if (auto started = second->Start(&sink_b); !started)
         throw std::runtime_error(started.error().message);
       Until([&] { return sink_b.samples_ > 0; });
-      const double share = RunFor(*source_of(a->addresses()), sink_a, 20, false);
+      const double share = RunFor(*source_of(a->addresses()), sink_a, bench::Brief() ? 0.3 : 20, false);
       second->Stop();
       reporter.Report("capture.source.net_ft_core_share_2x7kHz",
                       Figure(share, "core", Goal::None()));

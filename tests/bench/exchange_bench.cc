@@ -28,7 +28,7 @@ using namespace handhold;
 using namespace handhold::bench;
 namespace fs = std::filesystem;
 
-constexpr int kFiles = 20;
+const int kFiles = Brief() ? 2 : 20, kFrames = Brief() ? 1'000 : 30'000;
 constexpr double kMegabyte = 1e6;
 
 template <typename T>
@@ -120,7 +120,7 @@ void Run(Reporter& reporter) {
   fs::create_directories(folder);
   const auto path = [&](const std::string& name) { return (folder / name).string(); };
   const std::string real = path("take_00.c3d");
-  MakeC3d(real, 30'000, true, 1);
+  MakeC3d(real, kFrames, true, 1);
   reporter.Note("file of " + std::to_string(fs::file_size(real)) + " bytes");
 
   if (reporter.wants("exchange.c3d_decode"))
@@ -130,7 +130,7 @@ void Run(Reporter& reporter) {
                                             .goal = Goal::SpeedAtLeast(800)});
   if (reporter.wants("exchange.c3d_decode.integer")) {
     const std::string integers = path("integers.c3d");
-    MakeC3d(integers, 30'000, false, 1);
+    MakeC3d(integers, kFrames, false, 1);
     reporter.Report("exchange.c3d_decode.integer",
                     {.value = Repeat(9, [&] { return Decode(integers); }),
                      .unit = "MB/s",
@@ -139,7 +139,7 @@ void Run(Reporter& reporter) {
   if (reporter.wants("exchange.c3d_rss")) {
     // Ten times as long: what grows with the file would show.
     const std::string longer = path("long.c3d");
-    MakeC3d(longer, 300'000, true, 2);
+    MakeC3d(longer, 10 * kFrames, true, 2);
     const auto run = support::RunCommand(std::string(HANDHOLD_EXCHANGE_CHILD) + " " + longer + " " +
                                          path("long.clip"));
     if (run.exit_code != 0) throw std::runtime_error(run.output);
@@ -152,13 +152,13 @@ void Run(Reporter& reporter) {
     std::vector<std::string> files = {real};
     for (int i = 1; i < kFiles; ++i) {
       files.push_back(path("take_" + std::to_string(i) + ".c3d"));
-      MakeC3d(files.back(), 30'000, true, 1 + i);
+      MakeC3d(files.back(), kFrames, true, 1 + i);
     }
     Import(reporter, files, folder);
   }
   if (reporter.wants("exchange.csv_read")) {
     const std::string shorter = path("short.c3d"), csv = path("short.csv");
-    MakeC3d(shorter, 3'000, true, 3);
+    MakeC3d(shorter, kFrames / 10, true, 3);
     const recording::Clip clip = Must(exchange::ReadWhole(*Must(exchange::OpenC3d(shorter))));
     Must(exchange::WriteCsv(clip, csv));
     reporter.Report("exchange.csv_read",

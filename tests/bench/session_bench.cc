@@ -238,7 +238,7 @@ RigRun RecordRig(double marker_rate_hz, bool force, double seconds, double stall
     Sleep(0.01);
   }
   if (stall_every > 0) next_stall = HostNow() + Duration::Seconds(3);
-  Sleep(1);
+  if (!bench::Brief()) Sleep(1);
   const double cpu = ProcessorSeconds();
   const Timestamp begin = HostNow();
   Sleep(seconds);
@@ -296,7 +296,7 @@ std::pair<double, double> ClockMarks() {
   double worst_ns = 0, worst_ppm = 0;
   for (const int burst : {1, 20}) {
     for (const double rate : {500.0, 7000.0}) {
-      for (uint64_t seed = 1; seed <= 5; ++seed) {
+      for (uint64_t seed = 1; seed <= (bench::Brief() ? 1 : 5); ++seed) {
         testing::PlantedClock planted;
         planted.rate_hz = rate;
         planted.rate_error = rate < 1000 ? 40e-6 : -25e-6;
@@ -329,14 +329,14 @@ int main(int argc, char** argv) {
       reporter.Report("capture.clock.rate_error", Figure(rate_ppm, "ppm", Goal::AtMost(1)));
     }
     if (reporter.wants("capture.core_share_500Hz")) {
-      const RigRun run = RecordRig(500, false, 15, 0);
+      const RigRun run = RecordRig(500, false, bench::Brief() ? 0.3 : 15, 0);
       reporter.Report("capture.core_share_500Hz",
                       Figure(run.core_share, "core", Goal::SpeedAtMost(0.25)));
     }
     if (reporter.wants("capture.loss") || reporter.wants("capture.receive_to_ring_p99") ||
         reporter.wants("capture.loss.ring") || reporter.wants("capture.device_to_ring_p99") ||
         reporter.wants("capture.core_share_1kHz_2x7kHz")) {
-      const RigRun run = RecordRig(1000, true, Full() ? 600 : 45, 15);
+      const RigRun run = RecordRig(1000, true, Full() ? 600 : bench::Brief() ? 0.3 : 45, 15);
       std::fprintf(stderr, "of these, dropped by our kernel: %.0f\n", run.kernel_drops);
       reporter.Report("capture.loss",
                       Beside(Figure(run.lost, "samples", Goal::AtMost(0)),
@@ -354,7 +354,7 @@ int main(int argc, char** argv) {
         reporter.wants("capture.soak.memory_growth") ||
         reporter.wants("capture.soak.pass_time_ratio")) {
       Folder folder;
-      const auto soaked = testing::Soak(folder.Target(), Full() ? 8 * 3600 : 25 * 60, 25);
+      const auto soaked = testing::Soak(folder.Target(), Full() ? 8 * 3600 : bench::Brief() ? 60 : 25 * 60, 25);
       if (!soaked) Fail(soaked.error().message);
       const testing::SoakRun& run = *soaked;
       std::fprintf(stderr, "%s\nsoak: %.2f h of device time at %.1f x\n", run.take.page.c_str(),

@@ -22,7 +22,8 @@ using namespace handhold::bench;
 using handhold::testing::ReferenceClip;
 namespace fs = std::filesystem;
 
-constexpr int kClips = 240, kSeconds = 120, kSensors = 4, kRate = 1000, kPresses = 100;
+const int kClips = Brief() ? 2 : 240;
+constexpr int kSeconds = 120, kSensors = 4, kRate = 1000, kPresses = 100;
 constexpr double kThreshold_N = 14.0;
 
 template <typename T>
@@ -155,7 +156,7 @@ void Run(Reporter& reporter) {
     for (int k = 0; k < kClips; ++k) AddClip(*library, k, second);
     const std::string near = "peak(normal_force) > 14 N within 0.2 s of contact_on";
     const int64_t planned = Planned();
-    for (int k = 0; k < 3; ++k) Milliseconds(*library, near, planned);
+    for (int k = 0; k < (Brief() ? 1 : 3); ++k) Milliseconds(*library, near, planned);
     const Sample search = Repeat(21, [&] { return Milliseconds(*library, near, planned); });
     // The peer: every sample of every sensor, through the same reader.
     int64_t above = 0;
