@@ -120,6 +120,7 @@ pipeline::StepContext StepContextOf(Context& context, store::Library& library, s
 void Tell(Context& context, const pipeline::StepResult& result) {
   context.progress.End();
   for (const std::string& sentence : result.chosen) context.progress.Note("using " + sentence);
+  if (!result.cut_short.empty()) context.progress.Note("cut short: " + result.cut_short);
 }
 
 std::vector<Field> ResultFields(const Context& context, const pipeline::StepResult& result) {

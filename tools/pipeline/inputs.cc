@@ -50,6 +50,7 @@ Result<std::string> Import(const StepContext& context, const std::string& kind, 
   return made.hash;
 }
 
+/// The whole content, in which there is a member `kind`.
 Result<Json> ReadContent(const store::Library& library, const std::string& hash,
                          const std::string& kind) {
   const std::string path = library.ArtefactPath(hash);
@@ -57,8 +58,8 @@ Result<Json> ReadContent(const store::Library& library, const std::string& hash,
   if (file.kind != kind)
     return Error{ErrorCode::kInvalid, path + ": holds a " + file.kind + ", not a " + kind};
   HANDHOLD_ASSIGN(const Json root, text::ParseJson(file.json, {.source = path}));
-  HANDHOLD_ASSIGN(const text::JsonView member, text::JsonView(root, path).At(kind));
-  return member.value();
+  HANDHOLD_TRY(text::JsonView(root, path).At(kind));
+  return root;
 }
 
 Result<FoundSkeleton> Kept(const StepContext& context, const model::Skeleton& skeleton,
@@ -188,7 +189,20 @@ Status RequireSameClip(const ArtefactInfo& info, const FoundClip& clip) {
                                         clip.row.name + "'"};
 }
 
+bool IsWholeHash(const std::string& key) {
+  return key.size() == 64 && key.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+Result<FoundClip> FindClipByHash(const store::Library& library, const std::string& hash) {
+  HANDHOLD_ASSIGN(const std::vector<store::ClipRow> rows,
+                  library.ClipsWhere("sha256=?1", [&](store::Statement& s) { s.Bind(1, hash); }));
+  if (rows.empty())
+    return Error{ErrorCode::kNotFound, "no clip in " + library.path() + " has the SHA-256 " + hash};
+  return FoundClip{rows.front()};
+}
+
 Result<FoundClip> FindClip(const StepContext& context, const std::string& key) {
+  if (IsWholeHash(key)) return FindClipByHash(context.library, key);
   FoundClip found;
   HANDHOLD_ASSIGN(found.row, context.library.FindClip(key));
   if (!found.row.closed || found.row.sha256.empty()) {
@@ -231,34 +245,46 @@ Result<ArtefactInfo> FindResult(const StepContext& context, const std::string& k
                                 const std::string& kind, const FoundClip& clip,
                                 const std::string& made_by, std::vector<std::string>* chosen) {
   if (!key.empty()) return FindArtefact(context.library, key, kind);
+  const step::Found of{.hash = clip.row.sha256, .name = clip.row.name};
+  HANDHOLD_ASSIGN(std::optional<ArtefactInfo> newest, NewestMadeFrom(context, kind, of, chosen));
+  if (newest) return *std::move(newest);
+  return Error{ErrorCode::kNotFound, "no " + kind + " of clip '" + clip.row.name +
+                                         "' yet: run `handhold " + made_by + " " +
+                                         ShellWord(clip.row.name) + " --library " +
+                                         ShellWord(context.library.path()) + "`"};
+}
+
+Result<std::optional<ArtefactInfo>> NewestMadeFrom(const StepContext& context,
+                                                   const std::string& kind, const step::Found& of,
+                                                   std::vector<std::string>* chosen) {
   HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context.library.Artefacts(kind));
   const ArtefactInfo* newest = nullptr;
   int count = 0;
   for (const ArtefactInfo& info : all) {  // oldest first
-    const ProvenanceInput* from = FindInput(info.provenance, "clip");
-    if (from == nullptr || from->hash != clip.row.sha256) continue;
+    if (!std::ranges::any_of(info.provenance.inputs,
+                             [&](const ProvenanceInput& input) { return input.hash == of.hash; }))
+      continue;
     newest = &info;
     ++count;
   }
-  if (newest == nullptr) {
-    return Error{ErrorCode::kNotFound, "no " + kind + " of clip '" + clip.row.name +
-                                           "' yet: run `handhold " + made_by + " " +
-                                           ShellWord(clip.row.name) + " --library " +
-                                           ShellWord(context.library.path()) + "`"};
-  }
-  chosen->push_back(kind + " " + ShortHash(newest->hash) + " of " + clip.row.name +
+  if (newest == nullptr) return std::optional<ArtefactInfo>();
+  chosen->push_back(kind + " " + ShortHash(newest->hash) +
+                    (of.name.empty() ? "" : " of " + of.name) +
                     (count > 1 ? " (newest of " + std::to_string(count) + ")" : ""));
-  return *newest;
+  return std::optional<ArtefactInfo>(*newest);
 }
 
 Result<FoundSkeleton> LoadSkeletonArtefact(const store::Library& library, const std::string& hash) {
-  HANDHOLD_ASSIGN(const Json json, ReadContent(library, hash, "skeleton"));
+  HANDHOLD_ASSIGN(const Json root, ReadContent(library, hash, "skeleton"));
   const std::string source = library.ArtefactPath(hash);
-  HANDHOLD_ASSIGN(model::SkeletonDraft draft, model::SkeletonDraftFromJson(json, source));
+  HANDHOLD_ASSIGN(model::SkeletonDraft draft,
+                  model::SkeletonDraftFromJson(*root.Find("skeleton"), source));
   Result<model::Skeleton> built = model::Skeleton::Build(std::move(draft));
   if (!built) return built.error().Within(source);
   std::string name = built->name();
-  return FoundSkeleton{*std::move(built), hash, std::move(name)};
+  const Json* summary = root.Find("summary");
+  return FoundSkeleton{*std::move(built), hash, std::move(name),
+                       summary != nullptr ? *summary : Json()};
 }
 
 Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice& choice,
@@ -269,6 +295,12 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice&
     return Error{ErrorCode::kInvalid,
                  "a fitted hand keeps its size, side and markers: name the --skeleton to change"};
   }
+  HANDHOLD_ASSIGN(const ArtefactInfo newest, NewestSkeleton(context, clip, chosen));
+  return LoadSkeletonArtefact(context.library, newest.hash);
+}
+
+Result<ArtefactInfo> NewestSkeleton(const StepContext& context, const FoundClip& clip,
+                                    std::vector<std::string>* chosen) {
   HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context.library.Artefacts("skeleton"));
   HANDHOLD_ASSIGN(const std::vector<store::ClipRow> of_subject,
                   context.library.Clips({.subject = clip.row.subject}));
@@ -295,12 +327,11 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice&
                                            ShellWord(context.library.path()) +
                                            "`, or name one with --skeleton"};
   }
-  HANDHOLD_ASSIGN(FoundSkeleton found, LoadSkeletonArtefact(context.library, newest->hash));
-  chosen->push_back("skeleton " + ShortHash(found.hash) +
+  chosen->push_back("skeleton " + ShortHash(newest->hash) +
                     (own ? " (newest fitted to this clip)"
                          : " (newest fitted for subject '" + clip.row.subject + "', to clip '" +
                                FindInput(newest->provenance, "clip")->name + "')"));
-  return found;
+  return *newest;
 }
 
 Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice& choice,
@@ -376,9 +407,9 @@ Status CheckMarkers(const recording::ClipSource& source, const FoundClip& clip,
 }
 
 Result<FoundProp> LoadPropArtefact(const store::Library& library, const std::string& hash) {
-  HANDHOLD_ASSIGN(const Json json, ReadContent(library, hash, "prop"));
+  HANDHOLD_ASSIGN(const Json root, ReadContent(library, hash, "prop"));
   const std::string source = library.ArtefactPath(hash);
-  HANDHOLD_ASSIGN(model::Prop prop, model::PropFromJson(json, source));
+  HANDHOLD_ASSIGN(model::Prop prop, model::PropFromJson(*root.Find("prop"), source));
   return FoundProp{std::move(prop), hash};
 }
 
