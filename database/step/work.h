@@ -17,7 +17,8 @@ using Progress = std::function<bool(double fraction, std::string_view doing)>;
 
 class Work {
  public:
-  explicit Work(Progress progress = {}) : progress_(std::move(progress)) {}
+  explicit Work(Progress progress = {}, std::function<void(const std::string&)> tell = {})
+      : progress_(std::move(progress)), tell_(std::move(tell)) {}
 
   /// kCancelled when the computation is to end, with nothing made.
   Status Report(double fraction, std::string_view doing) {
@@ -31,6 +32,10 @@ class Work {
 
   /// What was chosen or left out where nothing was said, a sentence.
   void Note(std::string sentence) { notes_.push_back(std::move(sentence)); }
+  /// What people should know before the computation ends.
+  void Tell(const std::string& sentence) const {
+    if (tell_) tell_(sentence);
+  }
   /// The result is not what the inputs and options alone would give: a search was stopped, say. It
   /// is kept and says so, and is never taken for the whole one.
   void CutShort(std::string why) { cut_short_ = std::move(why); }
@@ -40,6 +45,7 @@ class Work {
 
  private:
   Progress progress_;
+  std::function<void(const std::string&)> tell_;
   std::vector<std::string> notes_;
   std::string cut_short_;
 };

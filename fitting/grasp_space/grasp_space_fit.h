@@ -14,6 +14,7 @@
 
 #include <Eigen/Core>
 
+#include "database/artefact/about.h"
 #include "database/artefact/grasp_space.h"
 #include "database/artefact/pose_track.h"
 #include "database/base/result.h"
@@ -84,7 +85,12 @@ void Visit(A& a, MixtureOptions& o) {
 }
 template <typename A>
 void Visit(A& a, GraspSpaceOptions& o) {
-  a.Field("dims", o.dims);
+  a.Field("dims", o.dims,
+          artefact::About{.help = "dimensions; 2 and 3 are the paper's own; 0: as many as say 90 %",
+                          .word = "dims",
+                          .value = "N",
+                          .least = 0,
+                          .most = 100});
   a.Field("variance", o.variance);
   a.Field("tau_quantile", o.tau_quantile);
   a.Field("poses_per_dimension", o.poses_per_dimension);

@@ -114,7 +114,8 @@ pipeline::StepContext StepContextOf(Context& context, store::Library& library, s
   return {.library = library,
           .progress = context.StepProgress(std::move(what)),
           .tool = std::string("handhold ") + HANDHOLD_VERSION,
-          .dry_run = context.dry_run};
+          .dry_run = context.dry_run,
+          .tell = [&context](const std::string& said) { context.progress.Note(said); }};
 }
 
 void Tell(Context& context, const pipeline::StepResult& result) {

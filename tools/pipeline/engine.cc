@@ -53,6 +53,16 @@ Result<Provenance> ProvenanceOfRun(const StepContext& context, StepInstance& ins
   return provenance;
 }
 
+/// As Known; of several outputs each has to be there.
+Result<std::optional<StepResult>> Recognised(const StepContext& context, const Provenance& recipe,
+                                             const std::vector<std::string>& chosen) {
+  HANDHOLD_ASSIGN(std::optional<StepResult> known, Known(context, recipe, chosen));
+  if (!known) return known;
+  HANDHOLD_ASSIGN(const bool whole, ReadOutputs(context, &*known));
+  if (!whole) known.reset();
+  return known;
+}
+
 }  // namespace
 
 Result<StepResult> RunInstance(const StepContext& context, StepInstance& instance) {
@@ -60,13 +70,14 @@ Result<StepResult> RunInstance(const StepContext& context, StepInstance& instanc
   HANDHOLD_TRY(instance.Prepare(context, &chosen));
   HANDHOLD_TRY(ResolveInputs(context, instance, &chosen));
   instance.Connect(context);
+  // A recipe that says everything is recognised before a thing is opened.
+  HANDHOLD_ASSIGN(const Provenance asked, ProvenanceOfRun(context, instance));
+  HANDHOLD_ASSIGN(std::optional<StepResult> known, Recognised(context, asked, chosen));
+  if (known) return *std::move(known);
   HANDHOLD_TRY(instance.Complete(&chosen));
   HANDHOLD_ASSIGN(const Provenance recipe, ProvenanceOfRun(context, instance));
-  HANDHOLD_ASSIGN(std::optional<StepResult> known, Known(context, recipe, chosen));
-  if (known) {
-    HANDHOLD_ASSIGN(const bool whole, ReadOutputs(context, &*known));
-    if (whole) return *std::move(known);
-  }
+  HANDHOLD_ASSIGN(known, Recognised(context, recipe, chosen));
+  if (known) return *std::move(known);
   HANDHOLD_TRY(instance.Check());
   if (context.dry_run) {
     StepResult would{.provenance = recipe, .chosen = std::move(chosen)};

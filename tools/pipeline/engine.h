@@ -1,7 +1,8 @@
 /// What every step goes through: its inputs are found, its result is recognised by its recipe, else
 /// computed and kept with its provenance.
 ///
-///   HANDHOLD_ASSIGN(const StepResult pose, Run(context, fitting::FitPoseStep{.clip = "session"}));
+///   HANDHOLD_ASSIGN(const StepResult pose, RunStep(context, fitting::FitPoseStep{.clip =
+///   "session"}));
 ///
 /// The order is fixed: find (hashes only; nothing is loaded), complete what nobody said, name the
 /// recipe, recognise, check, load each input once, compute, save. A dry run ends before loading for
@@ -25,7 +26,7 @@ Result<StepResult> RunInstance(const StepContext& context, StepInstance& instanc
 template <typename S>
 std::unique_ptr<StepInstance> StepOf(S step);
 template <typename S>
-Result<StepResult> Run(const StepContext& context, S step) {
+Result<StepResult> RunStep(const StepContext& context, S step) {
   return RunInstance(context, *StepOf(std::move(step)));
 }
 

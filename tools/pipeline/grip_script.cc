@@ -11,7 +11,6 @@
 #include "database/text/json_view.h"
 #include "fitting/compliance/reference_trajectory.h"
 #include "synthesis/interaction/retarget.h"
-#include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/step_runner.h"
 

@@ -13,7 +13,6 @@
 #include "database/text/json.h"
 #include "database/text/json_view.h"
 #include "fitting/signal/find_stream.h"
-#include "fitting/skeleton/marker_map.h"
 #include "tools/pipeline/step_runner.h"
 
 namespace handhold::pipeline {
@@ -179,14 +178,6 @@ Result<ProvenanceInput> RequireInput(const ArtefactInfo& info, std::string_view 
   return Error{ErrorCode::kCorrupt, info.kind + " " + ShortHash(info.hash) + " does not say its " +
                                         std::string(role) +
                                         ": it was not made by a step of this pipeline"};
-}
-
-Status RequireSameClip(const ArtefactInfo& info, const FoundClip& clip) {
-  HANDHOLD_ASSIGN(const ProvenanceInput from, RequireInput(info, "clip"));
-  if (from.hash == clip.row.sha256) return {};
-  return Error{ErrorCode::kInvalid, info.kind + " " + ShortHash(info.hash) +
-                                        " was made from clip '" + from.name + "', not from '" +
-                                        clip.row.name + "'"};
 }
 
 bool IsWholeHash(const std::string& key) {
@@ -391,19 +382,6 @@ Result<FoundSkeleton> FindTemplate(const StepContext& context, const HandChoice&
                     (best.marker_set.empty() ? "" : ", marker set " + best.marker_set) +
                     " (the clip has " + std::to_string(best_count) + " of its markers)");
   return SkeletonByKey(context, best);
-}
-
-Status CheckMarkers(const recording::ClipSource& source, const FoundClip& clip,
-                    const std::string& stream, const model::Skeleton& skeleton,
-                    const std::optional<TimeRange>& range) {
-  const std::string where = "clip '" + clip.row.name + "'";
-  const auto streams = fitting::FindMarkerStreams(source, stream);
-  if (!streams) return streams.error().Within(where);
-  if (const Status worn = fitting::CheckWorn(*streams, skeleton); !worn)
-    return worn.error().Within(where);
-  if (const Status some = fitting::CheckRange(source, *streams, range); !some)
-    return some.error().Within(where);
-  return {};
 }
 
 Result<FoundProp> LoadPropArtefact(const store::Library& library, const std::string& hash) {

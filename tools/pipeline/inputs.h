@@ -66,8 +66,6 @@ const artefact::ProvenanceInput* FindInput(const artefact::Provenance& provenanc
 /// The same, where there must be one: kCorrupt names the artefact that lacks it.
 Result<artefact::ProvenanceInput> RequireInput(const store::ArtefactInfo& info,
                                                std::string_view role);
-/// kInvalid unless the artefact was made from this clip.
-Status RequireSameClip(const store::ArtefactInfo& info, const FoundClip& clip);
 
 struct FoundSkeleton {
   model::Skeleton skeleton;
@@ -105,12 +103,6 @@ Result<store::ArtefactInfo> NewestSkeleton(const StepContext& context, const Fou
                                            std::vector<std::string>* chosen);
 /// The skeleton kept as artefact `hash` (kind "skeleton": fitted or imported).
 Result<FoundSkeleton> LoadSkeletonArtefact(const store::Library& library, const std::string& hash);
-
-/// What the fits of hands and poses ask of a clip's markers first, so that a dry run says it too:
-/// the stream, half of the skeleton's markers, something in `range`. Errors name the clip.
-Status CheckMarkers(const recording::ClipSource& source, const FoundClip& clip,
-                    const std::string& stream, const model::Skeleton& skeleton,
-                    const std::optional<TimeRange>& range);
 
 struct FoundProp {
   model::Prop prop;

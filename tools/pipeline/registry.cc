@@ -2,6 +2,7 @@
 
 #include "database/base/check.h"
 #include "database/base/names.h"
+#include "tools/pipeline/registered_steps.h"
 
 namespace handhold::pipeline {
 
@@ -27,6 +28,7 @@ Result<const StepEntry*> Registry::Get(const std::string& name) const {
 const Registry& Steps() {
   static const Registry kSteps = [] {
     Registry steps;
+    AddFits(&steps);
     return steps;
   }();
   return kSteps;

@@ -113,15 +113,31 @@ class Resolver {
       HANDHOLD_ASSIGN(const FoundGrasp grasp, FindGrasp(context_, ask.key));
       return Set(grasp.hash, grasp.grasp.name, at);
     }
-    HANDHOLD_ASSIGN(const ArtefactInfo info, FindArtefact(context_.library, ask.key, role.kind));
-    return Set(info.hash, "", at);
+    return ByHash(role, at);
   }
 
   /// Asked of the catalogue alone: neither loaded nor imported.
   Status ByHash(const RoleDescription& role, Found* at) {
     HANDHOLD_ASSIGN(const ArtefactInfo info,
                     FindArtefact(context_.library, at->ask.key, role.kind));
+    HANDHOLD_TRY(CheckMadeFrom(role, info));
     return Set(info.hash, "", at);
+  }
+
+  /// What would be the newest made from a clip has to be made from it when it is named, too.
+  Status CheckMadeFrom(const RoleDescription& role, const ArtefactInfo& info) {
+    if (role.role.unsaid != Unsaid::kNewest || role.kind == artefact::kSkeletonKind) return {};
+    for (const Found* of : FoundOf(role.role)) {
+      const bool made = std::ranges::any_of(
+          info.provenance.inputs, [&](const ProvenanceInput& i) { return i.hash == of->hash; });
+      if (made) continue;
+      const ProvenanceInput* other =
+          FindInput(info.provenance, of->id.empty() ? role.role.of : kClipKind);
+      return Error{ErrorCode::kInvalid, info.kind + " " + ShortHash(info.hash) + " is of '" +
+                                            (other != nullptr ? other->name : "something else") +
+                                            "', not of '" + of->name + "'"};
+    }
+    return {};
   }
 
   Status SetProp(const std::string& key, Found* at) {

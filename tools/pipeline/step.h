@@ -30,6 +30,8 @@ struct StepContext {
   std::string tool = "handhold";  ///< program and version, told in the provenance, never hashed
   bool dry_run = false;  ///< finds and checks every input and says what would be made; computes and
                          ///< saves nothing
+  /// What people should know while a step works (a take that lacks something).
+  std::function<void(const std::string&)> tell = {};
 };
 
 /// One artefact of a result.

@@ -70,7 +70,9 @@ class Describer {
       auto type = TypeOf<T>();
       if (type == OptionDescription::Type::kNumber && std::string_view(about.value) == "TIME")
         type = OptionDescription::Type::kSeconds;
-      Add(name, type, about, {}, artefact::ToJson(std::as_const(v)));
+      std::vector<std::string> choices = ChoicesOf(about);
+      if (!choices.empty()) type = OptionDescription::Type::kChoice;
+      Add(name, type, about, std::move(choices), artefact::ToJson(std::as_const(v)));
     }
   }
   template <typename E>

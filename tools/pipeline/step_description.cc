@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <sstream>
 
 #include "database/base/names.h"
 
@@ -18,7 +20,13 @@ std::string Shown(double value) {
 }
 
 /// Nothing where the value is none (null, or of another type, which reading it refuses).
-Status CheckRange(const OptionDescription& option, const Json& value) {
+Status CheckValue(const OptionDescription& option, const Json& value) {
+  if (const std::string* word = value.string();
+      word != nullptr && option.type == Type::kChoice &&
+      std::ranges::find(option.choices, *word) == option.choices.end()) {
+    return Error{ErrorCode::kInvalid,
+                 "'" + *word + "' is no " + option.path + DidYouMean(*word, option.choices)};
+  }
   const auto number = value.number();
   if (!number) return {};
   const double shown = option.type == Type::kNanoseconds ? 1e-9 * *number : *number;
@@ -50,13 +58,18 @@ Status Lay(const StepDescription& step, const Json& given, const std::string& pa
       whole->Set(member.key, std::move(inner));
       continue;
     }
-    if (leaf != nullptr) HANDHOLD_TRY(CheckRange(*leaf, member.value));
+    if (leaf != nullptr) HANDHOLD_TRY(CheckValue(*leaf, member.value));
     whole->Set(member.key, member.value);
   }
   return {};
 }
 
 }  // namespace
+
+std::vector<std::string> ChoicesOf(const artefact::About& about) {
+  std::istringstream words(about.choices);
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 std::string UnitOf(std::string_view name) {
   static const std::vector<std::string_view> kUnits = {

@@ -66,6 +66,9 @@ struct StepDescription {
 Result<text::Json> CompletedOptions(const StepDescription& step, text::Json whole,
                                     const text::Json& given);
 
+/// The words of About::choices.
+std::vector<std::string> ChoicesOf(const artefact::About& about);
+
 /// The unit at the end of a member's name: "m" of "outlier_m"; empty: none.
 std::string UnitOf(std::string_view name);
 

@@ -7,6 +7,7 @@
 #include "database/store/artefact_file.h"
 #include "synthesis/grasp_search/preshape.h"
 #include "synthesis/regrasp/proposer.h"
+#include "tools/pipeline/engine.h"
 #include "tools/pipeline/fit_grasp_space.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/step_runner.h"
@@ -103,7 +104,7 @@ Result<SynthGraspResult> SynthGraspStep::Run(const StepContext& context) const {
       hash = spaces.back().hash;
       newest = true;
     } else {
-      HANDHOLD_ASSIGN(const StepResult made, FitGraspSpaceStep{.scripted = true}.Run(context));
+      HANDHOLD_ASSIGN(const StepResult made, RunStep(context, FitGraspSpaceStep{.scripted = true}));
       hash = made.hash;
       result.chosen.push_back("grasp space " + ShortHash(hash) + " (scripted: none was fitted)");
       if (context.dry_run) {

@@ -12,6 +12,7 @@
 #include "database/store/artefact_file.h"
 #include "database/store/query.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
+#include "tools/pipeline/engine.h"
 #include "tools/pipeline/find_grasp.h"
 #include "tools/pipeline/fit_grasp_space.h"
 #include "tools/pipeline/hand_poses.h"
@@ -102,7 +103,7 @@ TEST_F(GraspSteps, AScriptedSpaceIsMadeOnceAndSearchedFor) {
                                .types = {"tripod", "cylindrical"},
                                .preshape = {.per_type = 12},
                                .options = {.dims = 4, .mixture = {.max_components = 2}}};
-  const auto made = step.Run(Context());
+  const auto made = RunStep(Context(), step);
   ASSERT_TRUE(made) << made.error().message;
   const auto space = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(made->hash));
   EXPECT_TRUE(space.scripted);
@@ -115,7 +116,7 @@ TEST_F(GraspSteps, AScriptedSpaceIsMadeOnceAndSearchedFor) {
   EXPECT_EQ(models.at("feix tripod"), 12);
   EXPECT_EQ(models.at("schlesinger palmar"), 12);
   EXPECT_GT(models.at("schlesinger cylindrical"), 12);
-  EXPECT_TRUE(step.Run(Context())->reused);
+  EXPECT_TRUE(RunStep(Context(), step)->reused);
 
   const SynthGraspStep grasp{.prop = "mug", .types = {"tripod"}, .candidates = 3};
   const auto found = grasp.Run(Context());
@@ -144,8 +145,8 @@ TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
   const std::string tripods = Take("tripods", Grasps("tripod", 8));
   Take("wraps", Grasps("medium-wrap", 8));
   Label(tripods, "tripod", 0, 8);
-  const auto all =
-      FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 2}}.Run(Context());
+  const auto all = RunStep(
+      Context(), FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 2}});
   ASSERT_TRUE(all) << all.error().message;
   const auto space = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(all->hash));
   EXPECT_FALSE(space.scripted);
@@ -153,9 +154,9 @@ TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
   EXPECT_GT(space.poses_by_type.at(""), 20);      // the other take, not labelled
   EXPECT_EQ(space.provenance.inputs.size(), 5u);  // two clips, two tracks, the hand
 
-  const auto one =
-      FitGraspSpaceStep{.query = "task = grasp", .types = {"tripod"}, .options = {.dims = 2}}.Run(
-          Context());
+  const auto one = RunStep(Context(), FitGraspSpaceStep{.clip = {.query = "task = grasp"},
+                                                        .types = {"tripod"},
+                                                        .options = {.dims = 2}});
   ASSERT_TRUE(one) << one.error().message;
   const auto only = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(one->hash));
   EXPECT_EQ(only.poses_by_type.size(), 1u);
@@ -165,30 +166,35 @@ TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
   StepContext dry = Context();
   dry.dry_run = true;
   for (const FitGraspSpaceStep& step :
-       {FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 21}},
-        FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 50}},
+       {FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 21}},
+        FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 50}},
         FitGraspSpaceStep{.scripted = true, .types = {"tripod"}, .preshape = {.per_type = 4}},
         FitGraspSpaceStep{.scripted = true, .types = {"tripod"}, .options = {.dims = 50}},
         FitGraspSpaceStep{.scripted = true, .types = {"palmar"}}}) {
-    const auto said = step.Run(dry), run = step.Run(Context());
+    const auto said = RunStep(dry, step), run = RunStep(Context(), step);
     ASSERT_FALSE(run);
     ASSERT_FALSE(said) << run.error().message;
     EXPECT_EQ(said.error().code, run.error().code) << said.error().message;
   }
-  EXPECT_TRUE((FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 3}}).Run(dry));
+  EXPECT_TRUE(
+      RunStep(dry, FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 3}}));
   // Too few, none of the type, both origins at once, no query.
-  EXPECT_EQ((FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 21}}.Run(Context()))
+  EXPECT_EQ((RunStep(Context(),
+                     FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 21}}))
                 .error()
                 .code,
             ErrorCode::kUnidentifiable);
-  EXPECT_EQ((FitGraspSpaceStep{.query = "task = grasp", .types = {"lateral"}}.Run(Context()))
+  EXPECT_EQ((RunStep(Context(),
+                     FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .types = {"lateral"}}))
                 .error()
                 .code,
             ErrorCode::kUnidentifiable);
   EXPECT_EQ(
-      (FitGraspSpaceStep{.query = "task = grasp", .scripted = true}.Run(Context())).error().code,
+      (RunStep(Context(), FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .scripted = true}))
+          .error()
+          .code,
       ErrorCode::kInvalid);
-  EXPECT_EQ(FitGraspSpaceStep{}.Run(Context()).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(RunStep(Context(), FitGraspSpaceStep{}).error().code, ErrorCode::kInvalid);
 }
 
 // A rod stood where the script's cylinder lies in the closed hand, and was touched then: the
@@ -199,8 +205,8 @@ TEST_F(GraspSteps, CapturedTemplatesBringTheTouchedPropsPrimitive) {
       synthesis::ScriptPreshapes(surface, {"medium-wrap"}, {.per_type = 1})->grasps.at(0);
   ASSERT_EQ(script.primitive, "cylinder");
   const std::string id = Take("wraps", std::vector<Eigen::VectorXd>(4, script.pose_v));
-  const FitGraspSpaceStep step{.query = "task = grasp", .options = {.dims = 1}};
-  const auto before = step.Run(Context());
+  const FitGraspSpaceStep step{.clip = {.query = "task = grasp"}, .options = {.dims = 1}};
+  const auto before = RunStep(Context(), step);
   ASSERT_TRUE(before) << before.error().message;
   EXPECT_THAT(before->chosen, Contains(HasSubstr("no pose touches a prop")));
 
@@ -232,7 +238,7 @@ TEST_F(GraspSteps, CapturedTemplatesBringTheTouchedPropsPrimitive) {
   track.provenance.step = "fit.contact";
   track.provenance.inputs.push_back({"pose", poses.hash, ""});
   const std::string contacts = *library_->Save(track);
-  const auto made = step.Run(Context());
+  const auto made = RunStep(Context(), step);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_NE(made->hash, before->hash);
   const auto space = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(made->hash));
@@ -281,11 +287,11 @@ TEST_F(GraspSteps, TheNewestSpaceAndTheNewestPosesAreTaken) {
   EXPECT_EQ(like->shapes, 79u);  // one frame left a joint open: no shape
 
   const auto space = [&](const std::string& type) {
-    return FitGraspSpaceStep{.scripted = true,
-                             .types = {type},
-                             .preshape = {.per_type = 10},
-                             .options = {.dims = 2, .mixture = {.max_components = 1}}}
-        .Run(Context())
+    return RunStep(Context(),
+                   FitGraspSpaceStep{.scripted = true,
+                                     .types = {type},
+                                     .preshape = {.per_type = 10},
+                                     .options = {.dims = 2, .mixture = {.max_components = 1}}})
         ->hash;
   };
   space("lateral");
@@ -322,9 +328,9 @@ TEST_F(GraspSteps, LabelsOfSeveralPeopleAndSpansStandSideBySide) {
   // A label of a coarse taxonomy is asked for by its name, and its poses have no Feix type; spans
   // of one type that overlap count once.
   const auto poses_of = [&](const std::string& type) {
-    const auto made =
-        FitGraspSpaceStep{.query = "task = grasp", .types = {type}, .options = {.dims = 1}}.Run(
-            Context());
+    const auto made = RunStep(
+        Context(), FitGraspSpaceStep{
+                       .clip = {.query = "task = grasp"}, .types = {type}, .options = {.dims = 1}});
     EXPECT_TRUE(made) << type << ": " << made.error().message;
     return store::Load<artefact::GraspSpace>(library_->ArtefactPath(made->hash))->poses_by_type;
   };
@@ -383,11 +389,11 @@ TEST_F(GraspSteps, LikeShapesAreFoundAndLabelsSuggested) {
 
   EXPECT_EQ(SuggestLabel(Context(), "a", {At(0.4), At(0.6)}, "feix").error().code,
             ErrorCode::kNotFound);  // no space yet
-  ASSERT_TRUE((FitGraspSpaceStep{.scripted = true,
-                                 .types = {"tripod", "large-diameter", "lateral"},
-                                 .preshape = {.per_type = 20},
-                                 .options = {.dims = 4, .mixture = {.max_components = 1}}}
-                   .Run(Context()))
+  ASSERT_TRUE(RunStep(Context(),
+                      FitGraspSpaceStep{.scripted = true,
+                                        .types = {"tripod", "large-diameter", "lateral"},
+                                        .preshape = {.per_type = 20},
+                                        .options = {.dims = 4, .mixture = {.max_components = 1}}})
                   .has_value());
   const auto suggested = SuggestLabel(Context(), "a", {At(0.45), At(0.55)}, "feix");
   ASSERT_TRUE(suggested) << suggested.error().message;

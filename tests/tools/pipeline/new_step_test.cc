@@ -238,14 +238,14 @@ TEST_F(NewStep, ADryRunNamesTheResultAndMakesNothing) {
   EXPECT_EQ(dry.code, cli::kExitDone) << dry.err;
   EXPECT_EQ(computed, 0);
   EXPECT_EQ(Count(), 1u);
-  const auto made = Run(Context(), SmoothStep{});
+  const auto made = RunStep(Context(), SmoothStep{});
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_THAT(dry.out, HasSubstr(made->hash));
 }
 
 TEST_F(NewStep, TheResultCarriesItsProvenanceAndIsRecognisedUnread) {
   SmoothStep step{.pose = wave_.substr(0, 8), .span_s = 0.03};
-  const auto made = Run(Context(), step);
+  const auto made = RunStep(Context(), step);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_FALSE(made->reused);
   const auto track = store::Load<artefact::PoseTrack>(library_->ArtefactPath(made->hash));
@@ -261,13 +261,13 @@ TEST_F(NewStep, TheResultCarriesItsProvenanceAndIsRecognisedUnread) {
   EXPECT_EQ(track->provenance.parameters_json, R"({"span_s":0.03,"window":"flat"})");
   // Nothing is loaded for it: the input's file is gone.
   Remove(wave_);
-  const auto again = Run(Context(), step);
+  const auto again = RunStep(Context(), step);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->reused);
   EXPECT_EQ(again->hash, made->hash);
   EXPECT_EQ(computed, 1);
   step.span_s = 0.05;
-  const auto other = Run(Context(), step);
+  const auto other = RunStep(Context(), step);
   ASSERT_FALSE(other) << "the canary: another result needs the input";
   EXPECT_EQ(other.error().code, ErrorCode::kNotFound);
 }
@@ -321,21 +321,21 @@ TEST_F(NewStep, WhatARecipeCannotMeanIsNamed) {
 }
 
 TEST_F(NewStep, WhatWasCutShortSaysSoAndIsNotTakenForTheWhole) {
-  const auto cut = Run(Context(), SmoothStep{.most_frames = 5});
+  const auto cut = RunStep(Context(), SmoothStep{.most_frames = 5});
   ASSERT_TRUE(cut) << cut.error().message;
   EXPECT_THAT(cut->cut_short, HasSubstr("5 frames"));
   EXPECT_THAT(cut->provenance.parameters_json, HasSubstr("cut_short"));
-  const auto further = Run(Context(), SmoothStep{.pose = wave_, .most_frames = 9});
+  const auto further = RunStep(Context(), SmoothStep{.pose = wave_, .most_frames = 9});
   ASSERT_TRUE(further) << further.error().message;
   EXPECT_FALSE(further->reused);
   EXPECT_NE(further->hash, cut->hash);
-  const auto whole = Run(Context(), SmoothStep{.pose = wave_});
+  const auto whole = RunStep(Context(), SmoothStep{.pose = wave_});
   ASSERT_TRUE(whole) << whole.error().message;
   EXPECT_FALSE(whole->reused);
   EXPECT_NE(whole->hash, cut->hash);
   EXPECT_EQ(whole->cut_short, "");
   // A limit that does not bite changes nothing: the whole result is there.
-  const auto limited = Run(Context(), SmoothStep{.pose = wave_, .most_frames = 1000});
+  const auto limited = RunStep(Context(), SmoothStep{.pose = wave_, .most_frames = 1000});
   ASSERT_TRUE(limited) << limited.error().message;
   EXPECT_TRUE(limited->reused);
   EXPECT_EQ(limited->hash, whole->hash);
@@ -344,14 +344,14 @@ TEST_F(NewStep, WhatWasCutShortSaysSoAndIsNotTakenForTheWhole) {
 TEST_F(NewStep, ACancelledOneKeepsNothing) {
   StepContext context = Context();
   context.progress = [](double fraction, std::string_view) { return fraction < 0.5; };
-  const auto cancelled = Run(context, SmoothStep{});
+  const auto cancelled = RunStep(context, SmoothStep{});
   ASSERT_FALSE(cancelled);
   EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled);
   EXPECT_EQ(Count(), 1u);
 }
 
 TEST_F(NewStep, SeveralOutputsAreKeptEachAndRecognisedTogether) {
-  const auto made = Run(Context(), fitting::HalveStep{.pose = wave_});
+  const auto made = RunStep(Context(), fitting::HalveStep{.pose = wave_});
   ASSERT_TRUE(made) << made.error().message;
   ASSERT_EQ(made->outputs.size(), 2u);
   EXPECT_THAT(made->chosen, ElementsAre("the middle by frames"));
@@ -365,7 +365,7 @@ TEST_F(NewStep, SeveralOutputsAreKeptEachAndRecognisedTogether) {
     ASSERT_TRUE(recipe) << recipe.error().message;
     EXPECT_EQ(recipe->Find("options")->Find("made"), nullptr);
   }
-  const auto again = Run(Context(), fitting::HalveStep{.pose = wave_});
+  const auto again = RunStep(Context(), fitting::HalveStep{.pose = wave_});
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->reused);
   ASSERT_EQ(again->outputs.size(), 2u);
@@ -374,7 +374,7 @@ TEST_F(NewStep, SeveralOutputsAreKeptEachAndRecognisedTogether) {
   EXPECT_EQ(computed, 1);
   // Where one is gone, they are made again.
   Remove(made->outputs[1].hash);
-  const auto mended = Run(Context(), fitting::HalveStep{.pose = wave_});
+  const auto mended = RunStep(Context(), fitting::HalveStep{.pose = wave_});
   ASSERT_TRUE(mended) << mended.error().message;
   EXPECT_FALSE(mended->reused);
   EXPECT_EQ(computed, 2);
