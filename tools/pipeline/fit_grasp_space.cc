@@ -8,6 +8,7 @@
 #include "database/model/grasp_taxonomy.h"
 #include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
+#include "database/store/artefact_finder.h"
 #include "database/store/query.h"
 #include "tools/pipeline/inputs.h"
 
@@ -224,9 +225,15 @@ Status FindTouches(const store::Library& library, std::vector<Take>* takes,
   const auto add_prop = [&](const std::string& hash) {
     if (!hash.empty() && std::ranges::find(*props, hash) == props->end()) props->push_back(hash);
   };
-  HANDHOLD_ASSIGN(const auto contacts, library.Artefacts("contact_track"));
-  HANDHOLD_ASSIGN(const auto objects, library.Artefacts("object_track"));
+  // Oldest first, so that the newest of each sensor and thing is the last.
+  const auto made = [&](const char* kind, const std::string& from) {
+    auto found = store::FindArtefacts(library.catalogue(), {.kind = kind, .made_from = from});
+    if (found) std::ranges::reverse(*found);
+    return found;
+  };
   for (Take& take : *takes) {
+    HANDHOLD_ASSIGN(const auto contacts, made("contact_track", take.track.hash));
+    HANDHOLD_ASSIGN(const auto objects, made("object_track", take.clip_hash));
     std::map<std::string, store::ArtefactInfo> by_sensor;
     std::map<std::string, artefact::ContactTrack> loaded;
     for (const store::ArtefactInfo& info : contacts) {

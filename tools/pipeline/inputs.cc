@@ -10,6 +10,7 @@
 #include "database/model/hand_library.h"
 #include "database/model/marker_map.h"
 #include "database/model/skeleton_json.h"
+#include "database/store/artefact_finder.h"
 #include "database/text/json.h"
 #include "database/text/json_view.h"
 #include "fitting/signal/find_stream.h"
@@ -148,12 +149,13 @@ std::string ShortHash(const std::string& hash) { return hash.substr(0, 8); }
 
 Result<ArtefactInfo> NewestOf(const store::Library& library, const std::string& kind,
                               const std::string& made_by) {
-  HANDHOLD_ASSIGN(std::vector<ArtefactInfo> all, library.Artefacts(kind));
+  HANDHOLD_ASSIGN(std::vector<ArtefactInfo> all,
+                  store::FindArtefacts(library.catalogue(), {.kind = kind, .newest = 1}));
   if (all.empty()) {
     return Error{ErrorCode::kNotFound,
                  "the library has no " + kind + ": '" + made_by + "' makes one"};
   }
-  return std::move(all.back());
+  return std::move(all.front());
 }
 
 Result<std::map<std::string, ArtefactInfo>> NewestPoseTracks(const store::Library& library) {
@@ -208,28 +210,30 @@ Result<FoundClip> FindClip(const StepContext& context, const std::string& key) {
 
 Result<ArtefactInfo> FindArtefact(const store::Library& library, const std::string& key,
                                   const std::string& kind) {
-  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, library.Artefacts());
-  std::vector<const ArtefactInfo*> found;
-  std::vector<std::string> hashes;
-  for (const ArtefactInfo& info : all) {
-    if (key.size() >= 4 && info.hash.starts_with(key)) found.push_back(&info);
-    hashes.push_back(ShortHash(info.hash));
+  std::vector<ArtefactInfo> found;
+  if (key.size() >= 4 && key.find_first_not_of("0123456789abcdef") == std::string::npos) {
+    HANDHOLD_ASSIGN(found,
+                    store::FindArtefacts(library.catalogue(), {.hash_begins = key, .newest = 6}));
   }
   if (found.size() > 1) {
     std::string text = "'" + key + "' is several artefacts:";
     for (size_t i = 0; i < std::min<size_t>(found.size(), 5); ++i)
-      text += " " + found[i]->hash.substr(0, 16);
+      text += " " + found[i].hash.substr(0, 16);
     return Error{ErrorCode::kInvalid, text + "; give more of the hash"};
   }
   if (found.empty()) {
+    std::vector<std::string> hashes;
+    HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> near,
+                    store::FindArtefacts(library.catalogue(), {.newest = 1000}));
+    for (const ArtefactInfo& info : near) hashes.push_back(ShortHash(info.hash));
     return Error{ErrorCode::kNotFound,
                  "no artefact '" + key + "' in " + library.path() + DidYouMean(key, hashes)};
   }
-  if (!kind.empty() && found.front()->kind != kind) {
-    return Error{ErrorCode::kInvalid, "artefact " + ShortHash(found.front()->hash) + " is a " +
-                                          found.front()->kind + ", not a " + kind};
+  if (!kind.empty() && found.front().kind != kind) {
+    return Error{ErrorCode::kInvalid, "artefact " + ShortHash(found.front().hash) + " is a " +
+                                          found.front().kind + ", not a " + kind};
   }
-  return *found.front();
+  return std::move(found.front());
 }
 
 Result<ArtefactInfo> FindResult(const StepContext& context, const std::string& key,
@@ -248,21 +252,14 @@ Result<ArtefactInfo> FindResult(const StepContext& context, const std::string& k
 Result<std::optional<ArtefactInfo>> NewestMadeFrom(const StepContext& context,
                                                    const std::string& kind, const step::Found& of,
                                                    std::vector<std::string>* chosen) {
-  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context.library.Artefacts(kind));
-  const ArtefactInfo* newest = nullptr;
-  int count = 0;
-  for (const ArtefactInfo& info : all) {  // oldest first
-    if (!std::ranges::any_of(info.provenance.inputs,
-                             [&](const ProvenanceInput& input) { return input.hash == of.hash; }))
-      continue;
-    newest = &info;
-    ++count;
-  }
-  if (newest == nullptr) return std::optional<ArtefactInfo>();
-  chosen->push_back(kind + " " + ShortHash(newest->hash) +
+  HANDHOLD_ASSIGN(
+      const std::vector<ArtefactInfo> made,
+      store::FindArtefacts(context.library.catalogue(), {.kind = kind, .made_from = of.hash}));
+  if (made.empty()) return std::optional<ArtefactInfo>();
+  chosen->push_back(kind + " " + ShortHash(made.front().hash) +
                     (of.name.empty() ? "" : " of " + of.name) +
-                    (count > 1 ? " (newest of " + std::to_string(count) + ")" : ""));
-  return std::optional<ArtefactInfo>(*newest);
+                    (made.size() > 1 ? " (newest of " + std::to_string(made.size()) + ")" : ""));
+  return std::optional<ArtefactInfo>(made.front());
 }
 
 Result<FoundSkeleton> LoadSkeletonArtefact(const store::Library& library, const std::string& hash) {
@@ -292,24 +289,22 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice&
 
 Result<ArtefactInfo> NewestSkeleton(const StepContext& context, const FoundClip& clip,
                                     std::vector<std::string>* chosen) {
-  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context.library.Artefacts("skeleton"));
-  HANDHOLD_ASSIGN(const std::vector<store::ClipRow> of_subject,
-                  context.library.Clips({.subject = clip.row.subject}));
-  const ArtefactInfo* newest = nullptr;
-  bool own = false;
-  for (const ArtefactInfo& info : all) {  // oldest first
+  const store::Database& catalogue = context.library.catalogue();
+  HANDHOLD_ASSIGN(
+      std::vector<ArtefactInfo> fitted,
+      store::FindArtefacts(catalogue, {.kind = "skeleton", .made_from = clip.row.sha256}));
+  // Where it only touched, its hand was fitted to another take.
+  std::erase_if(fitted, [&](const ArtefactInfo& info) {
     const ProvenanceInput* from = FindInput(info.provenance, "clip");
-    if (from == nullptr) continue;  // imported, not fitted
-    const bool this_clip = from->hash == clip.row.sha256;
-    const bool same =
-        this_clip || (!clip.row.subject.empty() && std::any_of(of_subject.begin(), of_subject.end(),
-                                                               [&](const store::ClipRow& row) {
-                                                                 return row.sha256 == from->hash;
-                                                               }));
-    if (!same || (own && !this_clip)) continue;
-    newest = &info;
-    own = this_clip;
+    return from == nullptr || from->hash != clip.row.sha256;
+  });
+  const bool own = !fitted.empty();
+  if (!own && !clip.row.subject.empty()) {
+    HANDHOLD_ASSIGN(fitted,
+                    store::FindArtefacts(
+                        catalogue, {.kind = "skeleton", .subject = clip.row.subject, .newest = 1}));
   }
+  const ArtefactInfo* newest = fitted.empty() ? nullptr : &fitted.front();
   if (newest == nullptr) {
     return Error{ErrorCode::kNotFound, "no skeleton was fitted for subject '" + clip.row.subject +
                                            "' yet: run `handhold "

@@ -4,6 +4,7 @@
 
 #include "database/artefact/kind.h"
 #include "database/recording/meant_prop.h"
+#include "database/store/artefact_finder.h"
 #include "database/store/query.h"
 #include "tools/pipeline/find_grasp.h"
 #include "tools/pipeline/inputs.h"
@@ -216,13 +217,15 @@ class Resolver {
       return Set(info.hash, "", at);
     }
     if (of == nullptr) {
-      HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context_.library.Artefacts(role.kind));
+      HANDHOLD_ASSIGN(
+          const std::vector<ArtefactInfo> all,
+          store::FindArtefacts(context_.library.catalogue(), {.kind = role.kind, .newest = 1}));
       if (all.empty()) {
         if (!role.role.needed) return {};
         return Error{ErrorCode::kNotFound, "the library has no " + role.kind};
       }
-      chosen_.push_back(role.kind + " " + ShortHash(all.back().hash) + " (the newest)");
-      return Set(all.back().hash, "", at);
+      chosen_.push_back(role.kind + " " + ShortHash(all.front().hash) + " (the newest)");
+      return Set(all.front().hash, "", at);
     }
     HANDHOLD_ASSIGN(const std::optional<ArtefactInfo> info,
                     NewestMadeFrom(context_, role.kind, *of, &chosen_));

@@ -1,13 +1,15 @@
 #include "tools/pipeline/step.h"
 
 #include "database/base/log.h"
+#include "database/store/artefact_finder.h"
 #include "tools/pipeline/step_runner.h"
 
 namespace handhold::pipeline {
 
 Status MakeNewest(const StepContext& context, const std::string& kind, const std::string& hash) {
-  HANDHOLD_ASSIGN(const std::vector<store::ArtefactInfo> all, context.library.Artefacts(kind));
-  if (all.empty() || all.back().hash == hash) return {};
+  HANDHOLD_ASSIGN(const std::vector<store::ArtefactInfo> newest,
+                  store::FindArtefacts(context.library.catalogue(), {.kind = kind, .newest = 1}));
+  if (newest.empty() || newest.front().hash == hash) return {};
   if (const Status renewed = context.library.Renew(hash); !renewed) {
     Log(LogLevel::kWarning, "artefact.not_newest",
         {{"artefact", hash.substr(0, 8)},
