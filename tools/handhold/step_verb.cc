@@ -110,7 +110,8 @@ void Describe(const StepDescription& step, Verb* verb) {
   };
   for (const RoleDescription& role : step.roles) {
     if (*role.role.help == '\0') continue;
-    const bool asked = role.role.needed && role.role.unsaid == step::Unsaid::kNothing;
+    const bool asked =
+        role.role.needed && role.role.unsaid == step::Unsaid::kNothing && role.fallback.empty();
     if (role.role.first) {
       verb->positionals.push_back({.name = ValueName(role),
                                    .help = role.role.help,
@@ -120,6 +121,7 @@ void Describe(const StepDescription& step, Verb* verb) {
       add({.name = "--" + role.word(),
            .value_name = ValueName(role),
            .help = role.role.help,
+           .fallback = role.fallback,
            .required = asked && !role.many,
            .repeated = role.many});
     }
@@ -261,8 +263,7 @@ Json InputsOf(const StepDescription& step, const Arguments& given) {
       Json list = Json::Array();
       for (const std::string& key : given.All(name)) list.Push(AskOf(step, role, key, given));
       if (given.Has(name)) inputs.Set(role.name, std::move(list));
-    } else if (given.Has(name) || !given.Text(name).empty() ||
-               (&role == FirstOf(step, "skeleton") && GivesHand(given))) {
+    } else if (given.Has(name) || (&role == FirstOf(step, "skeleton") && GivesHand(given))) {
       inputs.Set(role.name, AskOf(step, role, given.Text(name), given));
     }
   }

@@ -55,7 +55,10 @@ Result<step::Ask> AskOf(const JsonView& view) {
 
 Status TakeInput(const JsonView& view, const StepInstance::Slot& slot) {
   if (slot.one != nullptr) {
-    HANDHOLD_ASSIGN(slot.one->ask, AskOf(view));
+    HANDHOLD_ASSIGN(step::Ask ask, AskOf(view));
+    // Another size or side of what is meant anyway.
+    if (ask.key.empty() && ask.hand.marker_map.empty()) ask.key = slot.role->fallback;
+    slot.one->ask = std::move(ask);
     return {};
   }
   if (view.value().is_object()) {

@@ -6,6 +6,7 @@
 
 namespace handhold::pipeline {
 
-void AddFits(Registry* steps);  ///< fit_steps.cc
+void AddFits(Registry* steps);       ///< fit_steps.cc
+void AddSyntheses(Registry* steps);  ///< synth_steps.cc
 
 }  // namespace handhold::pipeline

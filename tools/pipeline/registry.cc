@@ -29,6 +29,7 @@ const Registry& Steps() {
   static const Registry kSteps = [] {
     Registry steps;
     AddFits(&steps);
+    AddSyntheses(&steps);
     return steps;
   }();
   return kSteps;

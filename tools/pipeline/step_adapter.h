@@ -93,12 +93,12 @@ class Describer {
     step_->options.back().running = true;
   }
   template <typename T>
-  void Input(const char* name, step::Given<T>&, const step::Role& role) {
-    step_->roles.push_back({name, KindName<T>(), false, role});
+  void Input(const char* name, step::Given<T>& given, const step::Role& role) {
+    step_->roles.push_back({name, KindName<T>(), false, role, given.ask.key});
   }
   template <typename T>
   void Input(const char* name, step::Many<T>&, const step::Role& role) {
-    step_->roles.push_back({name, KindName<T>(), true, role});
+    step_->roles.push_back({name, KindName<T>(), true, role, ""});
   }
 
  private:

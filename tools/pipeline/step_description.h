@@ -18,6 +18,7 @@ struct RoleDescription {
   std::string kind;  ///< "clip", "skeleton", "prop" or an artefact's (kind.h)
   bool many = false;
   step::Role role;
+  std::string fallback;  ///< what is meant where nothing is said; empty: as the role says
   std::string word() const { return *role.word != '\0' ? role.word : name; }
 };
 
