@@ -70,7 +70,7 @@ std::optional<Outcome> Look(const Arguments& given, text::Json*) {
     if (captured && given.Has(scripts))
       return Outcome::Usage(std::string(scripts) + " is of scripts: not with --query");
   }
-  if (const auto known = pipeline::FeixTypes(given.All("--type")); !known)
+  if (const auto known = model::FeixTypes(given.All("--type")); !known)
     return Outcome::Usage(known.error().message);
   if (!given.Has("--query")) return std::nullopt;
   const auto library = store::Library::Open(given.Text("--library"));

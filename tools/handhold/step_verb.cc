@@ -149,20 +149,8 @@ void Describe(const StepDescription& step, Verb* verb) {
 
 // ---- a command line as a recipe
 
-/// "tripod,large-diameter" and repeated options alike.
-std::vector<std::string> WordsOf(const std::vector<std::string>& given) {
-  std::vector<std::string> words;
-  for (const std::string& list : given) {
-    std::istringstream in(list);
-    for (std::string word; std::getline(in >> std::ws, word, ',');) {
-      word.erase(word.find_last_not_of(' ') + 1);
-      if (!word.empty()) words.push_back(word);
-    }
-  }
-  return words;
-}
-
-Result<Json> Integers(const std::string& name, const std::vector<std::string>& words) {
+Result<Json> Integers(const std::string& name, const std::vector<std::string>& words,
+                      const artefact::About& about) {
   Json list = Json::Array();
   for (const std::string& word : words) {
     int64_t number = 0;
@@ -170,6 +158,8 @@ Result<Json> Integers(const std::string& name, const std::vector<std::string>& w
     if (const auto read = std::from_chars(word.data(), end, number);
         read.ec != std::errc{} || read.ptr != end)
       return Error{ErrorCode::kInvalid, name + ": '" + word + "' is no number"};
+    if (static_cast<double>(number) < about.least || static_cast<double>(number) > about.most)
+      return Error{ErrorCode::kInvalid, name + ": '" + word + "' is out of its range"};
     list.Push(number);
   }
   return list;
@@ -212,7 +202,7 @@ Result<Json> ValueOf(const OptionDescription& option, const std::string& name,
     case Type::kNumbers: {
       const std::vector<std::string> words = WordsOf(given.All(name));
       if (words.empty()) return Error{ErrorCode::kInvalid, name + ": nothing is named"};
-      if (option.type == Type::kIntegers) return Integers(name, words);
+      if (option.type == Type::kIntegers) return Integers(name, words, option.about);
       if (option.type == Type::kNumbers) return Numbers(name, words);
       Json list = Json::Array();
       for (const std::string& word : words) list.Push(word);
@@ -283,6 +273,18 @@ Result<Issues> PrintOutputs(Printer& out, const store::Library&,
 
 }  // namespace
 
+std::vector<std::string> WordsOf(const std::vector<std::string>& given) {
+  std::vector<std::string> words;
+  for (const std::string& list : given) {
+    std::istringstream in(list);
+    for (std::string word; std::getline(in >> std::ws, word, ',');) {
+      word.erase(word.find_last_not_of(' ') + 1);
+      if (!word.empty()) words.push_back(word);
+    }
+  }
+  return words;
+}
+
 Result<Json> RecipeFrom(const StepDescription& step, const Arguments& given) {
   Json options = Json::Object();
   for (const OptionDescription& option : step.options) {
@@ -304,6 +306,7 @@ Result<Json> RecipeFrom(const StepDescription& step, const Arguments& given) {
 Outcome PrintStep(Context& context, const store::Library& library,
                   const pipeline::StepResult& result, const StepWords& words) {
   Tell(context, result);
+  if (words.say) return words.say(context, library, result);
   Printer& out = context.printer;
   out.BeginDocument();
   out.PrintRecord(words.record.empty() ? "result" : words.record.c_str(),

@@ -27,6 +27,8 @@ struct StepWords {
   /// What the description cannot express, asked before anything is done: options that exclude each
   /// other. May change the recipe.
   std::function<std::optional<Outcome>(const Arguments&, text::Json* recipe)> look = {};
+  /// Says all of a result, instead of what PrintStep prints.
+  std::function<Outcome(Context&, const store::Library&, const pipeline::StepResult&)> say = {};
   /// Prints a result beyond its first record; answers its issues. Not called where a dry run leaves
   /// nothing to print.
   std::function<Result<Issues>(Printer&, const store::Library&, const pipeline::StepResult&)>
@@ -37,6 +39,9 @@ struct StepWords {
 Verb StepVerb(const pipeline::StepEntry& entry, StepWords words = {});
 /// The same of a step of the program's registry; CHECKs that there is one.
 Verb StepVerb(const char* step, StepWords words = {});
+
+/// The words of a list: "tripod,large-diameter" and repeated options alike.
+std::vector<std::string> WordsOf(const std::vector<std::string>& given);
 
 /// The recipe that a command line asks for; what it cannot be is an error of the command line.
 Result<text::Json> RecipeFrom(const pipeline::StepDescription& step, const Arguments& given);

@@ -67,7 +67,12 @@ Result<std::optional<StepResult>> Recognised(const StepContext& context, const P
 
 Result<StepResult> RunInstance(const StepContext& context, StepInstance& instance) {
   std::vector<std::string> chosen;
-  HANDHOLD_TRY(instance.Prepare(context, &chosen));
+  HANDHOLD_ASSIGN(const bool ready, instance.Prepare(context, &chosen));
+  if (!ready) {
+    const StepDescription& step = instance.description();
+    return StepResult{.provenance = ProvenanceOf(step.name, step.version),
+                      .chosen = std::move(chosen)};
+  }
   HANDHOLD_TRY(ResolveInputs(context, instance, &chosen));
   instance.Connect(context);
   // A recipe that says everything is recognised before a thing is opened.

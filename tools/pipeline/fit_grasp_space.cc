@@ -32,13 +32,6 @@ struct Row {
   std::optional<TimeRange> span;
 };
 
-/// Taxonomy (empty: any) and name of "schlesinger:palmar".
-std::pair<std::string, std::string> TypeAsked(const std::string& asked) {
-  const size_t colon = asked.find(':');
-  if (colon == std::string::npos) return {"", asked};
-  return {asked.substr(0, colon), asked.substr(colon + 1)};
-}
-
 /// Whether a label is one of those asked for (`feix`: their types): by its type, or by the very
 /// name where it says no more than a coarse one.
 bool IsAsked(const LabelledSpan& label, const std::vector<std::string>& feix,
@@ -46,7 +39,7 @@ bool IsAsked(const LabelledSpan& label, const std::vector<std::string>& feix,
   if (asked.empty()) return true;
   if (!label.feix.empty()) return std::ranges::find(feix, label.feix) != feix.end();
   return std::ranges::any_of(asked, [&](const std::string& one) {
-    const auto [taxonomy, name] = TypeAsked(one);
+    const auto [taxonomy, name] = model::TypeAsked(one);
     const auto type = model::CanonicalType(name, label.taxonomy);
     return (taxonomy.empty() || taxonomy == label.taxonomy) && type && *type == label.type;
   });
@@ -70,18 +63,6 @@ void UniteSpans(Take* take) {
 }
 
 }  // namespace
-
-Result<std::vector<std::string>> FeixTypes(const std::vector<std::string>& names) {
-  std::vector<std::string> types;
-  for (const std::string& asked : names) {
-    const auto [taxonomy, name] = TypeAsked(asked);
-    HANDHOLD_ASSIGN(const std::vector<std::string> of, model::FeixTypesOf(name, taxonomy));
-    for (const std::string& type : of) {
-      if (std::ranges::find(types, type) == types.end()) types.push_back(type);
-    }
-  }
-  return types;
-}
 
 Result<std::vector<LabelledSpan>> GraspLabels(const store::Library& library,
                                               const std::string& clip_id) {
@@ -353,7 +334,7 @@ Status PrepareStep(const StepContext& context, FitGraspSpaceStep* step,
         "a grasp space is fitted to captured poses (a query) or to scripted ones: say one"};
   }
   const std::vector<std::string> asked = step->types;
-  HANDHOLD_ASSIGN(step->types, FeixTypes(asked));
+  HANDHOLD_ASSIGN(step->types, model::FeixTypes(asked));
   if (step->scripted) {
     // A coarse name means those of its types that there is a script of.
     const std::vector<std::string> known = synthesis::ScriptedTypes();

@@ -115,10 +115,6 @@ Status PrepareStep(const StepContext& context, FitGraspSpaceStep* step,
 Status Check(const FitGraspSpaceStep& step);
 Result<artefact::GraspSpace> Compute(const FitGraspSpaceStep& step, step::Work& work);
 
-/// Feix names of what people typed ("tripod", "schlesinger:palmar"), each once. kNotFound with near
-/// names.
-Result<std::vector<std::string>> FeixTypes(const std::vector<std::string>& names);
-
 /// A stretch of a clip with its grasp type, as labelled.
 struct LabelledSpan {
   TimeRange span;

@@ -36,8 +36,9 @@ class StepInstance {
   /// kInvalid names the member: every one has to be there.
   virtual Status SetOptions(const text::Json& whole) = 0;
 
-  /// Before roles are resolved: what only the library knows of what was said (registry.cc).
-  virtual Status Prepare(const StepContext& context, std::vector<std::string>* chosen) = 0;
+  /// Before roles are resolved: what only the library knows of what was said. False: a dry run, and
+  /// an input would have to be made first.
+  virtual Result<bool> Prepare(const StepContext& context, std::vector<std::string>* chosen) = 0;
   /// Says of each found input where its value is.
   virtual void Connect(const StepContext& context) = 0;
   /// The step's own Complete: options that nobody said.

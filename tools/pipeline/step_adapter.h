@@ -8,7 +8,8 @@
 ///   Status Check(const S&)            what Compute would refuse first: a dry run asks it, too
 /// and in this folder
 ///   Status PrepareStep(const StepContext&, S*, std::vector<std::string>* chosen)
-///                                     what only the library knows of what was said
+///                                     what only the library knows of what was said; or a
+///                                     Result<bool>, false where a dry run can go no further
 #pragma once
 
 #include <concepts>
@@ -166,11 +167,17 @@ void ForEachGiven(S& step, const Function& function) {
 // ---- the functions beside a step, found by its namespace
 
 template <typename S>
-Status PrepareIt(const StepContext& context, S& step, std::vector<std::string>* chosen) {
+Result<bool> PrepareIt(const StepContext& context, S& step, std::vector<std::string>* chosen) {
   if constexpr (requires { PrepareStep(context, &step, chosen); }) {
-    return PrepareStep(context, &step, chosen);
+    const auto prepared = PrepareStep(context, &step, chosen);
+    if (!prepared) return prepared.error();
+    if constexpr (std::is_same_v<decltype(prepared), const Status>) {
+      return true;
+    } else {
+      return *prepared;
+    }
   } else {
-    return {};
+    return true;
   }
 }
 template <typename S>
@@ -261,7 +268,7 @@ class StepAdapter : public StepInstance {
     Visit(reader, step_);
     return reader.status();
   }
-  Status Prepare(const StepContext& context, std::vector<std::string>* chosen) override {
+  Result<bool> Prepare(const StepContext& context, std::vector<std::string>* chosen) override {
     return adapter::PrepareIt(context, step_, chosen);
   }
   void Connect(const StepContext& context) override {

@@ -1,12 +1,18 @@
 // The steps of synthesis, one line each.
+#include "synthesis/grasp_search/grasp_step.h"
 #include "synthesis/interaction/reference_step.h"
 #include "tools/pipeline/registered_steps.h"
 #include "tools/pipeline/step_adapter.h"
+#include "tools/pipeline/synth_grasp.h"
 
 namespace handhold::pipeline {
 
-void AddSyntheses(Registry* steps) { steps->Add(EntryOf<synthesis::SynthReferenceStep>()); }
+void AddSyntheses(Registry* steps) {
+  steps->Add(EntryOf<synthesis::SynthGraspStep>());
+  steps->Add(EntryOf<synthesis::SynthReferenceStep>());
+}
 
+template std::unique_ptr<StepInstance> StepOf(synthesis::SynthGraspStep);
 template std::unique_ptr<StepInstance> StepOf(synthesis::SynthReferenceStep);
 
 }  // namespace handhold::pipeline

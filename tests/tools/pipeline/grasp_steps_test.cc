@@ -3,20 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <optional>
 
 #include "database/artefact/describe.h"
 #include "database/artefact/grasp_file.h"
+#include "database/model/grasp_taxonomy.h"
 #include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
 #include "database/store/query.h"
+#include "synthesis/grasp_search/grasp_step.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 #include "tools/pipeline/engine.h"
 #include "tools/pipeline/find_grasp.h"
 #include "tools/pipeline/fit_grasp_space.h"
 #include "tools/pipeline/hand_poses.h"
-#include "tools/pipeline/synth_grasp.h"
 
 namespace handhold::pipeline::grasp_steps_test {
 namespace {
@@ -94,6 +96,13 @@ class GraspSteps : public ::testing::Test {
     ASSERT_TRUE(library_->Say(std::vector<store::LedgerEntry>{entry}).has_value());
   }
 
+  artefact::Grasp First(const StepResult& found) {
+    const auto grasp =
+        store::Load<artefact::Grasp>(library_->ArtefactPath(found.outputs.at(0).hash));
+    EXPECT_TRUE(grasp) << grasp.error().message;
+    return grasp ? *grasp : artefact::Grasp{};
+  }
+
   store::TempDir folder_;
   std::unique_ptr<store::Library> library_;
 };
@@ -118,25 +127,32 @@ TEST_F(GraspSteps, AScriptedSpaceIsMadeOnceAndSearchedFor) {
   EXPECT_GT(models.at("schlesinger cylindrical"), 12);
   EXPECT_TRUE(RunStep(Context(), step)->reused);
 
-  const SynthGraspStep grasp{.prop = "mug", .types = {"tripod"}, .candidates = 3};
-  const auto found = grasp.Run(Context());
+  const synthesis::SynthGraspStep grasp{.prop = "mug", .types = {"tripod"}, .candidates = 3};
+  const auto found = RunStep(Context(), grasp);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_THAT(found->chosen, Contains(HasSubstr("newest")));
-  ASSERT_FALSE(found->grasps.empty());
-  EXPECT_LE(found->grasps.size(), 3u);
-  const auto first = *store::Load<artefact::Grasp>(library_->ArtefactPath(found->grasps[0].hash));
+  ASSERT_FALSE(found->outputs.empty());
+  EXPECT_LE(found->outputs.size(), 3u);
+  const auto first = *store::Load<artefact::Grasp>(library_->ArtefactPath(found->outputs[0].hash));
   EXPECT_EQ(first.types.at("feix"), "tripod");
   EXPECT_EQ(first.prop, "mug");
   EXPECT_EQ(first.scores.at("rank"), 1.0);
   EXPECT_TRUE(first.scripted);
-  const auto again = grasp.Run(Context());
-  EXPECT_TRUE(again->grasps[0].reused);
-  EXPECT_EQ(again->grasps[0].hash, found->grasps[0].hash);
-  EXPECT_EQ(again->values[0].q, first.q);  // the same bits, computed again
+  const auto again = RunStep(Context(), grasp);
+  EXPECT_TRUE(again->reused);
+  EXPECT_EQ(again->outputs[0].hash, found->outputs[0].hash);
+  // One that is gone is computed again: the same bits.
+  ASSERT_TRUE(std::filesystem::remove(library_->ArtefactPath(found->outputs[0].hash)));
+  EXPECT_FALSE(RunStep(Context(), grasp)->reused);
+  const auto anew = *store::Load<artefact::Grasp>(library_->ArtefactPath(found->outputs[0].hash));
+  EXPECT_EQ(anew.q, first.q);
 
-  EXPECT_EQ((SynthGraspStep{.prop = "mug", .types = {"lateral"}}.Run(Context())).error().code,
+  EXPECT_EQ(RunStep(Context(), synthesis::SynthGraspStep{.prop = "mug", .types = {"lateral"}})
+                .error()
+                .code,
             ErrorCode::kNotFound);
-  const auto nowhere = SynthGraspStep{.prop = "mug", .region = "5,5,5,0.01"}.Run(Context());
+  const auto nowhere =
+      RunStep(Context(), synthesis::SynthGraspStep{.prop = "mug", .region = "5,5,5,0.01"});
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(nowhere.error().message, HasSubstr("no surface"));
 }
@@ -259,10 +275,11 @@ TEST_F(GraspSteps, CapturedTemplatesBringTheTouchedPropsPrimitive) {
   EXPECT_THAT(made->chosen, Contains(HasSubstr("the thing in " + std::to_string(with) + " of " +
                                                std::to_string(space.templates.size()) + " poses")));
   // A search begins from them.
-  const auto found =
-      SynthGraspStep{.space = made->hash, .prop = "cylinder_50", .candidates = 2}.Run(Context());
+  const auto found = RunStep(
+      Context(),
+      synthesis::SynthGraspStep{.space = made->hash, .prop = "cylinder_50", .candidates = 2});
   ASSERT_TRUE(found) << found.error().message;
-  EXPECT_GT(found->values.at(0).contacts.size(), 4u);
+  EXPECT_GT(First(*found).contacts.size(), 4u);
 }
 
 // Artefacts are listed oldest first: what nobody names is the last.
@@ -300,9 +317,9 @@ TEST_F(GraspSteps, TheNewestSpaceAndTheNewestPosesAreTaken) {
   const auto suggested = SuggestLabel(Context(), "a", {At(0), At(1)}, "feix");
   ASSERT_TRUE(suggested) << suggested.error().message;
   EXPECT_EQ(suggested->space, second);
-  const auto found = SynthGraspStep{.prop = "mug", .candidates = 1}.Run(Context());
+  const auto found = RunStep(Context(), synthesis::SynthGraspStep{.prop = "mug", .candidates = 1});
   ASSERT_TRUE(found) << found.error().message;
-  EXPECT_EQ(found->values[0].types.at("feix"), "tripod");
+  EXPECT_EQ(First(*found).types.at("feix"), "tripod");
   EXPECT_EQ(NewestOf(*library_, "grasp_set", "x").error().code, ErrorCode::kNotFound);
 }
 
@@ -339,9 +356,9 @@ TEST_F(GraspSteps, LabelsOfSeveralPeopleAndSpansStandSideBySide) {
   Label(clip, "tripod", 0, 1, "eve");
   Label(clip, "tripod", 0.0001, 0.99, "ana");
   EXPECT_EQ(poses_of("tripod").at("tripod"), once);
-  EXPECT_EQ(FeixTypes({"palmar"})->size(), 1u);  // Feix's own
-  EXPECT_GT(FeixTypes({"schlesinger:palmar"})->size(), 1u);
-  EXPECT_EQ(FeixTypes({"linnaeus:palmar"}).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(model::FeixTypes({"palmar"})->size(), 1u);  // Feix's own
+  EXPECT_GT(model::FeixTypes({"schlesinger:palmar"})->size(), 1u);
+  EXPECT_EQ(model::FeixTypes({"linnaeus:palmar"}).error().code, ErrorCode::kInvalid);
 }
 
 TEST_F(GraspSteps, AGraspOfOursIsKeptOnceWhoeverAsksForIt) {
