@@ -52,11 +52,11 @@ std::string Fallback(const OptionDescription& option) {
   const auto number = value.number();
   if (option.type == Type::kChoice) return *value.string();
   if (!number || !std::isfinite(*number)) return "";
-  if (option.type == Type::kNanoseconds)
-    return FormatSeconds(Duration::Nanoseconds(*value.integer()));
-  if (option.type == Type::kSeconds) return FormatSeconds(Duration::FromSeconds(*number));
+  const bool time = option.type == Type::kNanoseconds || option.type == Type::kSeconds;
+  const double shown = option.type == Type::kNanoseconds ? 1e-9 * *number : *number;
   char digits[40];
-  return {digits, std::to_chars(digits, digits + sizeof digits, *number).ptr};
+  return std::string(digits, std::to_chars(digits, digits + sizeof digits, shown).ptr) +
+         (time ? "s" : "");
 }
 
 Option OptionOf(const OptionDescription& described) {

@@ -49,9 +49,9 @@ class Resolver {
   Status One(const StepInstance::Slot& slot, Found* at) {
     const step::Role& role = slot.role->role;
     if (!role.needed && at->ask.key == kNone) return {};
-    if (role.unsaid == Unsaid::kTake && !IsWholeHash(at->ask.key)) return PropOfTake(slot, at);
-    if (!SaysNothing(at->ask)) return Said(*slot.role, at);
-    if (const Status found = NotSaid(slot, at); !found) return found;
+    const bool of_take = role.unsaid == Unsaid::kTake && !IsWholeHash(at->ask.key);
+    if (!SaysNothing(at->ask) && !of_take) return Said(*slot.role, at);
+    HANDHOLD_TRY(of_take ? PropOfTake(slot, at) : NotSaid(slot, at));
     if (at->hash.empty() && role.needed) {
       return Error{ErrorCode::kInvalid, "step " + instance_.description().name + " needs its " +
                                             slot.role->name + " (" + slot.role->kind +
