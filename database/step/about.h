@@ -15,6 +15,8 @@
 /// and one line in tools/pipeline/registry.cc. Pinned by tests/tools/pipeline/new_step_test.cc.
 #pragma once
 
+#include "database/artefact/about.h"
+
 namespace handhold::step {
 
 struct Title {

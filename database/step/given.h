@@ -56,12 +56,17 @@ void Visit(A& a, Ask& v) {
   a.Field("metres_per_unit", v.metres_per_unit);
 }
 
+/// Said of an input that can be left out: it is.
+inline constexpr const char* kNone = "none";
+
 /// What of an input does not hang on its type.
 struct Found {
   Ask ask = {};
   std::string hash = {};  ///< SHA-256, hex, of what was found; empty: left out
   std::string name = {};  ///< for people
   std::string id = {};    ///< of a clip in its library
+  /// Its value, where whoever found it had it in hand; of the type that its kind says.
+  std::shared_ptr<const void> at_hand = {};
   explicit operator bool() const { return !hash.empty(); }
 };
 

@@ -7,6 +7,7 @@
 #include "database/artefact/kind.h"
 #include "database/model/skeleton.h"
 #include "database/model/skeleton_json.h"
+#include "database/store/artefact_finder.h"
 #include "database/text/json_view.h"
 
 namespace handhold::store {

@@ -45,6 +45,11 @@ struct TakePosesOptions {
                                 ///< kept
   int most_per_span = 2000;     ///< of more, so many evenly
 };
+template <typename A>
+void Visit(A& a, TakePosesOptions& o) {
+  a.Field("spacing_rad", o.spacing_rad);
+  a.Field("most_per_span", o.most_per_span);
+}
 
 /// Whether markers determined every one of a frame's last `n` coordinates; true where the track
 /// says nothing of it.

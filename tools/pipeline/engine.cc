@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "database/base/digest.h"
+#include "database/base/id.h"
 #include "database/model/skeleton_json.h"
 #include "database/text/json_view.h"
 #include "tools/pipeline/forms.h"
@@ -111,22 +111,18 @@ Result<Provenance> ProvenanceOfOutput(const StepContext& context, const Provenan
   return provenance;
 }
 
-Result<Json> CutShortOf(const step::Work& work, const Json& content) {
-  if (work.cut_short().empty()) return Json();
-  HANDHOLD_ASSIGN(const std::string bytes, text::CanonicalJson(content));
-  return Json::Object({{"cut_short", work.cut_short()}, {"content", Sha256Of(bytes).ToHex()}});
-}
-
-Json ContentOf(const step::Hand& hand) {
-  Json content = Json::Object({{"skeleton", model::SkeletonToJson(hand.skeleton)}});
-  if (!hand.summary.is_null()) content.Set("summary", hand.summary);
-  return content;
+void SayCutShort(const step::Work& work, Json* made) {
+  if (!made->is_object()) *made = Json::Object();
+  made->Set("cut_short", work.cut_short());
+  made->Set("run", ClipId::New().ToString());
 }
 
 Result<store::JsonArtefact> ArtefactOf(const step::Hand& hand) {
+  Json content = Json::Object({{"skeleton", model::SkeletonToJson(hand.skeleton)}});
+  if (!hand.summary.is_null()) content.Set("summary", hand.summary);
   store::JsonArtefact kept;
   kept.kind = artefact::kSkeletonKind;
-  HANDHOLD_ASSIGN(kept.json, text::WriteJson(ContentOf(hand)));
+  HANDHOLD_ASSIGN(kept.json, text::WriteJson(content));
   return kept;
 }
 

@@ -350,7 +350,7 @@ Status PrepareStep(const StepContext& context, FitGraspSpaceStep* step,
     }
     return {};
   }
-  if (!(step->hand.ask == step::Ask{})) {
+  if (!(step->hand.ask == step::Ask{}) && step->hand.ask.key != step::kNone) {
     return Error{ErrorCode::kInvalid, "captured poses are of the hands that were fitted to them"};
   }
   if (!step->takes.empty()) return {};

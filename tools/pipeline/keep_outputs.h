@@ -30,11 +30,10 @@ inline constexpr const char* kMadeParameter = "made";
 Result<artefact::Provenance> ProvenanceOfOutput(const StepContext& context,
                                                 const artefact::Provenance& recipe,
                                                 const text::Json& made);
-/// {"cut_short": why, "content": its hash}; null where the result is whole.
-Result<text::Json> CutShortOf(const step::Work& work, const text::Json& content);
+/// Adds {"cut_short": why, "run": an id that no other run has}.
+void SayCutShort(const step::Work& work, text::Json* made);
 /// A fitted hand as it is stored.
 Result<store::JsonArtefact> ArtefactOf(const step::Hand& hand);
-text::Json ContentOf(const step::Hand& hand);
 /// Keeps the list of several under the recipe's name, unless it was cut short.
 Result<StepResult> KeepList(const StepContext& context, const artefact::Provenance& recipe,
                             const step::Work& work, std::vector<StepOutput> outputs,
@@ -49,17 +48,7 @@ template <typename T>
 Result<std::string> SaveOne(const StepContext& context, const artefact::Provenance& recipe,
                             const step::Work& work, T& value, text::Json made,
                             artefact::Provenance* as = nullptr) {
-  if (!work.cut_short().empty()) {
-    text::Json content;
-    if constexpr (std::is_same_v<T, step::Hand>) {
-      content = ContentOf(value);
-    } else {
-      content = artefact::Writable(artefact::ToJson(value));
-    }
-    HANDHOLD_ASSIGN(const text::Json cut, CutShortOf(work, content));
-    if (!made.is_object()) made = text::Json::Object();
-    for (const text::JsonMember& member : cut.members()) made.Set(member.key, member.value);
-  }
+  if (!work.cut_short().empty()) SayCutShort(work, &made);
   HANDHOLD_ASSIGN(artefact::Provenance provenance, ProvenanceOfOutput(context, recipe, made));
   if (as != nullptr) *as = provenance;
   if constexpr (std::is_same_v<T, step::Hand>) {

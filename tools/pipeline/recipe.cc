@@ -166,7 +166,7 @@ Result<Json> RecipeOf(const Registry& steps, const artefact::Provenance& provena
     } else if (!none) {
       inputs.Set(role.name, list.elements().front());
     } else if (!role.role.needed) {
-      inputs.Set(role.name, "none");
+      inputs.Set(role.name, step::kNone);
     }
   }
   HANDHOLD_ASSIGN(const Json parameters,

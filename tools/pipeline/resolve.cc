@@ -19,9 +19,6 @@ using step::Found;
 using step::Unsaid;
 using store::ArtefactInfo;
 
-/// Of an input that can be left out.
-constexpr char kNone[] = "none";
-
 bool SaysNothing(const Ask& ask) { return ask.key.empty() && ask.hand.marker_map.empty(); }
 
 HandChoice ChoiceOf(const Ask& ask) {
@@ -48,7 +45,8 @@ class Resolver {
  private:
   Status One(const StepInstance::Slot& slot, Found* at) {
     const step::Role& role = slot.role->role;
-    if (!role.needed && at->ask.key == kNone) return {};
+    if (!role.needed && at->ask.key == step::kNone) return {};
+    if (*at && SaysNothing(at->ask)) return {};  // found before
     const bool of_take = role.unsaid == Unsaid::kTake && !IsWholeHash(at->ask.key);
     if (!SaysNothing(at->ask) && !of_take) return Said(*slot.role, at);
     HANDHOLD_TRY(of_take ? PropOfTake(slot, at) : NotSaid(slot, at));
@@ -107,11 +105,12 @@ class Resolver {
     if (IsWholeHash(ask.key) && ask == Ask{.key = ask.key}) return ByHash(role, at);
     if (role.kind == artefact::kSkeletonKind) {
       HANDHOLD_ASSIGN(const FoundSkeleton hand, FindSkeleton(context_, ChoiceOf(ask), &chosen_));
-      return Set(hand.hash, hand.name, at);
+      return SetHand(hand, at);
     }
     if (role.kind == artefact::kPropKind) return SetProp(ask.key, at);
     if (role.kind == artefact::KindOf<artefact::Grasp>::name) {
       HANDHOLD_ASSIGN(const FoundGrasp grasp, FindGrasp(context_, ask.key));
+      at->at_hand = std::make_shared<const artefact::Grasp>(grasp.grasp);
       return Set(grasp.hash, grasp.grasp.name, at);
     }
     return ByHash(role, at);
@@ -144,7 +143,12 @@ class Resolver {
   Status SetProp(const std::string& key, Found* at) {
     HANDHOLD_ASSIGN(const FoundProp prop,
                     FindProp(context_, key, at->ask.metres_per_unit, &chosen_));
+    at->at_hand = std::make_shared<const model::Prop>(prop.prop);
     return Set(prop.hash, prop.prop.name, at);
+  }
+  static Status SetHand(const FoundSkeleton& hand, Found* at) {
+    at->at_hand.reset(new step::Hand{hand.skeleton, hand.summary});
+    return Set(hand.hash, hand.name, at);
   }
 
   static Status Set(const std::string& hash, const std::string& name, Found* at) {
@@ -175,7 +179,7 @@ class Resolver {
         HANDHOLD_ASSIGN(const FoundClip clip, FindClip(context_, of.front()->hash));
         HANDHOLD_ASSIGN(const FoundSkeleton hand,
                         FindTemplate(context_, ChoiceOf(at->ask), clip, &chosen_));
-        return Set(hand.hash, hand.name, at);
+        return SetHand(hand, at);
       }
       case Unsaid::kFreed: {
         if (of.empty()) return {};
@@ -184,7 +188,7 @@ class Resolver {
         freed.free_base = true;
         std::vector<std::string> unsaid;
         HANDHOLD_ASSIGN(const FoundSkeleton hand, FindSkeleton(context_, freed, &unsaid));
-        return Set(hand.hash, hand.name, at);
+        return SetHand(hand, at);
       }
     }
     return {};

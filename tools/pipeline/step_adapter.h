@@ -29,6 +29,7 @@
 #include "tools/pipeline/engine.h"
 #include "tools/pipeline/keep_outputs.h"
 #include "tools/pipeline/load_input.h"
+#include "tools/pipeline/process_pool.h"
 #include "tools/pipeline/registry.h"
 
 namespace handhold::pipeline {
@@ -274,6 +275,12 @@ class StepAdapter : public StepInstance {
   void Connect(const StepContext& context) override {
     adapter::ForEachGiven(step_, [&]<typename T>(step::Given<T>& given) {
       if (given.hash.empty()) return;
+      if (given.at_hand != nullptr) {
+        given.set_source([value = std::static_pointer_cast<const T>(given.at_hand)] {
+          return Result<std::shared_ptr<const T>>(value);
+        });
+        return;
+      }
       const step::Found found = given;
       given.set_source(
           [&library = context.library, found] { return LoadInput<T>(library, found); });
@@ -287,7 +294,17 @@ class StepAdapter : public StepInstance {
   }
   Status Check() override { return adapter::CheckIt(step_); }
   Result<StepResult> ComputeAndSave(const StepContext& context,
-                                    const artefact::Provenance& provenance) override;
+                                    const artefact::Provenance& provenance) override {
+    Status loaded;
+    adapter::ForEachGiven(step_, [&](const auto& given) {
+      if (loaded) loaded = given.Load();
+    });
+    HANDHOLD_TRY(loaded);
+    step::Work work(context.progress, context.tell, RunInProcesses);
+    HANDHOLD_ASSIGN(auto made, adapter::ComputeIt(step_, work));
+    if (work.cut_short().empty()) HANDHOLD_TRY(work.Report(1.0, provenance.step));
+    return KeepMade(context, provenance, work, std::move(made));
+  }
 
  private:
   S step_;

@@ -5,7 +5,7 @@
 
 #include "database/recording/clip.h"
 
-namespace handhold::recording {
+namespace handhold::recording::meant_prop_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -59,4 +59,4 @@ TEST(WhereItStood, IsWhatIsGivenElseWhatTheTakeSays) {
 }
 
 }  // namespace
-}  // namespace handhold::recording
+}  // namespace handhold::recording::meant_prop_test

@@ -11,7 +11,7 @@
 #include "database/store/library.h"
 #include "tests/database/store/clip_fixture.h"
 
-namespace handhold::store {
+namespace handhold::store::artefact_finder_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -134,4 +134,4 @@ TEST_F(ArtefactFinder, EveryQuestionGoesByAnIndex) {
 }
 
 }  // namespace
-}  // namespace handhold::store
+}  // namespace handhold::store::artefact_finder_test

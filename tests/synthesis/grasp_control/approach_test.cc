@@ -7,7 +7,7 @@
 #include "database/model/hand_library.h"
 #include "synthesis/grasp_control/hand_world.h"
 
-namespace handhold::synthesis {
+namespace handhold::synthesis::approach_test {
 namespace {
 
 using geometry::RigidTransform;
@@ -88,4 +88,4 @@ TEST(Approach, AMirroredGraspIsTheOtherHandsAndBack) {
 }
 
 }  // namespace
-}  // namespace handhold::synthesis
+}  // namespace handhold::synthesis::approach_test

@@ -21,13 +21,13 @@
 #include "tools/pipeline/registry.h"
 #include "tools/pipeline/step_adapter.h"
 
-namespace handhold::fitting {
+namespace handhold::pipeline::new_step_test {
 
 // ---- the whole of a new step: a struct, its Visit, its function
 
 struct SmoothStep {
   static constexpr step::Title kStep{"fit.smooth", 3, "smooth the joint angles of a hand"};
-  step::Given<artefact::PoseTrack> pose;
+  step::Given<artefact::PoseTrack> pose = {};
   double span_s = 0.1;
   enum class Window { kFlat, kTent } window = Window::kFlat;
   int most_frames = 0;
@@ -85,7 +85,7 @@ void Visit(A& a, Halves& h) {
 }
 struct HalveStep {
   static constexpr step::Title kStep{"fit.halve", 1, "part a pose track in its middle"};
-  step::Given<artefact::PoseTrack> pose;
+  step::Given<artefact::PoseTrack> pose = {};
   bool only_first = false;
 };
 template <typename A>
@@ -121,13 +121,8 @@ void Visit(A& a, Forgetful& s) {
   a.Field("span_s", s.span_s);
 }
 
-}  // namespace handhold::fitting
-
-namespace handhold::pipeline {
 namespace {
 
-using fitting::computed;
-using fitting::SmoothStep;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using text::Json;
@@ -158,7 +153,7 @@ class NewStep : public ::testing::Test {
     ASSERT_TRUE(wave) << wave.error().message;
     wave_ = *wave;
     steps_.Add(EntryOf<SmoothStep>());  // the line of registry
-    steps_.Add(EntryOf<fitting::HalveStep>());
+    steps_.Add(EntryOf<HalveStep>());
     computed = 0;
   }
   StepContext Context() { return {.library = *library_, .tool = "test 1"}; }
@@ -351,7 +346,7 @@ TEST_F(NewStep, ACancelledOneKeepsNothing) {
 }
 
 TEST_F(NewStep, SeveralOutputsAreKeptEachAndRecognisedTogether) {
-  const auto made = RunStep(Context(), fitting::HalveStep{.pose = wave_});
+  const auto made = RunStep(Context(), HalveStep{.pose = wave_});
   ASSERT_TRUE(made) << made.error().message;
   ASSERT_EQ(made->outputs.size(), 2u);
   EXPECT_THAT(made->chosen, ElementsAre("the middle by frames"));
@@ -365,7 +360,7 @@ TEST_F(NewStep, SeveralOutputsAreKeptEachAndRecognisedTogether) {
     ASSERT_TRUE(recipe) << recipe.error().message;
     EXPECT_EQ(recipe->Find("options")->Find("made"), nullptr);
   }
-  const auto again = RunStep(Context(), fitting::HalveStep{.pose = wave_});
+  const auto again = RunStep(Context(), HalveStep{.pose = wave_});
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->reused);
   ASSERT_EQ(again->outputs.size(), 2u);
@@ -374,7 +369,7 @@ TEST_F(NewStep, SeveralOutputsAreKeptEachAndRecognisedTogether) {
   EXPECT_EQ(computed, 1);
   // Where one is gone, they are made again.
   Remove(made->outputs[1].hash);
-  const auto mended = RunStep(Context(), fitting::HalveStep{.pose = wave_});
+  const auto mended = RunStep(Context(), HalveStep{.pose = wave_});
   ASSERT_TRUE(mended) << mended.error().message;
   EXPECT_FALSE(mended->reused);
   EXPECT_EQ(computed, 2);
@@ -383,8 +378,8 @@ TEST_F(NewStep, SeveralOutputsAreKeptEachAndRecognisedTogether) {
 
 TEST(NewStepVisit, EveryMemberIsCountedSoThatNoneIsForgotten) {
   EXPECT_EQ(artefact::describe::MemberCount<SmoothStep>(), 4);
-  EXPECT_DEATH(artefact::CheckDescribed<fitting::Forgetful>(), "");
+  EXPECT_DEATH(artefact::CheckDescribed<Forgetful>(), "");
 }
 
 }  // namespace
-}  // namespace handhold::pipeline
+}  // namespace handhold::pipeline::new_step_test
