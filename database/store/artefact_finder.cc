@@ -41,13 +41,14 @@ Result<std::vector<ArtefactInfo>> FindArtefacts(const Database& catalogue,
                                     "a.parameters, a.made_utc_ns, a.tool, a.asked_utc_ns FROM " +
                                     From(filter) + kind +
                                     " ORDER BY a.asked_utc_ns DESC, a.hash DESC LIMIT ?4"));
+  const std::string after = filter.hash_begins.empty() ? "" : After(filter.hash_begins);
   if (!filter.kind.empty()) get.Bind(1, filter.kind);
   if (!filter.made_from.empty()) {
     get.Bind(2, filter.made_from);
   } else if (!filter.subject.empty()) {
     get.Bind(2, filter.subject);
   } else if (!filter.hash_begins.empty()) {
-    get.Bind(2, filter.hash_begins).Bind(3, After(filter.hash_begins));
+    get.Bind(2, filter.hash_begins).Bind(3, after);
   }
   get.Bind(4, filter.newest);
   HANDHOLD_TRY(get.ForEach([&](Statement& row) -> Status {

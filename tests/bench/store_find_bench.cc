@@ -73,9 +73,8 @@ void Run(Reporter& reporter) {
       if (found.empty() == has) throw std::runtime_error("another answer than planted");
     };
     const Sample by_index = Repeat(201, [&] { return 1e3 * Seconds(newest); });
-    const double all_ms = 1e3 * Seconds([&] {
-                            Keep(Must(store::FindArtefacts(catalogue, {.kind = "pose_track"})));
-                          });
+    const double all_ms =
+        1e3 * Seconds([&] { Keep(Must(store::FindArtefacts(catalogue, {.kind = "pose_track"}))); });
     reporter.Report("store.find", {.value = by_index,
                                    .unit = "ms",
                                    .peer = "every result of the kind",

@@ -66,6 +66,13 @@ Option OptionOf(const OptionDescription& described) {
   if (option.kind == ValueKind::kFlag) return option;
   option.value_name = *about.value != '\0' ? about.value : Upper(described.word());
   option.choices = described.choices;
+  // Which words there are, unless the help says each.
+  std::string words;
+  for (const std::string& choice : option.choices) {
+    if (option.help.find(choice) == std::string::npos)
+      words += (words.empty() ? ": " : ", ") + choice;
+  }
+  option.help += words;
   option.required = about.needed;
   option.repeated = described.type == Type::kTexts || described.type == Type::kIntegers ||
                     described.type == Type::kNumbers;

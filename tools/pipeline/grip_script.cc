@@ -196,11 +196,11 @@ Status Complete(const StepContext& context, const std::string& borrow, Script* s
     chosen->push_back(dof + ": refused by the fit, the paper's compliance is assumed");
   }
   if (!refused) return {};
-  HANDHOLD_ASSIGN(const StepResult made,
-                  RunStep(context, fitting::AssumeComplianceStep{
-                                       .trajectory = script->hash,
-                                       .assume_compliance = given,
-                                       .assume_within_bounds = within_bounds}));
+  HANDHOLD_ASSIGN(
+      const StepResult made,
+      RunStep(context, fitting::AssumeComplianceStep{.trajectory = script->hash,
+                                                     .assume_compliance = given,
+                                                     .assume_within_bounds = within_bounds}));
   if (context.dry_run && !made.reused) return {};
   script->hash = made.hash;
   HANDHOLD_ASSIGN(script->trajectory,
