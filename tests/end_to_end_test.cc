@@ -23,7 +23,6 @@
 #include "tests/support/chain_criteria.h"
 #include "tests/support/roof_mesh.h"
 #include "tools/lab/subject.h"
-#include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/synth_interaction.h"
 

@@ -11,7 +11,9 @@
 /// Every member is named, or skipped on purpose: a struct whose Visit passes over one ends the
 /// program where it is first used (CheckDescribed), so any test that uses it fails. Units stand in
 /// the names; times and durations are int64 ns and their names end in _ns. NaN is null, infinities
-/// are "inf" and "-inf" (Writable). Pinned by tests/database/artefact/describe_test.cc.
+/// are "inf" and "-inf" (Writable). What people may set says more of itself (About). A step
+/// (database/step) also has inputs, running limits and outputs in its Visit. Pinned by
+/// tests/database/artefact/describe_test.cc.
 #pragma once
 
 #include <array>
@@ -29,6 +31,7 @@
 
 #include <Eigen/Core>
 
+#include "database/artefact/about.h"
 #include "database/base/check.h"
 #include "database/base/issue.h"
 #include "database/base/result.h"
@@ -70,15 +73,31 @@ class Counter {
  public:
   static constexpr bool kLoading = false;
   template <typename T>
-  void Field(const char*, T&) {
+  void Field(const char*, T&, const About& = {}) {
     ++count_;
   }
   template <typename T>
-  void Choice(const char*, T&, std::initializer_list<const char*>) {
+  void Choice(const char*, T&, std::initializer_list<const char*>, const About& = {}) {
     ++count_;
   }
   template <typename T>
   void Skip(T&) {
+    ++count_;
+  }
+  template <typename T>
+  void Inline(T&) {
+    ++count_;
+  }
+  template <typename T>
+  void Running(const char*, T&, const About& = {}) {
+    ++count_;
+  }
+  template <typename T, typename Role>
+  void Input(const char*, T&, const Role&) {
+    ++count_;
+  }
+  template <typename T, typename... Of>
+  void Output(const char*, T&, const Of&...) {
     ++count_;
   }
   int count() const { return count_; }
@@ -294,21 +313,39 @@ Status TakeJson(const text::JsonView& view, std::vector<T>& v) {
 class Writer {
  public:
   static constexpr bool kLoading = false;
+  /// `running`: limits of a run are written, too.
+  explicit Writer(bool running = false) : running_(running) {}
   template <typename T>
-  void Field(const char* name, T& v) {
+  void Field(const char* name, T& v, const About& = {}) {
     object_.Set(name, describe::ToJson(std::as_const(v)));
   }
   /// An enum, by the word at its value.
   template <typename E>
-  void Choice(const char* name, E& v, std::initializer_list<const char*> words) {
+  void Choice(const char* name, E& v, std::initializer_list<const char*> words, const About& = {}) {
     CHECK_LT(static_cast<size_t>(v), words.size());
     object_.Set(name, std::string(words.begin()[static_cast<size_t>(v)]));
   }
   template <typename T>
   void Skip(T&) {}
+  /// The members of a struct beside the others.
+  template <Described T>
+  void Inline(T& v) {
+    CheckDescribed<T>();
+    Visit(*this, v);
+  }
+  /// A limit of a run (processes, wall time): a whole result does not hang on it.
+  template <typename T>
+  void Running(const char* name, T& v, const About& about = {}) {
+    if (running_) Field(name, v, about);
+  }
+  template <typename T, typename Role>
+  void Input(const char*, T&, const Role&) {}
+  template <typename T, typename... Of>
+  void Output(const char*, T&, const Of&...) {}
   text::Json Take() { return std::move(object_); }
 
  private:
+  bool running_;
   text::Json object_ = text::Json::Object();
 };
 
@@ -318,14 +355,14 @@ class Reader {
   static constexpr bool kLoading = true;
   explicit Reader(const text::JsonView& view) : view_(view) {}
   template <typename T>
-  void Field(const char* name, T& v) {
+  void Field(const char* name, T& v, const About& = {}) {
     const auto member = Member(name);
     if (!member) return;
     const Status read = describe::TakeJson(*member, v);
     if (!read) error_ = read.error();
   }
   template <typename E>
-  void Choice(const char* name, E& v, std::initializer_list<const char*> words) {
+  void Choice(const char* name, E& v, std::initializer_list<const char*> words, const About& = {}) {
     std::string word;
     Field(name, word);
     if (error_) return;
@@ -339,6 +376,19 @@ class Reader {
   }
   template <typename T>
   void Skip(T&) {}
+  template <Described T>
+  void Inline(T& v) {
+    Visit(*this, v);
+  }
+  /// Left as it is where nothing is said.
+  template <typename T>
+  void Running(const char* name, T& v, const About& about = {}) {
+    if (view_.value().Find(name) != nullptr) Field(name, v, about);
+  }
+  template <typename T, typename Role>
+  void Input(const char*, T&, const Role&) {}
+  template <typename T, typename... Of>
+  void Output(const char*, T&, const Of&...) {}
   Status status() const { return error_ ? Status(*error_) : Status(); }
 
  private:

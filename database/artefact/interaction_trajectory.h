@@ -3,12 +3,14 @@
 #pragma once
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include "database/artefact/about.h"
 #include "database/artefact/provenance.h"
 #include "database/base/issue.h"
 #include "database/base/time.h"
@@ -93,11 +95,35 @@ struct ComplianceSummary {
   std::string Brief() const;
 };
 
+/// How the reference of a trajectory is made (fitting/compliance/reference_trajectory.h).
+struct ReferenceOptions {
+  std::string estimator = "dynamic";  ///< whose compliances are used: "dynamic" or "paper"
+  /// Compliances taken for refused joints, by dof name, rad/Nm: marked `assumed` in the result. A
+  /// refused joint without one keeps NaN compliance, and its theta_r is theta.
+  std::map<std::string, double> assume_compliance;
+  /// The same for dofs that are not named there, with some other hand's values
+  /// (fitting::Table1Exploring): each is held to what the refused fit leaves open for this hand and
+  /// task (fitting::HeldToBounds).
+  std::map<std::string, double> assume_within_bounds;
+  double compliance_factor = 1.0;  ///< on every compliance: 0.5 and 2 for sensitivity
+  double assumed_factor = 1.0;     ///< on assumed ones only
+  Duration extrapolation = Duration::Milliseconds(50);  ///< Fig. 3's check: this long after the
+                                                        ///< onset ...
+  Duration extrapolation_from = Duration::Milliseconds(60);  ///< ... against a quadratic through
+                                                             ///< this long before it
+  Duration settle = Duration::Milliseconds(150);  ///< the dynamic deviation is followed this long
+                                                  ///< after a release
+  /// Zero-phase low-pass of both references, once theta and torque have been put together; 0: none.
+  /// No hand means more than this; the markers' noise does.
+  double cutoff_Hz = 50.0;
+};
+
 /// theta_r(t) and C(t): what synthesis plays.
 struct InteractionTrajectory {
   Provenance provenance;
   ComplianceSummary summary;
-  std::string hand;  ///< "R"; empty: the only one of the take
+  ReferenceOptions made_with;  ///< of a scripted one: nothing hangs on it
+  std::string hand;            ///< "R"; empty: the only one of the take
   std::string skeleton_hash;
   std::vector<std::string> dof_names;
   std::vector<Timestamp> times;
@@ -183,9 +209,25 @@ void Visit(A& a, ComplianceSummary& s) {
   a.Field("issues", s.issues);
 }
 template <typename A>
+void Visit(A& a, ReferenceOptions& o) {
+  a.Field("estimator", o.estimator,
+          About{.help = "whose compliances the reference trajectory is made with",
+                .value = "NAME",
+                .choices = "dynamic paper"});
+  a.Field("assume_compliance_rad_per_Nm", o.assume_compliance);
+  a.Field("assume_within_bounds_rad_per_Nm", o.assume_within_bounds);
+  a.Field("compliance_factor", o.compliance_factor);
+  a.Field("assumed_factor", o.assumed_factor);
+  a.Field("extrapolation_ns", o.extrapolation);
+  a.Field("extrapolation_from_ns", o.extrapolation_from);
+  a.Field("settle_ns", o.settle);
+  a.Field("cutoff_Hz", o.cutoff_Hz);
+}
+template <typename A>
 void Visit(A& a, InteractionTrajectory& t) {
   a.Skip(t.provenance);
   a.Field("summary", t.summary);
+  a.Field("made_with", t.made_with);
   a.Field("hand", t.hand);
   a.Field("skeleton_hash", t.skeleton_hash);
   a.Field("dof_names", t.dof_names);

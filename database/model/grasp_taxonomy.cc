@@ -113,4 +113,22 @@ Result<std::string> CanonicalType(std::string_view name, std::string_view taxono
   return std::string(NameIn(*FindFeix(rows.front()), taxonomy.empty() ? kFeix : taxonomy));
 }
 
+std::pair<std::string, std::string> TypeAsked(const std::string& asked) {
+  const size_t colon = asked.find(':');
+  if (colon == std::string::npos) return {"", asked};
+  return {asked.substr(0, colon), asked.substr(colon + 1)};
+}
+
+Result<std::vector<std::string>> FeixTypes(const std::vector<std::string>& asked) {
+  std::vector<std::string> types;
+  for (const std::string& one : asked) {
+    const auto [taxonomy, name] = TypeAsked(one);
+    HANDHOLD_ASSIGN(const std::vector<std::string> of, FeixTypesOf(name, taxonomy));
+    for (const std::string& type : of) {
+      if (std::ranges::find(types, type) == types.end()) types.push_back(type);
+    }
+  }
+  return types;
+}
+
 }  // namespace handhold::model

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "database/base/result.h"
@@ -45,6 +46,10 @@ std::string_view NameIn(const GraspTypeRow& row, std::string_view taxonomy);
 /// several taxonomies is the finest one's ("tripod": Feix's one type) unless `taxonomy` says.
 /// Spaces and '_' pass for '-', capitals for small letters. kNotFound with near names.
 Result<std::vector<std::string>> FeixTypesOf(std::string_view name, std::string_view taxonomy = {});
+/// Taxonomy (empty: any) and name of what people type: "tripod", "schlesinger:palmar".
+std::pair<std::string, std::string> TypeAsked(const std::string& asked);
+/// Feix names of what people typed, each once. kNotFound with near names.
+Result<std::vector<std::string>> FeixTypes(const std::vector<std::string>& asked);
 /// The spelling of a name in the table: kNotFound with near names; kInvalid for a taxonomy that is
 /// none.
 Result<std::string> CanonicalType(std::string_view name, std::string_view taxonomy);

@@ -41,11 +41,12 @@ class Saver {
       : documents_(documents), path_(std::move(path)) {}
 
   template <typename T>
-  void Field(const char* name, T& v) {
+  void Field(const char* name, T& v, const artefact::About& = {}) {
     Save(name, std::as_const(v));
   }
   template <typename E>
-  void Choice(const char* name, E& v, std::initializer_list<const char*> words) {
+  void Choice(const char* name, E& v, std::initializer_list<const char*> words,
+              const artefact::About& = {}) {
     CHECK_LT(static_cast<size_t>(v), words.size());
     object_.Set(name, words.begin()[static_cast<size_t>(v)]);
   }
@@ -141,11 +142,12 @@ class Loader {
       : reader_(reader), view_(std::move(view)), path_(std::move(path)), error_(error) {}
 
   template <typename T>
-  void Field(const char* name, T& v) {
+  void Field(const char* name, T& v, const artefact::About& = {}) {
     Load(name, v);
   }
   template <typename E>
-  void Choice(const char* name, E& v, std::initializer_list<const char*> words) {
+  void Choice(const char* name, E& v, std::initializer_list<const char*> words,
+              const artefact::About& = {}) {
     if (*error_) return;
     artefact::describe::Reader reader(view_);
     reader.Choice(name, v, words);

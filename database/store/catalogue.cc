@@ -1,5 +1,7 @@
 #include "database/store/catalogue.h"
 
+#include "database/store/artefact_finder.h"
+
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -371,6 +373,7 @@ Result<ArtefactRows> ReadArtefactRows(const std::string& path) {
   struct stat status {};
   ::stat(path.c_str(), &status);
   rows.bytes = static_cast<int64_t>(status.st_size);
+  rows.renewed_utc = RenewedAt(path);
   if (rows.info.kind == artefact::KindOf<artefact::ContactTrack>::name) {
     HANDHOLD_ASSIGN(rows.track, Load<artefact::ContactTrack>(path));
   }
@@ -382,7 +385,7 @@ Status PutArtefactRows(Database& db, const ArtefactRows& rows) {
   HANDHOLD_ASSIGN(Transaction transaction, Transaction::Begin(db));
   HANDHOLD_ASSIGN(
       Statement put,
-      db.Prepare("INSERT OR REPLACE INTO artefact VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
+      db.Prepare("INSERT OR REPLACE INTO artefact VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
   HANDHOLD_TRY(put.Bind(1, info.hash)
                    .Bind(2, info.kind)
                    .Bind(3, info.provenance.step)
@@ -391,6 +394,7 @@ Status PutArtefactRows(Database& db, const ArtefactRows& rows) {
                    .Bind(6, info.provenance.made_utc.ns())
                    .Bind(7, info.provenance.tool)
                    .Bind(8, rows.bytes)
+                   .Bind(9, std::max(info.provenance.made_utc, rows.renewed_utc).ns())
                    .Run());
   HANDHOLD_ASSIGN(Statement input,
                   db.Prepare("INSERT OR REPLACE INTO artefact_input VALUES(?1, ?2, ?3, ?4, ?5)"));

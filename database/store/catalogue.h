@@ -38,6 +38,7 @@ Status PutClipRows(Database& catalogue, const ClipRows& rows);
 struct ArtefactRows {
   ArtefactInfo info;
   int64_t bytes = 0;
+  Timestamp renewed_utc = {};
   std::optional<artefact::ContactTrack> track;
 };
 /// kCorrupt when the file is not named by what it says it was made from.

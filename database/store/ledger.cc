@@ -12,7 +12,7 @@
 namespace handhold::store {
 namespace {
 
-constexpr LedgerKind kKinds[] = {
+constexpr LedgerKind kLedgerKinds[] = {
     LedgerKind::kTag,     LedgerKind::kRating,  LedgerKind::kLabel,      LedgerKind::kNote,
     LedgerKind::kConsent, LedgerKind::kSetting, LedgerKind::kCorrection, LedgerKind::kWithdrawn};
 /// All columns in their order: what the digest is over, then the digest.
@@ -32,7 +32,7 @@ LedgerEntry ReadEntry(Statement& row) {
   e.uid = row.String(1);
   e.clip = row.String(2);
   e.subject = row.String(3);
-  for (const LedgerKind kind : kKinds) {
+  for (const LedgerKind kind : kLedgerKinds) {
     if (LedgerKindName(kind) == row.Text(4)) e.kind = kind;
   }
   e.name = row.String(5);

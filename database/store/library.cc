@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include "database/base/log.h"
 #include "database/base/names.h"
 #include "database/base/shell.h"
+#include "database/store/artefact_finder.h"
 #include "database/store/catalogue.h"
 #include "database/store/compaction.h"
 #include "database/store/library_files.h"
@@ -109,17 +109,6 @@ Status MakeLedger(const std::string& file, const IndexerOptions& indexer) {
     HANDHOLD_TRY(ledger.Append(entry));
   }
   return {};
-}
-
-/// UTC that a file of Renew says; long ago where there is none, or it is damaged.
-Timestamp RenewedAt(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return {};
-  const Result<std::string> said = text::ReadTextFile(path, 64);
-  int64_t ns = 0;
-  if (!said) return {};
-  const auto read = std::from_chars(said->data(), said->data() + said->size(), ns);
-  return read.ec == std::errc() && ns > 0 ? Timestamp::FromNanoseconds(ns) : Timestamp();
 }
 
 Error SeveralClips(const std::string& key, const std::vector<std::string>& ids) {
@@ -244,9 +233,6 @@ class FolderLibrary final : public Library {
   Error NotCatalogued(const std::string& key, const std::string& file) const;
   /// What the ledger says of a clip, as far as it is whole.
   Status CopyEntries(const std::string& clip_id);
-  std::string RenewedPath(const std::string& hash) const {
-    return derived_folder() + "/" + hash + ".renewed";
-  }
   std::string CataloguePath() const { return (aside_.empty() ? path_ : aside_) + "/catalogue.db"; }
   std::string path_;
   std::string aside_;  ///< temporary folder of the catalogue of a library that cannot be written
@@ -777,37 +763,19 @@ Result<std::optional<std::string>> FolderLibrary::FindArtefact(
 }
 
 Result<std::vector<ArtefactInfo>> FolderLibrary::Artefacts(const std::string& kind) const {
-  std::vector<ArtefactInfo> list;
-  HANDHOLD_ASSIGN(
-      Statement get,
-      catalogue_.Prepare(
-          "SELECT hash, kind, step, version, parameters, made_utc_ns, tool FROM artefact "
-          "WHERE ?1='' OR kind=?1 ORDER BY made_utc_ns, hash"));
-  get.Bind(1, kind);
-  HANDHOLD_TRY(get.ForEach([&](Statement& row) -> Status {
-    ArtefactInfo& info = list.emplace_back();
-    info.hash = row.String(0);
-    info.kind = row.String(1);
-    info.provenance.step = row.String(2);
-    info.provenance.version = row.Int(3);
-    info.provenance.parameters_json = row.String(4);
-    info.provenance.made_utc = Timestamp::FromNanoseconds(row.Integer(5));
-    info.provenance.tool = row.String(6);
-    return {};
-  }));
-  for (ArtefactInfo& info : list) {
-    HANDHOLD_ASSIGN(info.provenance.inputs, Inputs(info.hash));
-  }
-  std::map<std::string, Timestamp> since;
-  for (const ArtefactInfo& info : list)
-    since[info.hash] = std::max(info.provenance.made_utc, RenewedAt(RenewedPath(info.hash)));
-  std::ranges::stable_sort(list, {}, [&](const ArtefactInfo& info) { return since[info.hash]; });
+  HANDHOLD_ASSIGN(std::vector<ArtefactInfo> list, FindArtefacts(catalogue_, {.kind = kind}));
+  std::ranges::reverse(list);
   return list;
 }
 
 Status FolderLibrary::Renew(const std::string& hash) {
   HANDHOLD_TRY(MayWrite({"", "/derived"}));
-  return text::WriteTextFile(RenewedPath(hash), std::to_string(UtcNow().ns()) + "\n");
+  const int64_t now = UtcNow().ns();
+  HANDHOLD_TRY(text::WriteTextFile(RenewedPath(ArtefactPath(hash)), std::to_string(now) + "\n"));
+  HANDHOLD_ASSIGN(const FolderLock lock, BeginWriting());
+  HANDHOLD_ASSIGN(Statement put,
+                  catalogue_.Prepare("UPDATE artefact SET asked_utc_ns=?1 WHERE hash=?2"));
+  return put.Bind(1, now).Bind(2, hash).Run();
 }
 
 Result<std::vector<artefact::ProvenanceInput>> FolderLibrary::Inputs(

@@ -66,7 +66,8 @@ constexpr Told kOfLedger[] = {
 };
 constexpr Told kOfArtefacts[] = {
     {"artefact",
-     "SELECT hash, kind, step, version, parameters, made_utc_ns, tool, bytes FROM artefact "
+     "SELECT hash, kind, step, version, parameters, made_utc_ns, tool, bytes, asked_utc_ns FROM "
+     "artefact "
      "ORDER BY 1"},
     {"artefact_input",
      "SELECT hash, position, role, input, name FROM artefact_input ORDER BY 1, 2"},

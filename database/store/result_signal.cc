@@ -7,6 +7,7 @@
 #include "database/artefact/kind.h"
 #include "database/model/skeleton.h"
 #include "database/model/skeleton_json.h"
+#include "database/store/artefact_finder.h"
 #include "database/text/json_view.h"
 
 namespace handhold::store {
@@ -79,15 +80,14 @@ std::optional<ResultQuantity> ParseResultQuantity(std::string_view name) {
 
 Result<std::vector<std::string>> ResultIndex::NewestFirst(const std::string& kind,
                                                           const std::string& clip) {
-  auto known = by_kind_.find(kind);
-  if (known == by_kind_.end()) {
-    known = by_kind_.emplace(kind, std::map<std::string, std::vector<std::string>>()).first;
-    HANDHOLD_ASSIGN(std::vector<ArtefactInfo> all, library_.Artefacts(kind));
-    for (auto info = all.rbegin(); info != all.rend(); ++info)
-      for (const artefact::ProvenanceInput& input : info->provenance.inputs)
-        if (input.role == "clip") known->second[input.hash].push_back(info->hash);
+  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> made,
+                  FindArtefacts(library_.catalogue(), {.kind = kind, .made_from = clip}));
+  std::vector<std::string> hashes;
+  for (const ArtefactInfo& info : made) {
+    for (const artefact::ProvenanceInput& input : info.provenance.inputs)
+      if (input.role == "clip" && input.hash == clip) hashes.push_back(info.hash);
   }
-  return known->second[clip];
+  return hashes;
 }
 
 Status ResultIndex::AddAngles(const std::string& clip, std::vector<ResultSeries>* out) {

@@ -69,7 +69,6 @@ class ResultIndex {
   Status AddCompliances(const std::string& clip, std::vector<ResultSeries>* out);
 
   const Library& library_;
-  std::map<std::string, std::map<std::string, std::vector<std::string>>> by_kind_;  ///< kind, clip
   std::string clip_;
   std::map<ResultQuantity, std::vector<ResultSeries>> series_;  ///< of `clip_`
   std::map<ResultQuantity, std::map<std::string, std::set<std::string>>> met_;

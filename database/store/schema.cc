@@ -12,6 +12,7 @@ namespace handhold::store {
 namespace migrations {
 extern const std::string_view kClip0001;
 extern const std::string_view kCatalogue0001;
+extern const std::string_view kCatalogue0002;
 extern const std::string_view kLedger0001;
 extern const std::string_view kLedger0002;
 }  // namespace migrations
@@ -57,7 +58,8 @@ std::string_view FileKindName(FileKind kind) {
 
 const std::vector<Migration>& Migrations(FileKind kind) {
   static const std::vector<Migration> clip = {{1, migrations::kClip0001}};
-  static const std::vector<Migration> catalogue = {{1, migrations::kCatalogue0001}};
+  static const std::vector<Migration> catalogue = {{1, migrations::kCatalogue0001},
+                                                   {2, migrations::kCatalogue0002}};
   static const std::vector<Migration> ledger = {{1, migrations::kLedger0001},
                                                 {2, migrations::kLedger0002}};
   return kind == FileKind::kClip ? clip : kind == FileKind::kCatalogue ? catalogue : ledger;

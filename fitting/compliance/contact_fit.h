@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "database/artefact/about.h"
 #include "database/artefact/contact_track.h"
 #include "database/artefact/pose_track.h"
 #include "database/base/issue.h"
@@ -59,13 +60,21 @@ Result<ContactFit> FitContact(const recording::ClipSource& clip, const model::Sk
 
 template <typename A>
 void Visit(A& a, ContactFitOptions& o) {
-  a.Field("force_sensor", o.force_sensor);
-  a.Field("site", o.site);
+  using artefact::About;
+  a.Field(
+      "force_sensor", o.force_sensor,
+      About{
+          .help = "force sensor; default: the clip's only one", .word = "sensor", .value = "NAME"});
+  a.Field("site", o.site,
+          About{.help = "part of the hand that touched: R.index.pad; default: its only one",
+                .value = "NAME"});
   a.Field("touch", o.touch);
   a.Field("threshold_N", o.threshold_N);
   a.Field("cutoff_Hz", o.cutoff_Hz);
   a.Field("pose_cutoff_Hz", o.pose_cutoff_Hz);
-  a.Field("correct_inertia_and_gravity", o.correct_inertia_and_gravity);
+  a.Field("correct_inertia_and_gravity", o.correct_inertia_and_gravity,
+          About{.help = "take inertia and gravity out of the torques (their share is told)",
+                .word = "inertia"});
   a.Field("gravity_W", o.gravity_W);
 }
 

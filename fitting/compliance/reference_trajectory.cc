@@ -64,6 +64,7 @@ class TrajectoryMaker {
 
   /// C, T and inertia scale of every touch; refusals and assumptions noted.
   Status ChooseCompliance(const std::vector<ComplianceFit>& fits) {
+    out_.trajectory.made_with = options_;
     HANDHOLD_TRY(CheckAssumed(options_.assume_compliance));
     HANDHOLD_TRY(CheckAssumed(options_.assume_within_bounds));
     dynamic_ = !contact_.touches.empty();

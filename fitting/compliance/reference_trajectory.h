@@ -22,26 +22,7 @@ namespace handhold::fitting {
 
 inline constexpr int kReferenceTrajectoryVersion = 4;
 
-struct ReferenceTrajectoryOptions {
-  std::string estimator = "dynamic";  ///< whose compliances are used: "dynamic" or "paper"
-  /// Compliances taken for refused joints, by dof name, rad/Nm: marked `assumed` in the result. A
-  /// refused joint without one keeps NaN compliance, and its theta_r is theta.
-  std::map<std::string, double> assume_compliance;
-  /// The same for dofs that are not named there, with some other hand's values (Table1Exploring):
-  /// each is held to what the refused fit leaves open for this hand and task (HeldToBounds).
-  std::map<std::string, double> assume_within_bounds;
-  double compliance_factor = 1.0;  ///< on every compliance: 0.5 and 2 for sensitivity
-  double assumed_factor = 1.0;     ///< on assumed ones only
-  Duration extrapolation = Duration::Milliseconds(50);  ///< Fig. 3's check: this long after the
-                                                        ///< onset ...
-  Duration extrapolation_from = Duration::Milliseconds(60);  ///< ... against a quadratic through
-                                                             ///< this long before it
-  Duration settle = Duration::Milliseconds(150);  ///< the dynamic deviation is followed this long
-                                                  ///< after a release
-  /// Zero-phase low-pass of both references, once theta and torque have been put together; 0: none.
-  /// No hand means more than this; the markers' noise does.
-  double cutoff_Hz = 50.0;
-};
+using ReferenceTrajectoryOptions = artefact::ReferenceOptions;
 
 struct ReferenceTrajectoryFit {
   artefact::InteractionTrajectory trajectory;  ///< provenance left to the caller
@@ -64,18 +45,5 @@ double HeldToBounds(const artefact::JointCompliance& refused, double value);
 /// names begin with wrist, mp, pip, dip (after any "R.index." prefix; mcp counts as mp), flexion
 /// only. Empty for others.
 std::map<std::string, double> Table1Exploring(const model::Skeleton& skeleton);
-
-template <typename A>
-void Visit(A& a, ReferenceTrajectoryOptions& o) {
-  a.Field("estimator", o.estimator);
-  a.Field("assume_compliance_rad_per_Nm", o.assume_compliance);
-  a.Field("assume_within_bounds_rad_per_Nm", o.assume_within_bounds);
-  a.Field("compliance_factor", o.compliance_factor);
-  a.Field("assumed_factor", o.assumed_factor);
-  a.Field("extrapolation_ns", o.extrapolation);
-  a.Field("extrapolation_from_ns", o.extrapolation_from);
-  a.Field("settle_ns", o.settle);
-  a.Field("cutoff_Hz", o.cutoff_Hz);
-}
 
 }  // namespace handhold::fitting

@@ -14,6 +14,7 @@
 
 #include <Eigen/Core>
 
+#include "database/artefact/about.h"
 #include "database/artefact/grasp_space.h"
 #include "database/artefact/pose_track.h"
 #include "database/base/result.h"
@@ -44,6 +45,11 @@ struct TakePosesOptions {
                                 ///< kept
   int most_per_span = 2000;     ///< of more, so many evenly
 };
+template <typename A>
+void Visit(A& a, TakePosesOptions& o) {
+  a.Field("spacing_rad", o.spacing_rad);
+  a.Field("most_per_span", o.most_per_span);
+}
 
 /// Whether markers determined every one of a frame's last `n` coordinates; true where the track
 /// says nothing of it.
@@ -84,7 +90,12 @@ void Visit(A& a, MixtureOptions& o) {
 }
 template <typename A>
 void Visit(A& a, GraspSpaceOptions& o) {
-  a.Field("dims", o.dims);
+  a.Field("dims", o.dims,
+          artefact::About{.help = "dimensions; 2 and 3 are the paper's own; 0: as many as say 90 %",
+                          .word = "dims",
+                          .value = "N",
+                          .least = 0,
+                          .most = 100});
   a.Field("variance", o.variance);
   a.Field("tau_quantile", o.tau_quantile);
   a.Field("poses_per_dimension", o.poses_per_dimension);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "database/artefact/about.h"
 #include "database/artefact/pose_track.h"
 #include "database/base/issue.h"
 #include "database/base/result.h"
@@ -61,12 +62,18 @@ Result<PoseFit> FitPose(const recording::ClipSource& clip, const model::Skeleton
 
 template <typename A>
 void Visit(A& a, PoseFitOptions& o) {
+  using artefact::About;
   a.Field("marker_stream", o.marker_stream);
-  a.Field("range_ns", o.range);
-  a.Choice("method", o.method, {"ceres", "fast"});
+  a.Field("range_ns", o.range, About{.help = "clip time"});
+  a.Choice("method", o.method, {"ceres", "fast"},
+           About{.help = "Gauss-Newton instead of ceres::Solve (the same minimum to 1e-6 rad; it "
+                         "may end in another where markers are few)",
+                 .word = "fast",
+                 .flag = "fast"});
   a.Field("solver", o.solver);
   a.Field("estimate_noise", o.estimate_noise);
-  a.Field("leave_out", o.leave_out);
+  a.Field("leave_out", o.leave_out,
+          About{.help = "fit without it and say how far off it is predicted", .value = "MARKER"});
   a.Field("outlier_m", o.outlier_m);
   a.Field("whole_information_ns", o.whole_information);
   a.Field("contacts_ns", o.contacts);

@@ -137,16 +137,23 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
 /// Without the surface, which is an input of its own.
 template <typename A>
 void Visit(A& a, SkeletonFitOptions& o) {
+  using artefact::About;
   a.Field("marker_stream", o.marker_stream);
-  a.Field("range_ns", o.range);
+  a.Field("range_ns", o.range, About{.help = "clip time"});
   a.Field("frames", o.frames);
   a.Field("marker_sd_m", o.marker_sd_m);
-  a.Field("skin_m", o.skin_m);
+  a.Field("skin_m", o.skin_m,
+          About{.help = "the farthest that skin carries a marker; 0: none, all is noise",
+                .value = "METRES",
+                .least = 0.0,
+                .most = 0.05});
   a.Field("centre_prior_sd_m", o.centre_prior_sd_m);
   a.Field("axis_prior_sd_rad", o.axis_prior_sd_rad);
   a.Field("marker_prior_sd_m", o.marker_prior_sd_m);
   a.Skip(o.surface);
-  a.Field("site", o.site);
+  a.Field("site", o.site,
+          About{.help = "contact site that touches the surface; default: the hand's only one",
+                .value = "NAME"});
   a.Field("contact_frames", o.contact_frames);
   a.Field("contact_force_N", o.contact_force_N);
   a.Field("require_all", o.require_all);

@@ -35,6 +35,21 @@ struct ContactFitOptions {
                                   ///< rad)^2
   double stop_at_step = 1e-3;     ///< largest coordinate change, m or rad, that ends the fit
 };
+template <typename A>
+void Visit(A& a, ContactFitOptions& o) {
+  a.Field("iterations", o.iterations);
+  a.Field("scale_m", o.scale_m);
+  a.Field("far_m", o.far_m);
+  a.Field("near_m", o.near_m);
+  a.Field("reach_m", o.reach_m);
+  a.Field("penetration_weight", o.penetration_weight);
+  a.Field("facing_weight", o.facing_weight);
+  a.Field("self_weight", o.self_weight);
+  a.Field("limit_weight", o.limit_weight);
+  a.Field("prior_weight", o.prior_weight);
+  a.Field("placement_weight", o.placement_weight);
+  a.Field("stop_at_step", o.stop_at_step);
+}
 
 /// A point of the skin that should touch.
 struct SiteTarget {

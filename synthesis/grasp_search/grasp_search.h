@@ -45,6 +45,13 @@ struct PaperSearchOptions {
   int evaluations = 600;
   double way_m = 0.03, turn_rad = 0.5;  ///< of the extrinsic parameters; 0: fixed where it starts
 };
+template <typename A>
+void Visit(A& a, PaperSearchOptions& o) {
+  a.Choice("optimiser", o.optimiser, {"dhc", "sa", "ga", "cma-es"});
+  a.Field("evaluations", o.evaluations);
+  a.Field("way_m", o.way_m);
+  a.Field("turn_rad", o.turn_rad);
+}
 
 struct GraspSearchOptions {
   std::vector<std::string> types = {};  ///< of the space; empty: any, no type more than twice among
@@ -66,6 +73,27 @@ struct GraspSearchOptions {
   std::function<bool(int done, int planned)> go_on = {};
   std::optional<PaperSearchOptions> paper = {};  ///< the paper's method; empty: the contact fit
 };
+template <typename A>
+void Visit(A& a, GraspSearchOptions& o) {
+  int seed = static_cast<int>(o.seed);
+  a.Field("types", o.types);
+  a.Field("starts", o.starts);
+  a.Field("fits", o.fits);
+  a.Field("candidates", o.candidates);
+  a.Field("seed", seed);
+  a.Field("open_rad", o.open_rad);
+  a.Field("contact_m", o.contact_m);
+  a.Field("deepest_m", o.deepest_m);
+  a.Field("in_place", o.in_place);
+  a.Field("min_contacts", o.min_contacts);
+  a.Field("squeeze", o.squeeze);
+  a.Field("fit", o.fit);
+  a.Skip(o.part);
+  a.Skip(o.parts);
+  a.Skip(o.go_on);
+  a.Field("paper", o.paper);
+  o.seed = static_cast<std::uint64_t>(seed);
+}
 
 struct FoundGrasp {
   geometry::RigidTransform X_PH;  ///< the skeleton's root in the prop's frame

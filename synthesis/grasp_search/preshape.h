@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "database/artefact/about.h"
 #include "database/artefact/grasp_space.h"
 #include "database/base/result.h"
 #include "database/model/prop.h"
@@ -31,7 +32,12 @@ struct PreshapeOptions {
 template <typename A>
 void Visit(A& a, PreshapeOptions& o) {
   int seed = static_cast<int>(o.seed);
-  a.Field("per_type", o.per_type);
+  a.Field("per_type", o.per_type,
+          artefact::About{.help = "of scripts: poses of each type",
+                          .word = "per-type",
+                          .value = "N",
+                          .least = 2,
+                          .most = 1000});
   a.Field("noise_rad", o.noise_rad);
   a.Field("tries", o.tries);
   a.Field("seed", seed);

@@ -22,6 +22,13 @@ struct SqueezeOptions {
   double friction_scale = 0.7;  ///< of the friction there is
   double length_m = 0.05;
 };
+template <typename A>
+void Visit(A& a, SqueezeOptions& o) {
+  a.Field("total_N", o.total_N);
+  a.Field("thumb_share", o.thumb_share);
+  a.Field("friction_scale", o.friction_scale);
+  a.Field("length_m", o.length_m);
+}
 
 struct Squeeze {
   std::vector<geometry::Vec3> f_onObject_P;  ///< N, per contact

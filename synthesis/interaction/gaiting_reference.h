@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include "database/artefact/about.h"
 #include "database/artefact/interaction_trajectory.h"
 #include "database/base/result.h"
 #include "database/base/time.h"
@@ -65,7 +66,12 @@ void Visit(A& a, GaitingPlace& p) {
 }
 template <typename A>
 void Visit(A& a, GaitingOptions& o) {
-  a.Field("strokes", o.strokes);
+  a.Field("strokes", o.strokes,
+          artefact::About{.help = "of gaiting, 36 degrees each",
+                          .word = "strokes",
+                          .value = "N",
+                          .least = 1,
+                          .most = 100});
   a.Field("swing_rad", o.swing_rad);
   a.Field("spread_rad", o.spread_rad);
   a.Field("clearance_m", o.clearance_m);

@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include "database/artefact/about.h"
 #include "database/artefact/interaction_trajectory.h"
 #include "database/base/result.h"
 #include "database/base/time.h"
@@ -97,18 +98,32 @@ void Visit(A& a, PinchPlace& p) {
 }
 template <typename A>
 void Visit(A& a, PinchOptions& o) {
+  using artefact::About;
   a.Choice("grip", o.grip, {"pinch", "tripod", "power"});
   a.Field("clearance_m", o.clearance_m);
   a.Field("depth_m", o.depth_m);
   a.Field("finger_spacing_m", o.finger_spacing_m);
-  a.Field("lift_m", o.lift_m);
+  a.Field("lift_m", o.lift_m,
+          About{.help = "how high", .word = "lift", .value = "M", .least = -1, .most = 1});
   a.Field("wait_s", o.wait_s);
   a.Field("close_s", o.close_s);
   a.Field("settle_s", o.settle_s);
-  a.Field("lift_s", o.lift_s);
-  a.Field("hold_s", o.hold_s);
+  a.Field("lift_s", o.lift_s,
+          About{.help = "of lifting, and of putting down",
+                .word = "lift-time",
+                .value = "TIME",
+                .least = 0.01,
+                .most = 60});
+  a.Field("hold_s", o.hold_s,
+          About{.help = "between lifting and putting down",
+                .word = "hold",
+                .value = "TIME",
+                .least = 0.01,
+                .most = 600});
   a.Field("open_s", o.open_s);
-  a.Field("opens_in_the_air", o.opens_in_the_air);
+  a.Field(
+      "opens_in_the_air", o.opens_in_the_air,
+      About{.help = "open in the air after the hold, instead of putting down", .word = "let-go"});
   a.Field("frame_s", o.frame_s);
   a.Field("time_constant_s", o.time_constant_s);
   a.Field("compliance_scale", o.compliance_scale);

@@ -19,6 +19,9 @@ const std::vector<Layer>& Layers() {
       {"database/artefact",
        {"database/base", "database/text", "database/geometry", "database/model",
         "database/recording"}},
+      {"database/step",
+       {"database/base", "database/text", "database/model", "database/recording",
+        "database/artefact"}},
       {"database/store",
        {"database/base", "database/text", "database/geometry", "database/model",
         "database/recording", "database/artefact"}},
@@ -43,10 +46,10 @@ const std::vector<Layer>& Layers() {
 
       {"fitting",
        {"database/base", "database/text", "database/geometry", "database/model",
-        "database/recording", "database/artefact"}},
+        "database/recording", "database/artefact", "database/step"}},
       {"synthesis",
        {"database/base", "database/text", "database/geometry", "database/model",
-        "database/recording", "database/artefact"}},
+        "database/recording", "database/artefact", "database/step"}},
       // Contacts for replay come from geometry, never from ODE.
       {"synthesis/contact",
        {"database/base", "database/text", "database/geometry", "database/model",

@@ -10,10 +10,9 @@
 #include "database/model/kinematics.h"
 #include "database/store/query.h"
 #include "fitting/compliance/reference_trajectory.h"
-#include "tools/pipeline/fit_compliance.h"
-#include "tools/pipeline/fit_contact.h"
-#include "tools/pipeline/fit_pose.h"
-#include "tools/pipeline/fit_skeleton.h"
+#include "fitting/compliance/steps.h"
+#include "fitting/skeleton/steps.h"
+#include "tools/pipeline/engine.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/report/criteria.h"
 
@@ -226,33 +225,33 @@ ChainRun RunChain(const pipeline::StepContext& context, const ChainOptions& o) {
   };
   run.made.skeleton = o.skeleton;
   if (o.skeleton.empty()) {
-    pipeline::FitSkeletonStep skeleton;
+    fitting::FitSkeletonStep skeleton;
     skeleton.clip = o.clip, skeleton.contact_clip = o.contact_clip;
-    skeleton.template_hand = o.template_hand, skeleton.template_scale = o.template_scale;
-    if (!take(skeleton.Run(context), &run.made.skeleton)) return run;
+    skeleton.template_hand = step::Ask{.key = o.template_hand, .scale = o.template_scale};
+    if (!take(pipeline::RunStep(context, skeleton), &run.made.skeleton)) return run;
   }
-  pipeline::FitPoseStep pose;
+  fitting::FitPoseStep pose;
   pose.clip = o.clip, pose.skeleton = run.made.skeleton;
   if (o.fast_pose) pose.options.method = fitting::PoseMethod::kFast;
-  if (!take(pose.Run(context), &run.made.pose)) return run;
+  if (!take(pipeline::RunStep(context, pose), &run.made.pose)) return run;
   if (o.until == ChainOptions::Until::kPose) return run;
-  pipeline::FitContactStep contact;
+  fitting::FitContactStep contact;
   contact.clip = o.clip, contact.pose = run.made.pose;
-  if (!take(contact.Run(context), &run.made.contact)) return run;
+  if (!take(pipeline::RunStep(context, contact), &run.made.contact)) return run;
   if (o.until == ChainOptions::Until::kContact) return run;
-  pipeline::FitComplianceStep compliance;
+  fitting::FitComplianceStep compliance;
   compliance.clip = o.clip, compliance.contact = run.made.contact;
   compliance.reference.compliance_factor = o.compliance_factor;
-  if (!take(compliance.Run(context), &run.made.trajectory)) return run;
+  if (!take(pipeline::RunStep(context, compliance), &run.made.trajectory)) return run;
   const auto hand = pipeline::LoadSkeletonArtefact(context.library, run.made.skeleton);
   if (!hand) {
     run.error = hand.error();
     return run;
   }
-  const pipeline::AssumeComplianceStep assume{
+  const fitting::AssumeComplianceStep assume{
       .trajectory = run.made.trajectory,
       .assume_within_bounds = fitting::Table1Exploring(hand->skeleton)};
-  take(assume.Run(context), &run.made.assumed);
+  take(pipeline::RunStep(context, assume), &run.made.assumed);
   return run;
 }
 

@@ -10,7 +10,6 @@
 #include "tools/handhold/verbs.h"
 #include "tools/pipeline/export_gltf.h"
 #include "tools/pipeline/export_table.h"
-#include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
 
@@ -75,9 +74,11 @@ using ByHash = std::map<std::string, store::ArtefactInfo>;
 /// "assumed x0.5", "assumed"; empty of a trajectory in which nothing was.
 std::string AssumptionOf(const store::ArtefactInfo& trajectory) {
   if (trajectory.provenance.step != "fit.assume") return "";
-  const auto options = pipeline::ReferenceOptionsOf(trajectory);
-  if (!options || options->assumed_factor == 1.0) return "assumed";
-  return "assumed x" + Cell(options->assumed_factor).ToText(-1);
+  const auto parameters =
+      text::ParseJson(trajectory.provenance.parameters_json, {.source = trajectory.hash});
+  const text::Json* factor = parameters ? parameters->Find("assumed_factor") : nullptr;
+  if (factor == nullptr || !factor->number() || *factor->number() == 1.0) return "assumed";
+  return "assumed x" + Cell(*factor->number()).ToText(-1);
 }
 
 /// What people know a result by.

@@ -1,25 +1,15 @@
-#include "tools/pipeline/fit_compliance.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "database/store/artefact_file.h"
-#include "tools/handhold/steps.h"
+#include "fitting/compliance/steps.h"
+#include "tools/handhold/step_verb.h"
 #include "tools/handhold/verbs.h"
 
 namespace handhold::cli {
 namespace {
 
-/// What the take lacks was said before the fit.
-Issues NotToldYet(Issues issues) {
-  std::erase_if(issues, [](const Issue& issue) { return issue.where == pipeline::kOfTheTake; });
-  return issues;
-}
-
-Result<Issues> Print(Printer& out, const std::string& path) {
-  HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
-                  store::Load<artefact::InteractionTrajectory>(path));
+void PrintTrajectory(Printer& out, const artefact::InteractionTrajectory& trajectory) {
   const bool dynamic = std::ranges::any_of(
       trajectory.fits, [](const auto& fit) { return fit.estimator == "dynamic"; });
   {
@@ -67,7 +57,7 @@ Result<Issues> Print(Printer& out, const std::string& path) {
                  fit.time_constant_s, fit.inertia_scale, fit.palm_inertia_scale, fit.time_shift_s});
     }
   }
-  if (IsBrief(out) && dynamic) return NotToldYet(trajectory.summary.issues);
+  if (IsBrief(out) && dynamic) return;
   Table table = out.BeginTable("discarded", {{.name = "estimator"},
                                              {.name = "task"},
                                              {.name = "touch"},
@@ -77,60 +67,40 @@ Result<Issues> Print(Printer& out, const std::string& path) {
     for (const auto& d : fit.discarded)
       table.Row({fit.estimator, fit.task, d.touch, d.dof, d.reason});
   }
-  return NotToldYet(trajectory.summary.issues);
+}
+
+Result<Issues> Print(Printer& out, const store::Library& library,
+                     const pipeline::StepResult& result) {
+  HANDHOLD_ASSIGN(const artefact::InteractionTrajectory trajectory,
+                  store::Load<artefact::InteractionTrajectory>(library.ArtefactPath(result.hash)));
+  PrintTrajectory(out, trajectory);
+  Issues issues = trajectory.summary.issues;
+  // What the take lacks was said before the fit.
+  if (!result.reused)
+    std::erase_if(issues, [](const Issue& issue) { return issue.where == fitting::kOfTheTake; });
+  return issues;
 }
 
 }  // namespace
 
 Verb FitComplianceVerb() {
-  return {
-      .noun = "fit",
-      .name = "compliance",
-      .summary = "fit how the joints give way, by two estimators, and what the hand meant to do",
-      .examples = {"handhold fit compliance session --library lab",
-                   "handhold fit compliance session --format json"},
-      .positionals = {ClipPositional()},
-      .options = {LibraryOption(),
-                  {.name = "--contact",
-                   .value_name = "ARTEFACT",
-                   .help = "contact track; default: the clip's newest"},
-                  {.name = "--estimator",
-                   .value_name = "NAME",
-                   .help = "whose compliances the reference trajectory is made with",
-                   .kind = ValueKind::kChoice,
-                   .choices = {"dynamic", "paper"},
-                   .fallback = "dynamic"}},
-      .writes = true,
-      .handles_interrupt = true,
-      .details =
-          "dynamic: fitted to the dynamics of all events of a task together. paper: section 3.3 "
-          "of\n"
-          "Kry & Pai 2006, shown beside it with -v, which also lists every value that was "
-          "discarded. "
-          "A joint\n"
-          "that the data do not determine is refused, with the reason; 'synth interaction' assumes "
-          "a value\n"
-          "by name where one is needed.",
-      .run = [](Context& context) -> Outcome {
-        const Arguments& given = context.arguments;
-        pipeline::FitComplianceStep step;
-        step.clip = given.Text("CLIP");
-        step.contact = given.Text("--contact");
-        step.reference.estimator = given.Text("--estimator");
-        const auto run = [&](const pipeline::StepContext& where) -> Result<pipeline::StepResult> {
-          HANDHOLD_ASSIGN(const Issues lacking, step.Advise(where));
-          for (const Issue& issue : lacking) context.progress.Note("the take: " + issue.what);
-          Result<pipeline::StepResult> made = step.Run(where);
-          if (made) {
-            context.progress.Note(
-                "values are of joints that give way each for itself; their intervals hold for "
-                "elastic "
-                "couplings of neighbours up to 20 %, too, that the touches do not exclude");
-          }
-          return made;
-        };
-        return RunAndPrint(context, {"fitting compliance", "trajectory", run, Print});
-      }};
+  return StepVerb(
+      "fit.compliance",
+      {.examples = {"handhold fit compliance session --library lab",
+                    "handhold fit compliance session --format json"},
+       .details =
+           "dynamic: fitted to the dynamics of all events of a task together. paper: section 3.3 "
+           "of\n"
+           "Kry & Pai 2006, shown beside it with -v, which also lists every value that was "
+           "discarded. "
+           "A joint\n"
+           "that the data do not determine is refused, with the reason; 'synth interaction' "
+           "assumes "
+           "a value\n"
+           "by name where one is needed.",
+       .doing = "fitting compliance",
+       .record = "trajectory",
+       .print = Print});
 }
 
 }  // namespace handhold::cli

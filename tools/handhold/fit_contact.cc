@@ -1,10 +1,8 @@
-#include "tools/pipeline/fit_contact.h"
-
 #include <algorithm>
 #include <map>
 
-#include "database/store/artefact_file.h"
-#include "tools/handhold/steps.h"
+#include "database/artefact/contact_track.h"
+#include "tools/handhold/step_verb.h"
 #include "tools/handhold/verbs.h"
 
 namespace handhold::cli {
@@ -34,8 +32,7 @@ void PrintTouchesByTask(Printer& out, const artefact::ContactTrack& track) {
     table.Row({key.first, key.second, group.touches, group.peak_N, group.first, group.last});
 }
 
-Result<Issues> Print(Printer& out, const std::string& path) {
-  HANDHOLD_ASSIGN(const artefact::ContactTrack track, store::Load<artefact::ContactTrack>(path));
+Result<Issues> Print(Printer& out, const artefact::ContactTrack& track) {
   if (IsBrief(out)) {
     PrintTouchesByTask(out, track);
   } else {
@@ -69,47 +66,14 @@ Result<Issues> Print(Printer& out, const std::string& path) {
 }  // namespace
 
 Verb FitContactVerb() {
-  Verb verb{
-      .noun = "fit",
-      .name = "contact",
-      .summary = "find where, when and how hard the hand touched, and the joint torques of it",
-      .examples = {"handhold fit contact session --library lab",
-                   "handhold fit contact stroke_007 --surface flat_plate --surface-pose \"0.12 0 "
-                   "-0.075\""},
-      .positionals = {ClipPositional()},
-      .options = {LibraryOption(),
-                  {.name = "--pose",
-                   .value_name = "ARTEFACT",
-                   .help = "pose track; default: the clip's newest"},
-                  {.name = "--sensor",
-                   .value_name = "NAME",
-                   .help = "force sensor; default: the clip's only one"},
-                  {.name = "--site",
-                   .value_name = "NAME",
-                   .help = "part of the hand that touched: R.index.pad; default: its only one"},
-                  {.name = "--inertia",
-                   .help = "take inertia and gravity out of the torques (their share is told)",
-                   .kind = ValueKind::kFlag}},
-      .writes = true,
-      .handles_interrupt = true,
-      .run = [](Context& context) -> Outcome {
-        const Arguments& given = context.arguments;
-        pipeline::FitContactStep step;
-        step.clip = given.Text("CLIP");
-        step.pose = given.Text("--pose");
-        step.surface = given.Text("--surface");
-        step.metres_per_unit = MetresPerUnit(given);
-        const auto pose = PoseOption(given, "--surface-pose");
-        if (!pose) return Outcome::Usage(pose.error().message);
-        step.X_WSurface = *pose;
-        step.options.force_sensor = given.Text("--sensor");
-        step.options.site = given.Text("--site");
-        step.options.correct_inertia_and_gravity = given.Flag("--inertia");
-        return RunAndPrint(context, {"finding contacts", "contact",
-                                     [&](const auto& where) { return step.Run(where); }, Print});
-      }};
-  for (Option& option : SurfaceOptions()) verb.options.push_back(std::move(option));
-  return verb;
+  return StepVerb(
+      "fit.contact",
+      {.examples = {"handhold fit contact session --library lab",
+                    "handhold fit contact stroke_007 --surface flat_plate --surface-pose \"0.12 0 "
+                    "-0.075\""},
+       .doing = "finding contacts",
+       .record = "contact",
+       .print = PrintLoaded(Print)});
 }
 
 }  // namespace handhold::cli

@@ -1,10 +1,8 @@
-#include "tools/pipeline/fit_pose.h"
-
 #include <cmath>
 
+#include "database/artefact/pose_track.h"
 #include "database/base/units.h"
-#include "database/store/artefact_file.h"
-#include "tools/handhold/steps.h"
+#include "tools/handhold/step_verb.h"
 #include "tools/handhold/verbs.h"
 
 namespace handhold::cli {
@@ -23,8 +21,7 @@ void PrintMarkers(Printer& out, const char* title,
     table.Row({m.marker, m.frames, m.rms_m, m.median_m, m.p95_m});
 }
 
-Result<Issues> Print(Printer& out, const std::string& path) {
-  HANDHOLD_ASSIGN(const artefact::PoseTrack track, store::Load<artefact::PoseTrack>(path));
+Result<Issues> Print(Printer& out, const artefact::PoseTrack& track) {
   double sum = 0, count = 0;
   for (const double r : track.marker_residual_m.reshaped()) {
     if (std::isfinite(r)) sum += r * r, count += 1;
@@ -65,47 +62,13 @@ Result<Issues> Print(Printer& out, const std::string& path) {
 }  // namespace
 
 Verb FitPoseVerb() {
-  Verb verb{
-      .noun = "fit",
-      .name = "pose",
-      .summary = "fit joint angles to the markers of a clip, frame by frame",
-      .examples = {"handhold fit pose session --library lab",
-                   "handhold fit pose stroke_007 --skeleton 1f0c2a9b --fast",
-                   "handhold fit pose stroke_007 --skeleton finger4 --format json"},
-      .positionals = {ClipPositional()},
-      .options = {LibraryOption(),
-                  {.name = "--skeleton",
-                   .value_name = "HAND",
-                   .help = "artefact, hand of ours or .json file; default: the newest fitted to "
-                           "this clip, else for its subject"},
-                  {.name = "--leave-out",
-                   .value_name = "MARKER",
-                   .help = "fit without it and say how far off it is predicted",
-                   .repeated = true},
-                  {.name = "--fast",
-                   .help = "Gauss-Newton instead of ceres::Solve (the same minimum to 1e-6 rad; it "
-                           "may end in another where markers are few)",
-                   .kind = ValueKind::kFlag}},
-      .writes = true,
-      .handles_interrupt = true,
-      .run = [](Context& context) -> Outcome {
-        const Arguments& given = context.arguments;
-        pipeline::FitPoseStep step;
-        step.clip = given.Text("CLIP");
-        step.skeleton = given.Text("--skeleton");
-        step.scale = given.Number("--scale");
-        step.variant = HandVariantOf(given);
-        step.options.leave_out = given.All("--leave-out");
-        if (given.Flag("--fast")) step.options.method = fitting::PoseMethod::kFast;
-        const auto range = RangeOf(given);
-        if (!range) return Outcome::Usage(range.error().message);
-        step.options.range = *range;
-        return RunAndPrint(context, {"fitting poses", "pose",
-                                     [&](const auto& where) { return step.Run(where); }, Print});
-      }};
-  for (Option& option : HandOptions()) verb.options.push_back(std::move(option));
-  for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));
-  return verb;
+  return StepVerb("fit.pose",
+                  {.examples = {"handhold fit pose session --library lab",
+                                "handhold fit pose stroke_007 --skeleton 1f0c2a9b --fast",
+                                "handhold fit pose stroke_007 --skeleton finger4 --format json"},
+                   .doing = "fitting poses",
+                   .record = "pose",
+                   .print = PrintLoaded(Print)});
 }
 
 }  // namespace handhold::cli

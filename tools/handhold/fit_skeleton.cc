@@ -1,15 +1,15 @@
-#include "tools/pipeline/fit_skeleton.h"
-
 #include "database/artefact/describe.h"
-#include "database/store/artefact_file.h"
 #include "database/text/json_view.h"
-#include "tools/handhold/steps.h"
+#include "fitting/skeleton/skeleton_fit.h"
+#include "tools/handhold/step_verb.h"
 #include "tools/handhold/verbs.h"
 
 namespace handhold::cli {
 namespace {
 
-Result<Issues> Print(Printer& out, const std::string& path) {
+Result<Issues> Print(Printer& out, const store::Library& library,
+                     const pipeline::StepResult& result) {
+  const std::string path = library.ArtefactPath(result.hash);
   HANDHOLD_ASSIGN(const store::JsonArtefact file, store::LoadJsonArtefact(path));
   HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(file.json, {.source = path}));
   HANDHOLD_ASSIGN(const text::JsonView view, text::JsonView(json, path).At("summary"));
@@ -57,66 +57,24 @@ Result<Issues> Print(Printer& out, const std::string& path) {
 }  // namespace
 
 Verb FitSkeletonVerb() {
-  Verb verb{
-      .noun = "fit",
-      .name = "skeleton",
-      .summary = "fit the subject's hand to a range of motion",
-      .examples = {"handhold fit skeleton session --library lab",
-                   "handhold fit skeleton rom_001 --contact-clip stroke_001 --template hand57",
-                   "handhold fit skeleton dfki_recording --marker-map dfki --skin 0.002",
-                   "handhold fit skeleton rom_004 --template hand29 --side left --marker-set 22",
-                   "handhold fit skeleton session --surface none --from 0s --to 20s"},
-      .positionals = {ClipPositional()},
-      .options = {LibraryOption(),
-                  {.name = "--template",
-                   .value_name = "HAND",
-                   .help = "hand to begin from: one of ours, a .json file or an artefact; default: "
-                           "by the clip's markers"},
-                  {.name = "--skin",
-                   .value_name = "METRES",
-                   .help = "the farthest that skin carries a marker; default: none, all is noise",
-                   .kind = ValueKind::kNumber,
-                   .fallback = "0",
-                   .range = {.least = 0, .most = 0.05}},
-                  {.name = "--contact-clip",
-                   .value_name = "CLIP",
-                   .help = "where the fingertip touches the surface, when it is another clip"},
-                  {.name = "--site",
-                   .value_name = "NAME",
-                   .help = "contact site that touches the surface; default: the hand's only one"}},
-      .writes = true,
-      .handles_interrupt = true,
-      .details =
-          "Joint axes, segment lengths and markers' places from the stretch that the clip's event\n"
-          "'take: range_of_motion' marks, else from the whole clip; the end segment from contact.\n"
-          "What the data do not determine stays near the template's value ('prior') and is named.\n"
-          "A surface or a force sensor that does not agree with the markers is refused;\n"
-          "--surface none leaves contact out.",
-      .run = [](Context& context) -> Outcome {
-        const Arguments& given = context.arguments;
-        pipeline::FitSkeletonStep step;
-        step.clip = given.Text("CLIP");
-        step.template_hand = given.Text("--template");
-        step.template_scale = given.Number("--scale");
-        step.variant = HandVariantOf(given);
-        step.options.skin_m = given.Number("--skin");
-        step.options.site = given.Text("--site");
-        step.contact_clip = given.Text("--contact-clip");
-        step.surface = given.Text("--surface");
-        step.metres_per_unit = MetresPerUnit(given);
-        const auto pose = PoseOption(given, "--surface-pose");
-        if (!pose) return Outcome::Usage(pose.error().message);
-        const auto range = RangeOf(given);
-        if (!range) return Outcome::Usage(range.error().message);
-        step.X_WSurface = *pose;
-        step.options.range = *range;
-        return RunAndPrint(context, {"fitting the skeleton", "skeleton",
-                                     [&](const auto& where) { return step.Run(where); }, Print});
-      }};
-  for (Option& option : HandOptions()) verb.options.push_back(std::move(option));
-  for (Option& option : SurfaceOptions()) verb.options.push_back(std::move(option));
-  for (Option& option : RangeOptions()) verb.options.push_back(std::move(option));
-  return verb;
+  return StepVerb(
+      "fit.skeleton",
+      {.examples = {"handhold fit skeleton session --library lab",
+                    "handhold fit skeleton rom_001 --contact-clip stroke_001 --template hand57",
+                    "handhold fit skeleton dfki_recording --marker-map dfki --skin 0.002",
+                    "handhold fit skeleton rom_004 --template hand29 --side left --marker-set 22",
+                    "handhold fit skeleton session --surface none --from 0s --to 20s"},
+       .details = "Joint axes, segment lengths and markers' places from the stretch that the "
+                  "clip's event\n"
+                  "'take: range_of_motion' marks, else from the whole clip; the end segment from "
+                  "contact.\n"
+                  "What the data do not determine stays near the template's value ('prior') and is "
+                  "named.\n"
+                  "A surface or a force sensor that does not agree with the markers is refused;\n"
+                  "--surface none leaves contact out.",
+       .doing = "fitting the skeleton",
+       .record = "skeleton",
+       .print = Print});
 }
 
 }  // namespace handhold::cli

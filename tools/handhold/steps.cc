@@ -114,12 +114,14 @@ pipeline::StepContext StepContextOf(Context& context, store::Library& library, s
   return {.library = library,
           .progress = context.StepProgress(std::move(what)),
           .tool = std::string("handhold ") + HANDHOLD_VERSION,
-          .dry_run = context.dry_run};
+          .dry_run = context.dry_run,
+          .tell = [&context](const std::string& said) { context.progress.Note(said); }};
 }
 
 void Tell(Context& context, const pipeline::StepResult& result) {
   context.progress.End();
   for (const std::string& sentence : result.chosen) context.progress.Note("using " + sentence);
+  if (!result.cut_short.empty()) context.progress.Note("cut short: " + result.cut_short);
 }
 
 std::vector<Field> ResultFields(const Context& context, const pipeline::StepResult& result) {

@@ -100,8 +100,15 @@ Duration Arguments::Time(std::string_view name) const {
 bool Context::interrupted() const { return Interrupted(); }
 
 std::function<bool(double, std::string_view)> Context::StepProgress(std::string what) {
-  progress.Begin(std::move(what), 100, "%");
-  return [this](double fraction, std::string_view) {
+  progress.Begin(what, 100, "%");
+  // "regrasp: trying poses": what a step is at stands after its name.
+  return [this, what, said = std::string()](double fraction, std::string_view doing) mutable {
+    const size_t at = doing.find(": ");
+    const std::string part(at == std::string_view::npos ? "" : doing.substr(at + 2));
+    if (part != said) {
+      said = part;
+      progress.Begin(part.empty() ? what : what + ": " + part, 100, "%");
+    }
     progress.Update(std::llround(std::clamp(fraction, 0.0, 1.0) * 100));
     return !interrupted();
   };

@@ -36,6 +36,7 @@ Verb ArtefactListVerb();      // artefact.cc
 Verb ArtefactShowVerb();      // artefact.cc
 Verb ArtefactLineageVerb();   // artefact.cc
 Verb ArtefactExportVerb();    // artefact.cc
+Verb ArtefactRecipeVerb();    // run_recipe.cc
 Verb CompletionVerb();        // completion.cc
 Verb CompleteVerb();          // completion.cc
 Verb LabMakeVerb();           // lab_make.cc
@@ -46,6 +47,7 @@ Verb LiveMonitorVerb();       // live_monitor.cc
 Verb LiveSimulateVerb();      // live_simulate.cc
 Verb QueryVerb();             // query.cc
 Verb ReferenceVerb();         // reference.cc
+Verb RunVerb();               // run_recipe.cc
 Verb RegraspVerb();           // regrasp.cc
 Verb EvaluateVerb();          // evaluate.cc
 Verb SqlVerb();               // sql.cc

@@ -8,33 +8,29 @@
 #include "database/model/grasp_taxonomy.h"
 #include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
+#include "database/store/artefact_finder.h"
 #include "database/store/query.h"
-#include "tools/pipeline/forms.h"
-#include "tools/pipeline/step_runner.h"
+#include "tools/pipeline/inputs.h"
 
 namespace handhold::pipeline {
 namespace {
 
+/// One clip's poses, as they are found in the library.
 struct Take {
   store::ArtefactInfo track;
   std::vector<store::ArtefactInfo> contacts = {};  ///< of that track: the newest of each sensor
   std::map<std::string, store::ArtefactInfo> objects = {};  ///< tracks of the clip's things: the
                                                             ///< newest
-  artefact::ProvenanceInput clip, skeleton;
-  std::vector<std::pair<std::optional<TimeRange>, std::string>> spans = {};
+  std::string clip_hash, clip_name, skeleton_hash;
+  std::vector<TypedSpan> spans = {};
   bool labelled = false;  ///< the spans are what people said
 };
 
-artefact::ProvenanceInput ClipInput(const store::ClipRow& row) {
-  return {"clip", row.sha256, row.name};
-}
-
-/// Taxonomy (empty: any) and name of "schlesinger:palmar".
-std::pair<std::string, std::string> TypeAsked(const std::string& asked) {
-  const size_t colon = asked.find(':');
-  if (colon == std::string::npos) return {"", asked};
-  return {asked.substr(0, colon), asked.substr(colon + 1)};
-}
+/// A clip that is meant, and the event in it where a query found one.
+struct Row {
+  std::string clip_id;
+  std::optional<TimeRange> span;
+};
 
 /// Whether a label is one of those asked for (`feix`: their types): by its type, or by the very
 /// name where it says no more than a coarse one.
@@ -43,7 +39,7 @@ bool IsAsked(const LabelledSpan& label, const std::vector<std::string>& feix,
   if (asked.empty()) return true;
   if (!label.feix.empty()) return std::ranges::find(feix, label.feix) != feix.end();
   return std::ranges::any_of(asked, [&](const std::string& one) {
-    const auto [taxonomy, name] = TypeAsked(one);
+    const auto [taxonomy, name] = model::TypeAsked(one);
     const auto type = model::CanonicalType(name, label.taxonomy);
     return (taxonomy.empty() || taxonomy == label.taxonomy) && type && *type == label.type;
   });
@@ -51,34 +47,22 @@ bool IsAsked(const LabelledSpan& label, const std::vector<std::string>& feix,
 
 /// Overlapping spans of one type become one: no frame counts twice for it.
 void UniteSpans(Take* take) {
-  std::ranges::stable_sort(take->spans, {}, [](const auto& s) {
-    return std::pair{s.second, s.first ? s.first->begin : Timestamp()};
+  std::ranges::stable_sort(take->spans, {}, [](const TypedSpan& s) {
+    return std::pair{s.type, s.span ? s.span->begin : Timestamp()};
   });
-  std::vector<std::pair<std::optional<TimeRange>, std::string>> united;
-  for (auto& [span, type] : take->spans) {
-    if (!united.empty() && united.back().second == type && united.back().first && span &&
-        span->begin <= united.back().first->end) {
-      united.back().first->end = std::max(united.back().first->end, span->end);
+  std::vector<TypedSpan> united;
+  for (const TypedSpan& s : take->spans) {
+    if (!united.empty() && united.back().type == s.type && united.back().span && s.span &&
+        s.span->begin <= united.back().span->end) {
+      united.back().span->end = std::max(united.back().span->end, s.span->end);
     } else {
-      united.emplace_back(span, type);
+      united.push_back(s);
     }
   }
   take->spans = std::move(united);
 }
 
 }  // namespace
-
-Result<std::vector<std::string>> FeixTypes(const std::vector<std::string>& names) {
-  std::vector<std::string> types;
-  for (const std::string& asked : names) {
-    const auto [taxonomy, name] = TypeAsked(asked);
-    HANDHOLD_ASSIGN(const std::vector<std::string> of, model::FeixTypesOf(name, taxonomy));
-    for (const std::string& type : of) {
-      if (std::ranges::find(types, type) == types.end()) types.push_back(type);
-    }
-  }
-  return types;
-}
 
 Result<std::vector<LabelledSpan>> GraspLabels(const store::Library& library,
                                               const std::string& clip_id) {
@@ -107,20 +91,36 @@ Result<std::vector<LabelledSpan>> GraspLabels(const store::Library& library,
 
 namespace {
 
-/// What the query finds, with the spans of each take that are fitted.
-Result<std::vector<Take>> TakesOf(const StepContext& context, const std::string& query,
+/// The clips that are meant, by query or by name.
+Result<std::vector<Row>> RowsOf(const StepContext& context,
+                                const step::Many<recording::ClipSource>& clips) {
+  std::vector<Row> rows;
+  for (const step::Ask& ask : clips.asks) {
+    HANDHOLD_ASSIGN(const FoundClip clip, FindClip(context, ask.key));
+    rows.push_back({clip.row.id, {}});
+  }
+  if (clips.query.empty()) return rows;
+  HANDHOLD_ASSIGN(const store::Query query, store::Query::Parse(clips.query, context.library));
+  HANDHOLD_ASSIGN(const store::QueryResult found, query.Run());
+  for (const store::QueryRow& row : found.rows) {
+    Row& one = rows.emplace_back(Row{row.clip_id, {}});
+    if (row.event && row.event->length.ns() > 0)
+      one.span = TimeRange{row.event->clip_time, row.event->clip_time + row.event->length};
+  }
+  return rows;
+}
+
+/// The takes of these clips, with the spans of each that are fitted.
+Result<std::vector<Take>> TakesOf(const StepContext& context, const std::vector<Row>& rows,
                                   const std::vector<std::string>& types,
                                   const std::vector<std::string>& feix,
                                   std::vector<std::string>* chosen) {
-  HANDHOLD_ASSIGN(const store::Query asked, store::Query::Parse(query, context.library));
-  HANDHOLD_ASSIGN(const store::QueryResult rows, asked.Run());
   HANDHOLD_ASSIGN(const auto tracks, NewestPoseTracks(context.library));
   std::vector<Take> takes;
   std::string without;
-  for (const store::QueryRow& row : rows.rows) {
+  for (const Row& row : rows) {
     HANDHOLD_ASSIGN(const store::ClipRow clip, context.library.FindClip(row.clip_id));
-    auto take =
-        std::ranges::find_if(takes, [&](const Take& t) { return t.clip.hash == clip.sha256; });
+    auto take = std::ranges::find(takes, clip.sha256, &Take::clip_hash);
     if (take == takes.end()) {
       const auto track = tracks.find(clip.sha256);
       if (track == tracks.end()) {
@@ -129,20 +129,22 @@ Result<std::vector<Take>> TakesOf(const StepContext& context, const std::string&
         continue;
       }
       HANDHOLD_ASSIGN(const artefact::ProvenanceInput of, RequireInput(track->second, "skeleton"));
-      takes.push_back({.track = track->second, .clip = ClipInput(clip), .skeleton = of});
+      takes.push_back({.track = track->second,
+                       .clip_hash = clip.sha256,
+                       .clip_name = clip.name,
+                       .skeleton_hash = of.hash});
       take = std::prev(takes.end());
       HANDHOLD_ASSIGN(const auto labels, GraspLabels(context.library, clip.id));
       for (const LabelledSpan& label : labels) {
-        if (IsAsked(label, feix, types)) take->spans.emplace_back(label.span, label.feix);
+        if (IsAsked(label, feix, types)) take->spans.push_back({label.span, label.feix});
       }
       take->labelled = !take->spans.empty();
     }
     if (!feix.empty() || take->labelled) continue;
-    if (row.event && row.event->length.ns() > 0) {
-      take->spans.emplace_back(
-          TimeRange{row.event->clip_time, row.event->clip_time + row.event->length}, "");
+    if (row.span) {
+      take->spans.push_back({row.span, ""});
     } else if (take->spans.empty()) {
-      take->spans.emplace_back(std::nullopt, "");
+      take->spans.push_back({std::nullopt, ""});
     }
   }
   std::erase_if(takes, [](const Take& t) { return t.spans.empty(); });
@@ -150,7 +152,7 @@ Result<std::vector<Take>> TakesOf(const StepContext& context, const std::string&
   if (!without.empty()) chosen->push_back("without " + without + ": no poses ('fit pose')");
   if (takes.empty()) {
     return Error{ErrorCode::kUnidentifiable,
-                 "0 poses: the query finds " + std::to_string(rows.rows.size()) +
+                 "0 poses: the query finds " + std::to_string(rows.size()) +
                      " rows, none with a pose track" +
                      (feix.empty() ? "" : " and a label of the types asked for ('clip label')")};
   }
@@ -198,176 +200,226 @@ Status DryScripts(const model::Skeleton& skeleton, const std::vector<std::string
 }
 
 /// What is known of the takes' touches: contact tracks made of their pose tracks, and the tracks of
-/// things in their clips.
-Status FindTouches(const store::Library& library, std::vector<Take>* takes) {
-  HANDHOLD_ASSIGN(const auto contacts, library.Artefacts("contact_track"));
-  HANDHOLD_ASSIGN(const auto objects, library.Artefacts("object_track"));
+/// things in their clips. The props of the things go to `props`.
+Status FindTouches(const store::Library& library, std::vector<Take>* takes,
+                   std::vector<std::string>* props) {
+  const auto add_prop = [&](const std::string& hash) {
+    if (!hash.empty() && std::ranges::find(*props, hash) == props->end()) props->push_back(hash);
+  };
+  // Oldest first, so that the newest of each sensor and thing is the last.
+  const auto made = [&](const char* kind, const std::string& from) {
+    auto found = store::FindArtefacts(library.catalogue(), {.kind = kind, .made_from = from});
+    if (found) std::ranges::reverse(*found);
+    return found;
+  };
   for (Take& take : *takes) {
+    HANDHOLD_ASSIGN(const auto contacts, made("contact_track", take.track.hash));
+    HANDHOLD_ASSIGN(const auto objects, made("object_track", take.clip_hash));
     std::map<std::string, store::ArtefactInfo> by_sensor;
+    std::map<std::string, artefact::ContactTrack> loaded;
     for (const store::ArtefactInfo& info : contacts) {
       const artefact::ProvenanceInput* pose = FindInput(info.provenance, "pose");
       if (pose == nullptr || pose->hash != take.track.hash) continue;
-      const auto parameters =
-          text::ParseJson(info.provenance.parameters_json, {.source = info.hash});
-      const text::Json* sensor = parameters ? parameters->Find("force_sensor") : nullptr;
-      by_sensor[sensor != nullptr && sensor->string() ? *sensor->string() : ""] = info;
+      HANDHOLD_ASSIGN(auto track,
+                      store::Load<artefact::ContactTrack>(library.ArtefactPath(info.hash)));
+      const std::string sensor = track.touches.empty() ? "" : track.touches.front().sensor;
+      by_sensor[sensor] = info;
+      loaded[sensor] = std::move(track);
     }
-    for (auto& [sensor, info] : by_sensor) take.contacts.push_back(info);
+    for (auto& [sensor, info] : by_sensor) {
+      take.contacts.push_back(info);
+      for (const artefact::TouchedThing& thing : loaded[sensor].things) add_prop(thing.prop_hash);
+    }
     if (take.contacts.empty()) continue;
     for (const store::ArtefactInfo& info : objects) {
       const artefact::ProvenanceInput* clip = FindInput(info.provenance, "clip");
-      if (clip == nullptr || clip->hash != take.clip.hash) continue;
+      if (clip == nullptr || clip->hash != take.clip_hash) continue;
       HANDHOLD_ASSIGN(const auto track,
                       store::Load<artefact::ObjectTrack>(library.ArtefactPath(info.hash)));
       take.objects[track.thing] = info;
+      add_prop(track.prop_hash);
     }
   }
   return {};
 }
 
-/// Loads them, with the props of the things.
-Result<fitting::TakeTouches> TouchesOf(const store::Library& library, const Take& take) {
+/// The input of this hash; null: none.
+template <typename T>
+const T* InputOf(const step::Many<T>& inputs, const std::string& hash) {
+  for (const step::Given<T>& input : inputs.items) {
+    if (input.hash == hash) return input.get();
+  }
+  return nullptr;
+}
+
+/// The touches of a take, with the props of the things.
+fitting::TakeTouches TouchesOf(const FitGraspSpaceStep& s, const GraspTake& take) {
   fitting::TakeTouches touches;
   const auto place = [&](const std::string& thing, const std::string& prop_hash,
-                         std::vector<Timestamp> times,
-                         std::vector<geometry::RigidTransform> X_WT) -> Status {
-    if (prop_hash.empty()) return {};
-    HANDHOLD_ASSIGN(FoundProp found, LoadPropArtefact(library, prop_hash));
-    touches.things[thing] = {std::move(found.prop), std::move(times), std::move(X_WT)};
-    return {};
+                         std::vector<Timestamp> times, std::vector<geometry::RigidTransform> X_WT) {
+    if (const model::Prop* prop = InputOf(s.prop, prop_hash))
+      touches.things[thing] = {*prop, std::move(times), std::move(X_WT)};
   };
-  for (const auto& [thing, info] : take.objects) {
-    HANDHOLD_ASSIGN(const auto track,
-                    store::Load<artefact::ObjectTrack>(library.ArtefactPath(info.hash)));
-    HANDHOLD_TRY(place(thing, track.prop_hash, track.times, track.X_WT));
+  for (const std::string& hash : take.objects) {
+    if (const artefact::ObjectTrack* track = InputOf(s.object, hash))
+      place(track->thing, track->prop_hash, track->times, track->X_WT);
   }
-  for (const store::ArtefactInfo& info : take.contacts) {
-    HANDHOLD_ASSIGN(auto track,
-                    store::Load<artefact::ContactTrack>(library.ArtefactPath(info.hash)));
-    for (const artefact::TouchedThing& thing : track.things)
-      HANDHOLD_TRY(place(thing.name, thing.prop_hash, {}, {thing.X_WT}));
-    touches.contacts.push_back(std::move(track));
+  for (const std::string& hash : take.contacts) {
+    const artefact::ContactTrack* track = InputOf(s.contact, hash);
+    if (track == nullptr) continue;
+    for (const artefact::TouchedThing& thing : track->things)
+      place(thing.name, thing.prop_hash, {}, {thing.X_WT});
+    touches.contacts.push_back(*track);
   }
   return touches;
 }
 
+/// The captured poses of every take.
+Result<fitting::HandPoses> CapturedPoses(const FitGraspSpaceStep& s) {
+  fitting::HandPoses all;
+  for (const GraspTake& take : s.takes) {
+    const artefact::PoseTrack* track = InputOf(s.pose, take.pose);
+    const step::Hand* hand = InputOf(s.skeleton, take.skeleton);
+    if (track == nullptr || hand == nullptr) {
+      return Error{ErrorCode::kInvalid,
+                   "a take names a pose track or skeleton that is no input: " + take.pose};
+    }
+    const fitting::TakeTouches touches = TouchesOf(s, take);
+    for (const TypedSpan& span : take.spans) {
+      HANDHOLD_TRY(
+          fitting::AddPoses(hand->skeleton, *track, span.span, span.type, s.poses, &all, &touches));
+    }
+  }
+  return all;
+}
+
+std::string LeftOut(const fitting::HandPoses& all) {
+  if (all.undetermined + all.thinned == 0) return "";
+  return std::to_string(all.undetermined) + " frames in which markers left a joint open and " +
+         std::to_string(all.thinned) + " too like their neighbours";
+}
+
+Error Explained(Error error, const fitting::HandPoses& all) {
+  const std::string left_out = LeftOut(all);
+  if (!left_out.empty() && error.code == ErrorCode::kUnidentifiable)
+    error.message += "; left out are " + left_out;
+  return error;
+}
+
+fitting::GraspSpaceOptions OptionsOf(const FitGraspSpaceStep& s) {
+  fitting::GraspSpaceOptions options = s.options;
+  options.mixture.seed = static_cast<std::uint64_t>(s.seed);
+  return options;
+}
+
+synthesis::PreshapeOptions ScriptsOf(const FitGraspSpaceStep& s) {
+  synthesis::PreshapeOptions options = s.preshape;
+  options.seed = static_cast<std::uint64_t>(s.seed);
+  return options;
+}
+
+void Name(const std::string& hash, std::vector<step::Ask>* asks) {
+  const step::Ask ask{.key = hash};
+  if (std::ranges::find(*asks, ask) == asks->end()) asks->push_back(ask);
+}
+
 }  // namespace
 
-Result<StepResult> FitGraspSpaceStep::Run(const StepContext& context) const {
-  if (scripted == !query.empty()) {
+Status PrepareStep(const StepContext& context, FitGraspSpaceStep* step,
+                   std::vector<std::string>* chosen) {
+  const bool captured = !step->clip.query.empty() || !step->clip.asks.empty();
+  if (step->scripted == captured) {
     return Error{
         ErrorCode::kInvalid,
         "a grasp space is fitted to captured poses (a query) or to scripted ones: say one"};
   }
-  std::vector<std::string> chosen;
-  HANDHOLD_ASSIGN(std::vector<std::string> feix, FeixTypes(types));
-  if (scripted && !feix.empty()) {
+  const std::vector<std::string> asked = step->types;
+  HANDHOLD_ASSIGN(step->types, model::FeixTypes(asked));
+  if (step->scripted) {
     // A coarse name means those of its types that there is a script of.
     const std::vector<std::string> known = synthesis::ScriptedTypes();
     std::vector<std::string> with_script;
-    for (const std::string& type : feix) {
+    for (const std::string& type : step->types) {
       if (std::ranges::find(known, type) != known.end()) with_script.push_back(type);
     }
-    if (!with_script.empty()) feix = with_script;
-  }
-  artefact::Provenance provenance = ProvenanceOf("fit.grasp-space", fitting::kGraspSpaceFitVersion);
-  text::Json parameters = artefact::ToJson(options);
-  text::Json type_list = text::Json::Array();
-  for (const std::string& type : feix) type_list.Push(type);
-  parameters.Set("types", type_list);
-  parameters.Set("scripted", scripted);
-  std::optional<FoundSkeleton> skeleton;
-  std::vector<Take> takes;
-  if (scripted) {
-    HandChoice choice = hand;
-    if (choice.key.empty() && choice.marker_map.empty()) {
-      choice.key = model::kDefaultHand;
-      chosen.push_back("hand '" + choice.key + "' (the default)");
-    }
-    HANDHOLD_ASSIGN(skeleton, FindSkeleton(context, choice, &chosen));
-    provenance.inputs = {skeleton->input()};
-    parameters.Set("preshape", artefact::ToJson(preshape));
-    parameters.Set("preshape_version", synthesis::kPreshapeVersion);
-  } else {
-    parameters.Set("query", query);
-    parameters.Set("spacing_rad", poses.spacing_rad);
-    parameters.Set("most_per_span", poses.most_per_span);
-    HANDHOLD_ASSIGN(takes, TakesOf(context, query, types, feix, &chosen));
-    HANDHOLD_TRY(FindTouches(context.library, &takes));
-    text::Json spans = text::Json::Array();
-    for (const Take& take : takes) {
-      provenance.inputs.push_back(take.clip);
-      provenance.inputs.push_back({"pose", take.track.hash, take.clip.name});
-      for (const store::ArtefactInfo& info : take.contacts)
-        provenance.inputs.push_back({"contact", info.hash, take.clip.name});
-      for (const auto& [thing, info] : take.objects)
-        provenance.inputs.push_back({"object", info.hash, thing});
-      for (const auto& [span, type] : take.spans) {
-        spans.Push(text::Json::Object({{"pose", take.track.hash},
-                                       {"span", span ? artefact::ToJson(*span) : text::Json()},
-                                       {"type", type}}));
-      }
-    }
-    parameters.Set("spans", spans);
-    HANDHOLD_ASSIGN(skeleton, LoadSkeletonArtefact(context.library, takes.front().skeleton.hash));
-    provenance.inputs.push_back(skeleton->input());
-  }
-  HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(parameters));
-  fitting::HandPoses all;
-  const auto collect = [&]() -> Status {
-    for (const Take& take : takes) {
-      HANDHOLD_ASSIGN(const auto track, store::Load<artefact::PoseTrack>(
-                                            context.library.ArtefactPath(take.track.hash)));
-      HANDHOLD_ASSIGN(const FoundSkeleton of,
-                      LoadSkeletonArtefact(context.library, take.skeleton.hash));
-      HANDHOLD_ASSIGN(const fitting::TakeTouches touches, TouchesOf(context.library, take));
-      for (const auto& [span, type] : take.spans)
-        HANDHOLD_TRY(fitting::AddPoses(of.skeleton, track, span, type, poses, &all, &touches));
+    if (!with_script.empty()) step->types = with_script;
+    step::Ask& hand = step->hand.ask;
+    if (hand.key.empty() && hand.hand.marker_map.empty()) {
+      hand.key = model::kDefaultHand;
+      chosen->push_back("hand '" + hand.key + "' (the default)");
     }
     return {};
-  };
-  const auto left_out = [&] {
-    return std::to_string(all.undetermined) + " frames in which markers left a joint open and " +
-           std::to_string(all.thinned) + " too like their neighbours";
-  };
-  const auto some = [&] { return all.undetermined + all.thinned > 0; };
-  const auto explained = [&](Error error) {
-    if (some() && error.code == ErrorCode::kUnidentifiable)
-      error.message += "; left out are " + left_out();
-    return error;
-  };
-  // What the run would refuse is refused before it would be made.
-  if (context.dry_run && !scripted) {
-    HANDHOLD_TRY(collect());
-    if (const auto axes = fitting::FindSpaceAxes(all, options); !axes)
-      return explained(axes.error());
-  } else if (context.dry_run) {
-    HANDHOLD_TRY(DryScripts(skeleton->skeleton, feix, preshape, options));
   }
-  Result<StepResult> fitted = RunStep(
-      context, std::move(provenance), std::move(chosen), [&]() -> Result<artefact::GraspSpace> {
-        if (scripted) {
-          HANDHOLD_ASSIGN(const synthesis::HandSurface surface,
-                          synthesis::HandSurface::Build(skeleton->skeleton));
-          HANDHOLD_ASSIGN(const synthesis::Preshapes made,
-                          synthesis::ScriptPreshapes(surface, feix, preshape, [&](double share) {
-                            return Report(context, 0.7 * share, "scripting grasps").has_value();
-                          }));
-          HANDHOLD_TRY(fitting::AddTemplates(made.dof_names, made.grasps, &all));
-        }
-        HANDHOLD_TRY(collect());
-        HANDHOLD_ASSIGN(
-            artefact::GraspSpace space, fitting::FitGraspSpace(all, options, [&](double share) {
-              return Report(context, 0.7 + 0.3 * share, "fitting the mixture").has_value();
-            }));
-        space.skeleton_name = skeleton->skeleton.name();
-        space.skeleton_hash = skeleton->hash;
-        return space;
-      });
-  if (!fitted) return explained(fitted.error());
-  if (some()) fitted->chosen.push_back("poses without " + left_out());
-  if (!fitted->reused && !scripted) fitted->chosen.push_back(HeldThings(all));
-  return fitted;
+  if (!(step->hand.ask == step::Ask{}) && step->hand.ask.key != step::kNone) {
+    return Error{ErrorCode::kInvalid, "captured poses are of the hands that were fitted to them"};
+  }
+  if (!step->takes.empty()) return {};
+  HANDHOLD_ASSIGN(const std::vector<Row> rows, RowsOf(context, step->clip));
+  HANDHOLD_ASSIGN(std::vector<Take> takes, TakesOf(context, rows, asked, step->types, chosen));
+  std::vector<std::string> props;
+  HANDHOLD_TRY(FindTouches(context.library, &takes, &props));
+  step->clip = {};
+  for (const Take& take : takes) {
+    GraspTake& fitted = step->takes.emplace_back();
+    fitted.pose = take.track.hash, fitted.skeleton = take.skeleton_hash;
+    fitted.spans = take.spans;
+    Name(take.clip_hash, &step->clip.asks);
+    Name(take.track.hash, &step->pose.asks);
+    Name(take.skeleton_hash, &step->skeleton.asks);
+    for (const store::ArtefactInfo& info : take.contacts) {
+      fitted.contacts.push_back(info.hash);
+      Name(info.hash, &step->contact.asks);
+    }
+    for (const auto& [thing, info] : take.objects) {
+      fitted.objects.push_back(info.hash);
+      Name(info.hash, &step->object.asks);
+    }
+  }
+  for (const std::string& hash : props) Name(hash, &step->prop.asks);
+  return {};
+}
+
+Status Check(const FitGraspSpaceStep& s) {
+  if (s.scripted) {
+    HANDHOLD_TRY(s.hand.Load());
+    return DryScripts(s.hand->skeleton, s.types, ScriptsOf(s), s.options);
+  }
+  const auto load = [](const auto& list) -> Status {
+    for (const auto& item : list.items) HANDHOLD_TRY(item.Load());
+    return {};
+  };
+  HANDHOLD_TRY(load(s.pose));
+  HANDHOLD_TRY(load(s.contact));
+  HANDHOLD_TRY(load(s.object));
+  HANDHOLD_TRY(load(s.skeleton));
+  HANDHOLD_TRY(load(s.prop));
+  HANDHOLD_ASSIGN(const fitting::HandPoses all, CapturedPoses(s));
+  const auto axes = fitting::FindSpaceAxes(all, OptionsOf(s));
+  return axes ? Status() : Status(Explained(axes.error(), all));
+}
+
+Result<artefact::GraspSpace> Compute(const FitGraspSpaceStep& s, step::Work& work) {
+  HANDHOLD_ASSIGN(fitting::HandPoses all, CapturedPoses(s));
+  if (s.scripted) {
+    HANDHOLD_ASSIGN(const synthesis::HandSurface surface,
+                    synthesis::HandSurface::Build(s.hand->skeleton));
+    HANDHOLD_ASSIGN(const synthesis::Preshapes made,
+                    synthesis::ScriptPreshapes(surface, s.types, ScriptsOf(s), [&](double share) {
+                      return work.GoOn(0.7 * share, "scripting grasps");
+                    }));
+    HANDHOLD_TRY(fitting::AddTemplates(made.dof_names, made.grasps, &all));
+  }
+  Result<artefact::GraspSpace> space = fitting::FitGraspSpace(all, OptionsOf(s), [&](double share) {
+    return work.GoOn(0.7 + 0.3 * share, "fitting the mixture");
+  });
+  if (!space) return Explained(space.error(), all);
+  const step::Given<step::Hand>& hand = s.scripted ? s.hand : s.skeleton.items.front();
+  space->skeleton_name = hand->skeleton.name();
+  space->skeleton_hash = hand.hash;
+  if (const std::string left_out = LeftOut(all); !left_out.empty())
+    work.Note("poses without " + left_out);
+  if (!s.scripted) work.Note(HeldThings(all));
+  return space;
 }
 
 }  // namespace handhold::pipeline

@@ -10,8 +10,9 @@
 #include "database/store/query.h"
 #include "database/text/json_view.h"
 #include "fitting/compliance/reference_trajectory.h"
+#include "fitting/compliance/steps.h"
 #include "synthesis/interaction/retarget.h"
-#include "tools/pipeline/fit_compliance.h"
+#include "tools/pipeline/engine.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/step_runner.h"
 
@@ -195,11 +196,11 @@ Status Complete(const StepContext& context, const std::string& borrow, Script* s
     chosen->push_back(dof + ": refused by the fit, the paper's compliance is assumed");
   }
   if (!refused) return {};
-  HANDHOLD_ASSIGN(const StepResult made,
-                  (AssumeComplianceStep{.trajectory = script->hash,
-                                        .assume_compliance = given,
-                                        .assume_within_bounds = within_bounds}
-                       .Run(context)));
+  HANDHOLD_ASSIGN(
+      const StepResult made,
+      RunStep(context, fitting::AssumeComplianceStep{.trajectory = script->hash,
+                                                     .assume_compliance = given,
+                                                     .assume_within_bounds = within_bounds}));
   if (context.dry_run && !made.reused) return {};
   script->hash = made.hash;
   HANDHOLD_ASSIGN(script->trajectory,

@@ -10,10 +10,10 @@
 #include "database/model/hand_library.h"
 #include "database/model/marker_map.h"
 #include "database/model/skeleton_json.h"
+#include "database/store/artefact_finder.h"
 #include "database/text/json.h"
 #include "database/text/json_view.h"
 #include "fitting/signal/find_stream.h"
-#include "fitting/skeleton/marker_map.h"
 #include "tools/pipeline/step_runner.h"
 
 namespace handhold::pipeline {
@@ -50,6 +50,7 @@ Result<std::string> Import(const StepContext& context, const std::string& kind, 
   return made.hash;
 }
 
+/// The whole content, in which there is a member `kind`.
 Result<Json> ReadContent(const store::Library& library, const std::string& hash,
                          const std::string& kind) {
   const std::string path = library.ArtefactPath(hash);
@@ -57,8 +58,8 @@ Result<Json> ReadContent(const store::Library& library, const std::string& hash,
   if (file.kind != kind)
     return Error{ErrorCode::kInvalid, path + ": holds a " + file.kind + ", not a " + kind};
   HANDHOLD_ASSIGN(const Json root, text::ParseJson(file.json, {.source = path}));
-  HANDHOLD_ASSIGN(const text::JsonView member, text::JsonView(root, path).At(kind));
-  return member.value();
+  HANDHOLD_TRY(text::JsonView(root, path).At(kind));
+  return root;
 }
 
 Result<FoundSkeleton> Kept(const StepContext& context, const model::Skeleton& skeleton,
@@ -148,12 +149,13 @@ std::string ShortHash(const std::string& hash) { return hash.substr(0, 8); }
 
 Result<ArtefactInfo> NewestOf(const store::Library& library, const std::string& kind,
                               const std::string& made_by) {
-  HANDHOLD_ASSIGN(std::vector<ArtefactInfo> all, library.Artefacts(kind));
+  HANDHOLD_ASSIGN(std::vector<ArtefactInfo> all,
+                  store::FindArtefacts(library.catalogue(), {.kind = kind, .newest = 1}));
   if (all.empty()) {
     return Error{ErrorCode::kNotFound,
                  "the library has no " + kind + ": '" + made_by + "' makes one"};
   }
-  return std::move(all.back());
+  return std::move(all.front());
 }
 
 Result<std::map<std::string, ArtefactInfo>> NewestPoseTracks(const store::Library& library) {
@@ -180,15 +182,20 @@ Result<ProvenanceInput> RequireInput(const ArtefactInfo& info, std::string_view 
                                         ": it was not made by a step of this pipeline"};
 }
 
-Status RequireSameClip(const ArtefactInfo& info, const FoundClip& clip) {
-  HANDHOLD_ASSIGN(const ProvenanceInput from, RequireInput(info, "clip"));
-  if (from.hash == clip.row.sha256) return {};
-  return Error{ErrorCode::kInvalid, info.kind + " " + ShortHash(info.hash) +
-                                        " was made from clip '" + from.name + "', not from '" +
-                                        clip.row.name + "'"};
+bool IsWholeHash(const std::string& key) {
+  return key.size() == 64 && key.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+Result<FoundClip> FindClipByHash(const store::Library& library, const std::string& hash) {
+  HANDHOLD_ASSIGN(const std::vector<store::ClipRow> rows,
+                  library.ClipsWhere("sha256=?1", [&](store::Statement& s) { s.Bind(1, hash); }));
+  if (rows.empty())
+    return Error{ErrorCode::kNotFound, "no clip in " + library.path() + " has the SHA-256 " + hash};
+  return FoundClip{rows.front()};
 }
 
 Result<FoundClip> FindClip(const StepContext& context, const std::string& key) {
+  if (IsWholeHash(key)) return FindClipByHash(context.library, key);
   FoundClip found;
   HANDHOLD_ASSIGN(found.row, context.library.FindClip(key));
   if (!found.row.closed || found.row.sha256.empty()) {
@@ -203,62 +210,69 @@ Result<FoundClip> FindClip(const StepContext& context, const std::string& key) {
 
 Result<ArtefactInfo> FindArtefact(const store::Library& library, const std::string& key,
                                   const std::string& kind) {
-  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, library.Artefacts());
-  std::vector<const ArtefactInfo*> found;
-  std::vector<std::string> hashes;
-  for (const ArtefactInfo& info : all) {
-    if (key.size() >= 4 && info.hash.starts_with(key)) found.push_back(&info);
-    hashes.push_back(ShortHash(info.hash));
+  std::vector<ArtefactInfo> found;
+  if (key.size() >= 4 && key.find_first_not_of("0123456789abcdef") == std::string::npos) {
+    HANDHOLD_ASSIGN(found,
+                    store::FindArtefacts(library.catalogue(), {.hash_begins = key, .newest = 6}));
   }
   if (found.size() > 1) {
     std::string text = "'" + key + "' is several artefacts:";
     for (size_t i = 0; i < std::min<size_t>(found.size(), 5); ++i)
-      text += " " + found[i]->hash.substr(0, 16);
+      text += " " + found[i].hash.substr(0, 16);
     return Error{ErrorCode::kInvalid, text + "; give more of the hash"};
   }
   if (found.empty()) {
+    std::vector<std::string> hashes;
+    HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> near,
+                    store::FindArtefacts(library.catalogue(), {.newest = 1000}));
+    for (const ArtefactInfo& info : near) hashes.push_back(ShortHash(info.hash));
     return Error{ErrorCode::kNotFound,
                  "no artefact '" + key + "' in " + library.path() + DidYouMean(key, hashes)};
   }
-  if (!kind.empty() && found.front()->kind != kind) {
-    return Error{ErrorCode::kInvalid, "artefact " + ShortHash(found.front()->hash) + " is a " +
-                                          found.front()->kind + ", not a " + kind};
+  if (!kind.empty() && found.front().kind != kind) {
+    return Error{ErrorCode::kInvalid, "artefact " + ShortHash(found.front().hash) + " is a " +
+                                          found.front().kind + ", not a " + kind};
   }
-  return *found.front();
+  return std::move(found.front());
 }
 
 Result<ArtefactInfo> FindResult(const StepContext& context, const std::string& key,
                                 const std::string& kind, const FoundClip& clip,
                                 const std::string& made_by, std::vector<std::string>* chosen) {
   if (!key.empty()) return FindArtefact(context.library, key, kind);
-  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context.library.Artefacts(kind));
-  const ArtefactInfo* newest = nullptr;
-  int count = 0;
-  for (const ArtefactInfo& info : all) {  // oldest first
-    const ProvenanceInput* from = FindInput(info.provenance, "clip");
-    if (from == nullptr || from->hash != clip.row.sha256) continue;
-    newest = &info;
-    ++count;
-  }
-  if (newest == nullptr) {
-    return Error{ErrorCode::kNotFound, "no " + kind + " of clip '" + clip.row.name +
-                                           "' yet: run `handhold " + made_by + " " +
-                                           ShellWord(clip.row.name) + " --library " +
-                                           ShellWord(context.library.path()) + "`"};
-  }
-  chosen->push_back(kind + " " + ShortHash(newest->hash) + " of " + clip.row.name +
-                    (count > 1 ? " (newest of " + std::to_string(count) + ")" : ""));
-  return *newest;
+  const step::Found of{.hash = clip.row.sha256, .name = clip.row.name};
+  HANDHOLD_ASSIGN(std::optional<ArtefactInfo> newest, NewestMadeFrom(context, kind, of, chosen));
+  if (newest) return *std::move(newest);
+  return Error{ErrorCode::kNotFound, "no " + kind + " of clip '" + clip.row.name +
+                                         "' yet: run `handhold " + made_by + " " +
+                                         ShellWord(clip.row.name) + " --library " +
+                                         ShellWord(context.library.path()) + "`"};
+}
+
+Result<std::optional<ArtefactInfo>> NewestMadeFrom(const StepContext& context,
+                                                   const std::string& kind, const step::Found& of,
+                                                   std::vector<std::string>* chosen) {
+  HANDHOLD_ASSIGN(
+      const std::vector<ArtefactInfo> made,
+      store::FindArtefacts(context.library.catalogue(), {.kind = kind, .made_from = of.hash}));
+  if (made.empty()) return std::optional<ArtefactInfo>();
+  chosen->push_back(kind + " " + ShortHash(made.front().hash) +
+                    (of.name.empty() ? "" : " of " + of.name) +
+                    (made.size() > 1 ? " (newest of " + std::to_string(made.size()) + ")" : ""));
+  return std::optional<ArtefactInfo>(made.front());
 }
 
 Result<FoundSkeleton> LoadSkeletonArtefact(const store::Library& library, const std::string& hash) {
-  HANDHOLD_ASSIGN(const Json json, ReadContent(library, hash, "skeleton"));
+  HANDHOLD_ASSIGN(const Json root, ReadContent(library, hash, "skeleton"));
   const std::string source = library.ArtefactPath(hash);
-  HANDHOLD_ASSIGN(model::SkeletonDraft draft, model::SkeletonDraftFromJson(json, source));
+  HANDHOLD_ASSIGN(model::SkeletonDraft draft,
+                  model::SkeletonDraftFromJson(*root.Find("skeleton"), source));
   Result<model::Skeleton> built = model::Skeleton::Build(std::move(draft));
   if (!built) return built.error().Within(source);
   std::string name = built->name();
-  return FoundSkeleton{*std::move(built), hash, std::move(name)};
+  const Json* summary = root.Find("summary");
+  return FoundSkeleton{*std::move(built), hash, std::move(name),
+                       summary != nullptr ? *summary : Json()};
 }
 
 Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice& choice,
@@ -269,24 +283,28 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice&
     return Error{ErrorCode::kInvalid,
                  "a fitted hand keeps its size, side and markers: name the --skeleton to change"};
   }
-  HANDHOLD_ASSIGN(const std::vector<ArtefactInfo> all, context.library.Artefacts("skeleton"));
-  HANDHOLD_ASSIGN(const std::vector<store::ClipRow> of_subject,
-                  context.library.Clips({.subject = clip.row.subject}));
-  const ArtefactInfo* newest = nullptr;
-  bool own = false;
-  for (const ArtefactInfo& info : all) {  // oldest first
+  HANDHOLD_ASSIGN(const ArtefactInfo newest, NewestSkeleton(context, clip, chosen));
+  return LoadSkeletonArtefact(context.library, newest.hash);
+}
+
+Result<ArtefactInfo> NewestSkeleton(const StepContext& context, const FoundClip& clip,
+                                    std::vector<std::string>* chosen) {
+  const store::Database& catalogue = context.library.catalogue();
+  HANDHOLD_ASSIGN(
+      std::vector<ArtefactInfo> fitted,
+      store::FindArtefacts(catalogue, {.kind = "skeleton", .made_from = clip.row.sha256}));
+  // Where it only touched, its hand was fitted to another take.
+  std::erase_if(fitted, [&](const ArtefactInfo& info) {
     const ProvenanceInput* from = FindInput(info.provenance, "clip");
-    if (from == nullptr) continue;  // imported, not fitted
-    const bool this_clip = from->hash == clip.row.sha256;
-    const bool same =
-        this_clip || (!clip.row.subject.empty() && std::any_of(of_subject.begin(), of_subject.end(),
-                                                               [&](const store::ClipRow& row) {
-                                                                 return row.sha256 == from->hash;
-                                                               }));
-    if (!same || (own && !this_clip)) continue;
-    newest = &info;
-    own = this_clip;
+    return from == nullptr || from->hash != clip.row.sha256;
+  });
+  const bool own = !fitted.empty();
+  if (!own && !clip.row.subject.empty()) {
+    HANDHOLD_ASSIGN(fitted,
+                    store::FindArtefacts(
+                        catalogue, {.kind = "skeleton", .subject = clip.row.subject, .newest = 1}));
   }
+  const ArtefactInfo* newest = fitted.empty() ? nullptr : &fitted.front();
   if (newest == nullptr) {
     return Error{ErrorCode::kNotFound, "no skeleton was fitted for subject '" + clip.row.subject +
                                            "' yet: run `handhold "
@@ -295,12 +313,11 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice&
                                            ShellWord(context.library.path()) +
                                            "`, or name one with --skeleton"};
   }
-  HANDHOLD_ASSIGN(FoundSkeleton found, LoadSkeletonArtefact(context.library, newest->hash));
-  chosen->push_back("skeleton " + ShortHash(found.hash) +
+  chosen->push_back("skeleton " + ShortHash(newest->hash) +
                     (own ? " (newest fitted to this clip)"
                          : " (newest fitted for subject '" + clip.row.subject + "', to clip '" +
                                FindInput(newest->provenance, "clip")->name + "')"));
-  return found;
+  return *newest;
 }
 
 Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice& choice,
@@ -362,23 +379,10 @@ Result<FoundSkeleton> FindTemplate(const StepContext& context, const HandChoice&
   return SkeletonByKey(context, best);
 }
 
-Status CheckMarkers(const recording::ClipSource& source, const FoundClip& clip,
-                    const std::string& stream, const model::Skeleton& skeleton,
-                    const std::optional<TimeRange>& range) {
-  const std::string where = "clip '" + clip.row.name + "'";
-  const auto streams = fitting::FindMarkerStreams(source, stream);
-  if (!streams) return streams.error().Within(where);
-  if (const Status worn = fitting::CheckWorn(*streams, skeleton); !worn)
-    return worn.error().Within(where);
-  if (const Status some = fitting::CheckRange(source, *streams, range); !some)
-    return some.error().Within(where);
-  return {};
-}
-
 Result<FoundProp> LoadPropArtefact(const store::Library& library, const std::string& hash) {
-  HANDHOLD_ASSIGN(const Json json, ReadContent(library, hash, "prop"));
+  HANDHOLD_ASSIGN(const Json root, ReadContent(library, hash, "prop"));
   const std::string source = library.ArtefactPath(hash);
-  HANDHOLD_ASSIGN(model::Prop prop, model::PropFromJson(json, source));
+  HANDHOLD_ASSIGN(model::Prop prop, model::PropFromJson(*root.Find("prop"), source));
   return FoundProp{std::move(prop), hash};
 }
 

@@ -24,9 +24,15 @@ namespace handhold::pipeline {
 /// A closed clip; kInvalid (with the verb that closes it) for a recording that was cut off.
 struct FoundClip {
   store::ClipRow row;
-  artefact::ProvenanceInput input() const { return {"clip", row.sha256, row.name}; }
+  artefact::ProvenanceInput input(std::string role = "clip") const {
+    return {std::move(role), row.sha256, row.name};
+  }
 };
 Result<FoundClip> FindClip(const StepContext& context, const std::string& key);
+/// The clip whose file has this SHA-256.
+Result<FoundClip> FindClipByHash(const store::Library& library, const std::string& hash);
+/// Whether a key is a whole hash.
+bool IsWholeHash(const std::string& key);
 
 /// An artefact by its hash or the beginning of one (at least 4 characters); kNotFound names the
 /// nearest, kInvalid an ambiguity or another kind than `kind` (empty: any).
@@ -39,6 +45,13 @@ Result<store::ArtefactInfo> FindResult(const StepContext& context, const std::st
                                        const std::string& kind, const FoundClip& clip,
                                        const std::string& made_by,
                                        std::vector<std::string>* chosen);
+
+/// The newest artefact of this kind that was made from `of` (a clip, another artefact) directly,
+/// told in `chosen`; none: there is none.
+Result<std::optional<store::ArtefactInfo>> NewestMadeFrom(const StepContext& context,
+                                                          const std::string& kind,
+                                                          const step::Found& of,
+                                                          std::vector<std::string>* chosen);
 
 /// The newest artefact of a kind; kNotFound names `made_by`, the verb that makes one.
 Result<store::ArtefactInfo> NewestOf(const store::Library& library, const std::string& kind,
@@ -53,34 +66,17 @@ const artefact::ProvenanceInput* FindInput(const artefact::Provenance& provenanc
 /// The same, where there must be one: kCorrupt names the artefact that lacks it.
 Result<artefact::ProvenanceInput> RequireInput(const store::ArtefactInfo& info,
                                                std::string_view role);
-/// kInvalid unless the artefact was made from this clip.
-Status RequireSameClip(const store::ArtefactInfo& info, const FoundClip& clip);
 
 struct FoundSkeleton {
   model::Skeleton skeleton;
   std::string hash;  ///< of its artefact
   std::string name;
+  text::Json summary = {};  ///< what its fit said; null: it was not fitted
   artefact::ProvenanceInput input(std::string role = "skeleton") const {
     return {std::move(role), hash, name};
   }
 };
-/// How a hand is changed before any fit. What is left at its default changes nothing.
-struct HandVariant {
-  std::string side = {};        ///< "left", "right"; empty: as it is
-  std::string marker_set = {};  ///< of the hand's: "22"
-  bool free_base = false;       ///< let go, where it is fixed in the world
-  /// Instead of key, side and marker set: a marker map (name or .json file; model/marker_map.h) and
-  /// which of its hands; empty: its only one.
-  std::string marker_map = {}, map_hand = {};
-};
-template <typename A>
-void Visit(A& a, HandVariant& v) {
-  a.Field("side", v.side);
-  a.Field("marker_set", v.marker_set);
-  a.Field("free_base", v.free_base);
-  a.Field("marker_map", v.marker_map);
-  a.Field("map_hand", v.map_hand);
-}
+using step::HandVariant;
 
 /// Which hand, and changed how.
 struct HandChoice : HandVariant {
@@ -102,14 +98,11 @@ Result<FoundSkeleton> FindSkeleton(const StepContext& context, const HandChoice&
 /// marker set whose markers the clip has, told in `chosen`.
 Result<FoundSkeleton> FindTemplate(const StepContext& context, const HandChoice& choice,
                                    const FoundClip& clip, std::vector<std::string>* chosen);
+/// The newest fitted to this clip, else to another of its subject, told in `chosen`; not loaded.
+Result<store::ArtefactInfo> NewestSkeleton(const StepContext& context, const FoundClip& clip,
+                                           std::vector<std::string>* chosen);
 /// The skeleton kept as artefact `hash` (kind "skeleton": fitted or imported).
 Result<FoundSkeleton> LoadSkeletonArtefact(const store::Library& library, const std::string& hash);
-
-/// What the fits of hands and poses ask of a clip's markers first, so that a dry run says it too:
-/// the stream, half of the skeleton's markers, something in `range`. Errors name the clip.
-Status CheckMarkers(const recording::ClipSource& source, const FoundClip& clip,
-                    const std::string& stream, const model::Skeleton& skeleton,
-                    const std::optional<TimeRange>& range);
 
 struct FoundProp {
   model::Prop prop;

@@ -1,73 +1,63 @@
 #include "tools/pipeline/lineage.h"
 
-#include <map>
+#include <optional>
 #include <set>
+
+#include "database/store/artefact_finder.h"
+#include "tools/pipeline/inputs.h"
 
 namespace handhold::pipeline {
 namespace {
 
-class Walk {
- public:
-  explicit Walk(const store::Library& library) : library_(library) {}
+/// The artefact of this hash; empty: there is none.
+Result<std::optional<store::ArtefactInfo>> InfoOf(const store::Library& library,
+                                                  const std::string& hash) {
+  HANDHOLD_ASSIGN(const std::vector<store::ArtefactInfo> found,
+                  store::FindArtefacts(library.catalogue(), {.hash_begins = hash, .newest = 1}));
+  if (found.empty()) return std::optional<store::ArtefactInfo>();
+  return std::optional<store::ArtefactInfo>(found.front());
+}
 
-  Status Load() {
-    HANDHOLD_ASSIGN(const auto all, library_.Artefacts());
-    for (const store::ArtefactInfo& info : all) artefacts_[info.hash] = info;
-    HANDHOLD_ASSIGN(const auto clips, library_.Clips());
-    for (const store::ClipRow& clip : clips) clips_[clip.sha256] = clip.name;
-    return {};
+Status Visit(const store::Library& library, const artefact::ProvenanceInput& input, int depth,
+             std::set<std::string>* seen, std::vector<LineageNode>* nodes) {
+  LineageNode node{
+      depth, input.role, "file", input.hash, input.name, "", !seen->insert(input.hash).second};
+  HANDHOLD_ASSIGN(const std::optional<store::ArtefactInfo> made, InfoOf(library, input.hash));
+  if (made) {
+    node.kind = made->kind;
+    node.step = made->provenance.step;
+  } else if (const auto clip = FindClipByHash(library, input.hash)) {
+    node.kind = "clip";
+    node.name = clip->row.name;
   }
-
-  void Visit(const artefact::ProvenanceInput& input, int depth) {
-    LineageNode node{
-        depth, input.role, "file", input.hash, input.name, "", !seen_.insert(input.hash).second};
-    const auto made = artefacts_.find(input.hash);
-    const auto clip = clips_.find(input.hash);
-    if (made != artefacts_.end()) {
-      node.kind = made->second.kind;
-      node.step = made->second.provenance.step;
-    } else if (clip != clips_.end()) {
-      node.kind = "clip";
-      node.name = clip->second;
-    }
-    nodes.push_back(node);
-    if (made == artefacts_.end() || node.seen) return;
-    for (const artefact::ProvenanceInput& next : made->second.provenance.inputs)
-      Visit(next, depth + 1);
-  }
-
-  std::vector<LineageNode> nodes;
-  const std::map<std::string, store::ArtefactInfo>& artefacts() const { return artefacts_; }
-
- private:
-  const store::Library& library_;
-  std::map<std::string, store::ArtefactInfo> artefacts_;
-  std::map<std::string, std::string> clips_;
-  std::set<std::string> seen_;
-};
+  nodes->push_back(node);
+  if (!made || node.seen) return {};
+  for (const artefact::ProvenanceInput& next : made->provenance.inputs)
+    HANDHOLD_TRY(Visit(library, next, depth + 1, seen, nodes));
+  return {};
+}
 
 }  // namespace
 
 Result<std::vector<LineageNode>> Lineage(const store::Library& library, const std::string& hash) {
-  Walk walk(library);
-  HANDHOLD_TRY(walk.Load());
-  walk.Visit({"", hash, ""}, 0);
-  return std::move(walk.nodes);
+  std::vector<LineageNode> nodes;
+  std::set<std::string> seen;
+  HANDHOLD_TRY(Visit(library, {"", hash, ""}, 0, &seen, &nodes));
+  return nodes;
 }
 
 Result<std::vector<store::ArtefactInfo>> Descendants(const store::Library& library,
                                                      const std::string& hash) {
-  Walk walk(library);
-  HANDHOLD_TRY(walk.Load());
   std::vector<store::ArtefactInfo> found;
   std::set<std::string> seen = {hash};
   std::vector<std::string> open = {hash};
   for (size_t at = 0; at < open.size(); ++at) {
     HANDHOLD_ASSIGN(const std::vector<std::string> made, library.MadeFrom(open[at]));
     for (const std::string& next : made) {
-      const auto info = walk.artefacts().find(next);
-      if (info == walk.artefacts().end() || !seen.insert(next).second) continue;
-      found.push_back(info->second);
+      if (!seen.insert(next).second) continue;
+      HANDHOLD_ASSIGN(std::optional<store::ArtefactInfo> info, InfoOf(library, next));
+      if (!info) continue;
+      found.push_back(*std::move(info));
       open.push_back(next);
     }
   }

@@ -13,7 +13,9 @@
 
 #include "database/artefact/provenance.h"
 #include "database/base/result.h"
+#include "database/step/given.h"
 #include "database/store/library.h"
+#include "database/text/json.h"
 
 namespace handhold::pipeline {
 
@@ -28,6 +30,16 @@ struct StepContext {
   std::string tool = "handhold";  ///< program and version, told in the provenance, never hashed
   bool dry_run = false;  ///< finds and checks every input and says what would be made; computes and
                          ///< saves nothing
+  /// What people should know while a step works (a take that lacks something).
+  std::function<void(const std::string&)> tell = {};
+};
+
+/// One artefact of a result.
+struct StepOutput {
+  std::string role;  ///< "grasp"; empty: the result is this one alone
+  std::string kind;
+  int64_t rank = 1;  ///< among those of its role
+  std::string hash;
 };
 
 /// What a step answers. With dry_run `hash` is the name the result would get.
@@ -39,10 +51,12 @@ struct StepResult {
   /// What was chosen for the caller where nothing was said, one sentence each: "skeleton 1f0c2a9b
   /// (newest fitted for subject S03)". For stderr.
   std::vector<std::string> chosen = {};
+  std::string cut_short = {};  ///< why the result is not the whole one; empty: it is
+  std::vector<StepOutput> outputs = {};
+  text::Json report = {};  ///< of several outputs: what else was said of them
 };
 
-/// Of a mesh file for which nothing is said: most are in millimetres. One rule for all steps.
-inline constexpr double kMeshMetresPerUnit = 0.001;
+using step::kMeshMetresPerUnit;
 
 /// Reports and answers whether to go on; kCancelled when the caller says stop.
 Status Report(const StepContext& context, double fraction, std::string_view what);

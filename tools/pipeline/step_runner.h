@@ -10,6 +10,16 @@
 
 namespace handhold::pipeline {
 
+/// Whoever asks for a result again means it from now on. What cannot be written down is said: the
+/// result itself is there.
+Status MakeNewest(const StepContext& context, const std::string& kind, const std::string& hash);
+
+/// The result of this recipe, where the library has it; it is the newest of its kind from now on.
+/// Nothing is loaded.
+Result<std::optional<StepResult>> Known(const StepContext& context,
+                                        const artefact::Provenance& provenance,
+                                        const std::vector<std::string>& chosen);
+
 /// The answer when nothing is to be computed (known already, or a dry run); empty: go on.
 Result<std::optional<StepResult>> Recognise(const StepContext& context,
                                             const artefact::Provenance& provenance,

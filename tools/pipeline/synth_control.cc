@@ -9,6 +9,7 @@
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 #include "database/store/artefact_file.h"
+#include "synthesis/grasp_control/approach.h"
 #include "synthesis/grasp_control/posture.h"
 #include "synthesis/grasp_control/setpoints.h"
 #include "tools/pipeline/find_grasp.h"
@@ -23,82 +24,6 @@ using artefact::Motion;
 using geometry::RigidTransform;
 using geometry::Vec3;
 using text::Json;
-
-constexpr double kClearWay_m = 1e-3;
-constexpr double kAway_m = 0.32, kClearance_m = 2e-3;
-
-/// The mirrored hand's: everything reflected in the plane y = 0 of P.
-Grasp Mirrored(const model::Skeleton& hand, Grasp grasp) {
-  const geometry::Mat3 S = Vec3(1, -1, 1).asDiagonal();
-  for (Eigen::VectorXd* q : {&grasp.q, &grasp.q_open, &grasp.q_squeeze}) {
-    if (q->size() != 0) *q = model::MirrorConfiguration(hand, *q);
-  }
-  grasp.X_PH.R = S * grasp.X_PH.R * S;
-  grasp.X_PH.p = S * grasp.X_PH.p;
-  return grasp;
-}
-
-int PalmOf(const model::Skeleton& hand) {
-  for (int b = 1; b < hand.body_count(); ++b)
-    if (hand.body(b).parent == 0) return b;
-  return 1;
-}
-
-RigidTransform PoseOfBody(const model::Skeleton& hand, const Eigen::VectorXd& q, int body) {
-  model::KinematicsData data(hand);
-  model::ComputePoses(hand, q, &data);
-  return data.X_WB[static_cast<size_t>(body)];
-}
-
-/// The open hand comes in along the palm's normal until kClearance_m are left.
-Result<RigidTransform> ClosedIn(const model::Skeleton& hand, const Eigen::VectorXd& q_open,
-                                const model::Prop& prop, RigidTransform X_PPalm) {
-  HANDHOLD_ASSIGN(const auto world, synthesis::HandWorld::Create());
-  HANDHOLD_ASSIGN([[maybe_unused]] const int h, world->AddHand(hand));
-  HANDHOLD_ASSIGN([[maybe_unused]] const int p, world->AddProp(prop, {}, {.fixed = true}));
-  const RigidTransform X_PalmH = PoseOfBody(hand, q_open, PalmOf(hand)).Inverse();
-  const RigidTransform wanted = X_PPalm;
-  X_PPalm.p += kAway_m * X_PPalm.R.col(2);
-  for (int i = 0; i < 200; ++i) {
-    HANDHOLD_TRY(world->SetHand(0, world->Placed(0, q_open, X_PPalm * X_PalmH)));
-    HANDHOLD_ASSIGN(const double gap, world->HandGap(0, 0));
-    const double past = (wanted.p - X_PPalm.p).dot(X_PPalm.R.col(2));
-    if (gap < kClearance_m + 2e-4 || past > kAway_m) return X_PPalm;
-    X_PPalm.p -= std::max(gap - kClearance_m, 1e-4) * X_PPalm.R.col(2);
-  }
-  return X_PPalm;
-}
-
-/// From where the open hand comes without running into the prop: the palm's normal, else the least
-/// tilted from it that stays clear on the last 8 cm, else the clearest. Unit, in the palm's frame.
-Result<Vec3> ClearWay(const model::Skeleton& hand, const Eigen::VectorXd& q_open,
-                      const model::Prop& prop, const RigidTransform& X_PPalm) {
-  HANDHOLD_ASSIGN(const auto world, synthesis::HandWorld::Create());
-  HANDHOLD_ASSIGN([[maybe_unused]] const int h, world->AddHand(hand));
-  HANDHOLD_ASSIGN([[maybe_unused]] const int p, world->AddProp(prop, {}, {.fixed = true}));
-  const RigidTransform X_PalmH = PoseOfBody(hand, q_open, PalmOf(hand)).Inverse();
-  Vec3 best = Vec3::UnitZ();
-  double clearest_m = -1.0;
-  for (const double tilt_deg : {0.0, 20.0, 40.0, 60.0, 80.0}) {
-    for (const double turn_deg : {180.0, 90.0, 270.0, 0.0}) {
-      const double tilt = DegreesToRadians(tilt_deg), turn = DegreesToRadians(turn_deg);
-      const Vec3 way(std::sin(tilt) * std::cos(turn), std::sin(tilt) * std::sin(turn),
-                     std::cos(tilt));
-      double gap_m = 1.0;
-      for (const double away_m : {0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08}) {
-        RigidTransform X = X_PPalm;
-        X.p += away_m * X.R * way;
-        HANDHOLD_TRY(world->SetHand(0, world->Placed(0, q_open, X * X_PalmH)));
-        HANDHOLD_ASSIGN(const double gap, world->HandGap(0, 0));
-        gap_m = std::min(gap_m, gap);
-      }
-      if (gap_m > kClearWay_m) return way;
-      if (gap_m > clearest_m) clearest_m = gap_m, best = way;
-      if (tilt_deg == 0.0) break;  // turns are all the same
-    }
-  }
-  return best;
-}
 
 }  // namespace
 
@@ -124,7 +49,7 @@ Result<synthesis::PalmPath> SynthControlStep::PathTo(
       path = {{0.0}, {X_WGrip}};
       break;
     case PalmStory::kReach: {
-      const RigidTransform away{X_WGrip.R, X_WGrip.p + kAway_m * X_WGrip.R * way};
+      const RigidTransform away{X_WGrip.R, X_WGrip.p + synthesis::kReachFrom_m * X_WGrip.R * way};
       path = synthesis::Reach(away, X_WGrip, 0.1, reach_s);
       if (lift_m != 0.0) {
         const RigidTransform up{X_WGrip.R, X_WGrip.p + Vec3(0, 0, lift_m)};
@@ -141,10 +66,10 @@ Result<synthesis::PalmPath> SynthControlStep::PathTo(
         return Error{ErrorCode::kInvalid, "motion " + ShortHash(info.hash) + " has no hand"};
       HANDHOLD_ASSIGN(const FoundSkeleton led,
                       LoadSkeletonArtefact(context.library, motion.hands.front().skeleton_hash));
-      const int palm = PalmOf(led.skeleton);
+      const int palm = synthesis::PalmOf(led.skeleton);
       for (size_t i = 0; i < motion.times.size(); ++i) {
         path.times_s.push_back((motion.times[i] - motion.times.front()).seconds());
-        path.X_WPalm.push_back(PoseOfBody(
+        path.X_WPalm.push_back(synthesis::PoseOfBody(
             led.skeleton, motion.hands.front().q.col(static_cast<Eigen::Index>(i)), palm));
       }
       more->push_back({"track", info.hash, ""});
@@ -199,7 +124,7 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
     const bool mirrored = grasp->skeleton_hash.empty() && choice.side == "left";
     if (mirrored) {
       HANDHOLD_ASSIGN(const model::Skeleton right, model::LoadHand(grasp->skeleton_name));
-      grasp = Mirrored(right, *grasp);
+      grasp = synthesis::MirroredGrasp(right, *grasp);
     }
     HANDHOLD_ASSIGN(p.set, synthesis::SetpointsOf(skeleton, *grasp));
   }
@@ -215,7 +140,7 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
     return Error{ErrorCode::kInvalid,
                  "setpoints say no place: give the palm's pose in the prop when it grips"};
   } else {
-    X_PGrip = grasp->X_PH * PoseOfBody(skeleton, grasp->q, PalmOf(skeleton));
+    X_PGrip = grasp->X_PH * synthesis::PoseOfBody(skeleton, grasp->q, synthesis::PalmOf(skeleton));
     if (prop_key != grasp->prop || choice.scale != 1.0) {
       if (prop_key != grasp->prop) {
         // The middle of the new prop where that of the example's was.
@@ -224,7 +149,7 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
                                  metres_per_unit, &quiet));
         X_PGrip.p += model::BoundsOf(p.prop.prop).centre() - model::BoundsOf(own.prop).centre();
       }
-      HANDHOLD_ASSIGN(X_PGrip, ClosedIn(skeleton, grasp->q_open, p.prop.prop, X_PGrip));
+      HANDHOLD_ASSIGN(X_PGrip, synthesis::ClosedIn(skeleton, grasp->q_open, p.prop.prop, X_PGrip));
       p.chosen.push_back("palm 2 mm from the prop along the example's direction");
     }
   }
@@ -232,8 +157,8 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
   std::vector<artefact::ProvenanceInput> more;
   Vec3 way = Vec3::UnitZ();
   if (story == PalmStory::kReach) {
-    HANDHOLD_ASSIGN(
-        way, ClearWay(skeleton, grasp ? grasp->q_open : p.set.q_neutral, p.prop.prop, X_PGrip));
+    HANDHOLD_ASSIGN(way, synthesis::ClearWay(skeleton, grasp ? grasp->q_open : p.set.q_neutral,
+                                             p.prop.prop, X_PGrip));
   }
   HANDHOLD_ASSIGN(p.path, PathTo(context, p.X_WGrip, way, &more));
   if (p.options.table) {

@@ -11,8 +11,9 @@
 #include "database/model/kinematics.h"
 #include "database/recording/pose_text.h"
 #include "database/text/json_view.h"
+#include "fitting/compliance/steps.h"
 #include "synthesis/interaction/retarget.h"
-#include "tools/pipeline/fit_compliance.h"
+#include "tools/pipeline/engine.h"
 #include "tools/pipeline/forms.h"
 #include "tools/pipeline/grip_script.h"
 #include "tools/pipeline/inputs.h"
@@ -591,11 +592,11 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   std::string played = fitted.hash;
   const auto assume = [&](double factor) -> Result<std::string> {
     HANDHOLD_ASSIGN(const StepResult made,
-                    (AssumeComplianceStep{.trajectory = fitted.hash,
-                                          .assume_compliance = assumed.given,
-                                          .assume_within_bounds = assumed.within_bounds,
-                                          .assumed_factor = factor}
-                         .Run(context)));
+                    RunStep(context, fitting::AssumeComplianceStep{
+                                         .trajectory = fitted.hash,
+                                         .assume_compliance = assumed.given,
+                                         .assume_within_bounds = assumed.within_bounds,
+                                         .assumed_factor = factor}));
     return made.hash;
   };
   for (const std::string& dof : scene.skeleton.skeleton.dof_names()) {
@@ -604,8 +605,7 @@ Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& cont
   const bool assumes = !result.assumed_dofs.empty();
   if (assumes) {
     HANDHOLD_ASSIGN(played, assume(1.0));
-    HANDHOLD_ASSIGN(const fitting::ReferenceTrajectoryOptions options, ReferenceOptionsOf(fitted));
-    result.assumed = ValuesOf(base.fits, options.estimator, assumed, result.assumed_dofs);
+    result.assumed = ValuesOf(base.fits, base.made_with.estimator, assumed, result.assumed_dofs);
     for (const AssumedValue& value : result.assumed) chosen.push_back(Said(value));
   }
   const Maker maker(context, *this, std::move(scene));

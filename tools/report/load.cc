@@ -6,7 +6,6 @@
 
 #include "database/base/shell.h"
 #include "database/store/query.h"
-#include "tools/pipeline/fit_compliance.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/report/criteria.h"
 #include "tools/report/measure.h"
@@ -118,7 +117,9 @@ class Loader {
       for (const std::string& hash : children) {
         HANDHOLD_ASSIGN(ArtefactInfo info, store::ReadArtefactInfo(Path(hash)));
         if (info.provenance.step != "fit.assume") continue;
-        HANDHOLD_ASSIGN(const auto made_with, pipeline::ReferenceOptionsOf(info));
+        HANDHOLD_ASSIGN(const auto trajectory,
+                        store::Load<artefact::InteractionTrajectory>(Path(hash)));
+        const artefact::ReferenceOptions& made_with = trajectory.made_with;
         if (made_with.assumed_factor != 1.0) continue;  // halved or doubled, to see what it does
         const bool named = !made_with.assume_compliance.empty();
         const bool better =

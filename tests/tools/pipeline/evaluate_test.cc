@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "synthesis/interaction/reference_step.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
+#include "tools/pipeline/engine.h"
 #include "tools/pipeline/synth_grip.h"
-#include "tools/pipeline/synth_reference.h"
 
 namespace handhold::pipeline::evaluate_test {
 namespace {
@@ -44,9 +45,9 @@ TEST_F(Evaluate, AShippedGraspIsMeasuredTestedAndLifted) {
 }
 
 TEST_F(Evaluate, AMotionHasItsVerdictAndFigures) {
-  SynthReferenceStep reference{.hand = {{}, "hand27"}, .prop = "box_3x5x7"};
+  synthesis::SynthReferenceStep reference{.prop = "box_3x5x7"};
   reference.options.hold_s = 0.4;
-  const auto scripted = reference.Run(context());
+  const auto scripted = RunStep(context(), reference);
   ASSERT_TRUE(scripted);
   const auto motion = SynthGripStep{.trajectory = scripted->hash}.Run(context());
   ASSERT_TRUE(motion) << motion.error().message;

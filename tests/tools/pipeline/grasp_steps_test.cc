@@ -3,19 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <optional>
 
 #include "database/artefact/describe.h"
 #include "database/artefact/grasp_file.h"
+#include "database/model/grasp_taxonomy.h"
 #include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
 #include "database/store/query.h"
+#include "synthesis/grasp_search/grasp_step.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
+#include "tools/pipeline/engine.h"
 #include "tools/pipeline/find_grasp.h"
 #include "tools/pipeline/fit_grasp_space.h"
 #include "tools/pipeline/hand_poses.h"
-#include "tools/pipeline/synth_grasp.h"
 
 namespace handhold::pipeline::grasp_steps_test {
 namespace {
@@ -93,6 +96,13 @@ class GraspSteps : public ::testing::Test {
     ASSERT_TRUE(library_->Say(std::vector<store::LedgerEntry>{entry}).has_value());
   }
 
+  artefact::Grasp First(const StepResult& found) {
+    const auto grasp =
+        store::Load<artefact::Grasp>(library_->ArtefactPath(found.outputs.at(0).hash));
+    EXPECT_TRUE(grasp) << grasp.error().message;
+    return grasp ? *grasp : artefact::Grasp{};
+  }
+
   store::TempDir folder_;
   std::unique_ptr<store::Library> library_;
 };
@@ -102,7 +112,7 @@ TEST_F(GraspSteps, AScriptedSpaceIsMadeOnceAndSearchedFor) {
                                .types = {"tripod", "cylindrical"},
                                .preshape = {.per_type = 12},
                                .options = {.dims = 4, .mixture = {.max_components = 2}}};
-  const auto made = step.Run(Context());
+  const auto made = RunStep(Context(), step);
   ASSERT_TRUE(made) << made.error().message;
   const auto space = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(made->hash));
   EXPECT_TRUE(space.scripted);
@@ -115,27 +125,34 @@ TEST_F(GraspSteps, AScriptedSpaceIsMadeOnceAndSearchedFor) {
   EXPECT_EQ(models.at("feix tripod"), 12);
   EXPECT_EQ(models.at("schlesinger palmar"), 12);
   EXPECT_GT(models.at("schlesinger cylindrical"), 12);
-  EXPECT_TRUE(step.Run(Context())->reused);
+  EXPECT_TRUE(RunStep(Context(), step)->reused);
 
-  const SynthGraspStep grasp{.prop = "mug", .types = {"tripod"}, .candidates = 3};
-  const auto found = grasp.Run(Context());
+  const synthesis::SynthGraspStep grasp{.prop = "mug", .types = {"tripod"}, .candidates = 3};
+  const auto found = RunStep(Context(), grasp);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_THAT(found->chosen, Contains(HasSubstr("newest")));
-  ASSERT_FALSE(found->grasps.empty());
-  EXPECT_LE(found->grasps.size(), 3u);
-  const auto first = *store::Load<artefact::Grasp>(library_->ArtefactPath(found->grasps[0].hash));
+  ASSERT_FALSE(found->outputs.empty());
+  EXPECT_LE(found->outputs.size(), 3u);
+  const auto first = *store::Load<artefact::Grasp>(library_->ArtefactPath(found->outputs[0].hash));
   EXPECT_EQ(first.types.at("feix"), "tripod");
   EXPECT_EQ(first.prop, "mug");
   EXPECT_EQ(first.scores.at("rank"), 1.0);
   EXPECT_TRUE(first.scripted);
-  const auto again = grasp.Run(Context());
-  EXPECT_TRUE(again->grasps[0].reused);
-  EXPECT_EQ(again->grasps[0].hash, found->grasps[0].hash);
-  EXPECT_EQ(again->values[0].q, first.q);  // the same bits, computed again
+  const auto again = RunStep(Context(), grasp);
+  EXPECT_TRUE(again->reused);
+  EXPECT_EQ(again->outputs[0].hash, found->outputs[0].hash);
+  // One that is gone is computed again: the same bits.
+  ASSERT_TRUE(std::filesystem::remove(library_->ArtefactPath(found->outputs[0].hash)));
+  EXPECT_FALSE(RunStep(Context(), grasp)->reused);
+  const auto anew = *store::Load<artefact::Grasp>(library_->ArtefactPath(found->outputs[0].hash));
+  EXPECT_EQ(anew.q, first.q);
 
-  EXPECT_EQ((SynthGraspStep{.prop = "mug", .types = {"lateral"}}.Run(Context())).error().code,
+  EXPECT_EQ(RunStep(Context(), synthesis::SynthGraspStep{.prop = "mug", .types = {"lateral"}})
+                .error()
+                .code,
             ErrorCode::kNotFound);
-  const auto nowhere = SynthGraspStep{.prop = "mug", .region = "5,5,5,0.01"}.Run(Context());
+  const auto nowhere =
+      RunStep(Context(), synthesis::SynthGraspStep{.prop = "mug", .region = "5,5,5,0.01"});
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(nowhere.error().message, HasSubstr("no surface"));
 }
@@ -144,8 +161,8 @@ TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
   const std::string tripods = Take("tripods", Grasps("tripod", 8));
   Take("wraps", Grasps("medium-wrap", 8));
   Label(tripods, "tripod", 0, 8);
-  const auto all =
-      FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 2}}.Run(Context());
+  const auto all = RunStep(
+      Context(), FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 2}});
   ASSERT_TRUE(all) << all.error().message;
   const auto space = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(all->hash));
   EXPECT_FALSE(space.scripted);
@@ -153,9 +170,9 @@ TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
   EXPECT_GT(space.poses_by_type.at(""), 20);      // the other take, not labelled
   EXPECT_EQ(space.provenance.inputs.size(), 5u);  // two clips, two tracks, the hand
 
-  const auto one =
-      FitGraspSpaceStep{.query = "task = grasp", .types = {"tripod"}, .options = {.dims = 2}}.Run(
-          Context());
+  const auto one = RunStep(Context(), FitGraspSpaceStep{.clip = {.query = "task = grasp"},
+                                                        .types = {"tripod"},
+                                                        .options = {.dims = 2}});
   ASSERT_TRUE(one) << one.error().message;
   const auto only = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(one->hash));
   EXPECT_EQ(only.poses_by_type.size(), 1u);
@@ -165,30 +182,35 @@ TEST_F(GraspSteps, ACapturedSpaceTakesLabelledSpansOfStoredPoses) {
   StepContext dry = Context();
   dry.dry_run = true;
   for (const FitGraspSpaceStep& step :
-       {FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 21}},
-        FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 50}},
+       {FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 21}},
+        FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 50}},
         FitGraspSpaceStep{.scripted = true, .types = {"tripod"}, .preshape = {.per_type = 4}},
         FitGraspSpaceStep{.scripted = true, .types = {"tripod"}, .options = {.dims = 50}},
         FitGraspSpaceStep{.scripted = true, .types = {"palmar"}}}) {
-    const auto said = step.Run(dry), run = step.Run(Context());
+    const auto said = RunStep(dry, step), run = RunStep(Context(), step);
     ASSERT_FALSE(run);
     ASSERT_FALSE(said) << run.error().message;
     EXPECT_EQ(said.error().code, run.error().code) << said.error().message;
   }
-  EXPECT_TRUE((FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 3}}).Run(dry));
+  EXPECT_TRUE(
+      RunStep(dry, FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 3}}));
   // Too few, none of the type, both origins at once, no query.
-  EXPECT_EQ((FitGraspSpaceStep{.query = "task = grasp", .options = {.dims = 21}}.Run(Context()))
+  EXPECT_EQ((RunStep(Context(),
+                     FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .options = {.dims = 21}}))
                 .error()
                 .code,
             ErrorCode::kUnidentifiable);
-  EXPECT_EQ((FitGraspSpaceStep{.query = "task = grasp", .types = {"lateral"}}.Run(Context()))
+  EXPECT_EQ((RunStep(Context(),
+                     FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .types = {"lateral"}}))
                 .error()
                 .code,
             ErrorCode::kUnidentifiable);
   EXPECT_EQ(
-      (FitGraspSpaceStep{.query = "task = grasp", .scripted = true}.Run(Context())).error().code,
+      (RunStep(Context(), FitGraspSpaceStep{.clip = {.query = "task = grasp"}, .scripted = true}))
+          .error()
+          .code,
       ErrorCode::kInvalid);
-  EXPECT_EQ(FitGraspSpaceStep{}.Run(Context()).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(RunStep(Context(), FitGraspSpaceStep{}).error().code, ErrorCode::kInvalid);
 }
 
 // A rod stood where the script's cylinder lies in the closed hand, and was touched then: the
@@ -199,8 +221,8 @@ TEST_F(GraspSteps, CapturedTemplatesBringTheTouchedPropsPrimitive) {
       synthesis::ScriptPreshapes(surface, {"medium-wrap"}, {.per_type = 1})->grasps.at(0);
   ASSERT_EQ(script.primitive, "cylinder");
   const std::string id = Take("wraps", std::vector<Eigen::VectorXd>(4, script.pose_v));
-  const FitGraspSpaceStep step{.query = "task = grasp", .options = {.dims = 1}};
-  const auto before = step.Run(Context());
+  const FitGraspSpaceStep step{.clip = {.query = "task = grasp"}, .options = {.dims = 1}};
+  const auto before = RunStep(Context(), step);
   ASSERT_TRUE(before) << before.error().message;
   EXPECT_THAT(before->chosen, Contains(HasSubstr("no pose touches a prop")));
 
@@ -232,7 +254,7 @@ TEST_F(GraspSteps, CapturedTemplatesBringTheTouchedPropsPrimitive) {
   track.provenance.step = "fit.contact";
   track.provenance.inputs.push_back({"pose", poses.hash, ""});
   const std::string contacts = *library_->Save(track);
-  const auto made = step.Run(Context());
+  const auto made = RunStep(Context(), step);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_NE(made->hash, before->hash);
   const auto space = *store::Load<artefact::GraspSpace>(library_->ArtefactPath(made->hash));
@@ -253,10 +275,11 @@ TEST_F(GraspSteps, CapturedTemplatesBringTheTouchedPropsPrimitive) {
   EXPECT_THAT(made->chosen, Contains(HasSubstr("the thing in " + std::to_string(with) + " of " +
                                                std::to_string(space.templates.size()) + " poses")));
   // A search begins from them.
-  const auto found =
-      SynthGraspStep{.space = made->hash, .prop = "cylinder_50", .candidates = 2}.Run(Context());
+  const auto found = RunStep(
+      Context(),
+      synthesis::SynthGraspStep{.space = made->hash, .prop = "cylinder_50", .candidates = 2});
   ASSERT_TRUE(found) << found.error().message;
-  EXPECT_GT(found->values.at(0).contacts.size(), 4u);
+  EXPECT_GT(First(*found).contacts.size(), 4u);
 }
 
 // Artefacts are listed oldest first: what nobody names is the last.
@@ -281,11 +304,11 @@ TEST_F(GraspSteps, TheNewestSpaceAndTheNewestPosesAreTaken) {
   EXPECT_EQ(like->shapes, 79u);  // one frame left a joint open: no shape
 
   const auto space = [&](const std::string& type) {
-    return FitGraspSpaceStep{.scripted = true,
-                             .types = {type},
-                             .preshape = {.per_type = 10},
-                             .options = {.dims = 2, .mixture = {.max_components = 1}}}
-        .Run(Context())
+    return RunStep(Context(),
+                   FitGraspSpaceStep{.scripted = true,
+                                     .types = {type},
+                                     .preshape = {.per_type = 10},
+                                     .options = {.dims = 2, .mixture = {.max_components = 1}}})
         ->hash;
   };
   space("lateral");
@@ -294,9 +317,9 @@ TEST_F(GraspSteps, TheNewestSpaceAndTheNewestPosesAreTaken) {
   const auto suggested = SuggestLabel(Context(), "a", {At(0), At(1)}, "feix");
   ASSERT_TRUE(suggested) << suggested.error().message;
   EXPECT_EQ(suggested->space, second);
-  const auto found = SynthGraspStep{.prop = "mug", .candidates = 1}.Run(Context());
+  const auto found = RunStep(Context(), synthesis::SynthGraspStep{.prop = "mug", .candidates = 1});
   ASSERT_TRUE(found) << found.error().message;
-  EXPECT_EQ(found->values[0].types.at("feix"), "tripod");
+  EXPECT_EQ(First(*found).types.at("feix"), "tripod");
   EXPECT_EQ(NewestOf(*library_, "grasp_set", "x").error().code, ErrorCode::kNotFound);
 }
 
@@ -322,9 +345,9 @@ TEST_F(GraspSteps, LabelsOfSeveralPeopleAndSpansStandSideBySide) {
   // A label of a coarse taxonomy is asked for by its name, and its poses have no Feix type; spans
   // of one type that overlap count once.
   const auto poses_of = [&](const std::string& type) {
-    const auto made =
-        FitGraspSpaceStep{.query = "task = grasp", .types = {type}, .options = {.dims = 1}}.Run(
-            Context());
+    const auto made = RunStep(
+        Context(), FitGraspSpaceStep{
+                       .clip = {.query = "task = grasp"}, .types = {type}, .options = {.dims = 1}});
     EXPECT_TRUE(made) << type << ": " << made.error().message;
     return store::Load<artefact::GraspSpace>(library_->ArtefactPath(made->hash))->poses_by_type;
   };
@@ -333,9 +356,9 @@ TEST_F(GraspSteps, LabelsOfSeveralPeopleAndSpansStandSideBySide) {
   Label(clip, "tripod", 0, 1, "eve");
   Label(clip, "tripod", 0.0001, 0.99, "ana");
   EXPECT_EQ(poses_of("tripod").at("tripod"), once);
-  EXPECT_EQ(FeixTypes({"palmar"})->size(), 1u);  // Feix's own
-  EXPECT_GT(FeixTypes({"schlesinger:palmar"})->size(), 1u);
-  EXPECT_EQ(FeixTypes({"linnaeus:palmar"}).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(model::FeixTypes({"palmar"})->size(), 1u);  // Feix's own
+  EXPECT_GT(model::FeixTypes({"schlesinger:palmar"})->size(), 1u);
+  EXPECT_EQ(model::FeixTypes({"linnaeus:palmar"}).error().code, ErrorCode::kInvalid);
 }
 
 TEST_F(GraspSteps, AGraspOfOursIsKeptOnceWhoeverAsksForIt) {
@@ -383,11 +406,11 @@ TEST_F(GraspSteps, LikeShapesAreFoundAndLabelsSuggested) {
 
   EXPECT_EQ(SuggestLabel(Context(), "a", {At(0.4), At(0.6)}, "feix").error().code,
             ErrorCode::kNotFound);  // no space yet
-  ASSERT_TRUE((FitGraspSpaceStep{.scripted = true,
-                                 .types = {"tripod", "large-diameter", "lateral"},
-                                 .preshape = {.per_type = 20},
-                                 .options = {.dims = 4, .mixture = {.max_components = 1}}}
-                   .Run(Context()))
+  ASSERT_TRUE(RunStep(Context(),
+                      FitGraspSpaceStep{.scripted = true,
+                                        .types = {"tripod", "large-diameter", "lateral"},
+                                        .preshape = {.per_type = 20},
+                                        .options = {.dims = 4, .mixture = {.max_components = 1}}})
                   .has_value());
   const auto suggested = SuggestLabel(Context(), "a", {At(0.45), At(0.55)}, "feix");
   ASSERT_TRUE(suggested) << suggested.error().message;

@@ -10,10 +10,10 @@
 #include "database/store/artefact_file.h"
 #include "database/text/json.h"
 #include "database/text/json_view.h"
+#include "fitting/skeleton/steps.h"
 #include "tests/support/paths.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
-#include "tools/pipeline/fit_pose.h"
-#include "tools/pipeline/fit_skeleton.h"
+#include "tools/pipeline/engine.h"
 #include "tools/pipeline/import.h"
 
 namespace handhold::pipeline::recorded_hand_test {
@@ -52,11 +52,11 @@ class RecordedHand : public ::testing::Test {
 
 /// Median distance of a left-out marker from where the others put it, m.
 double LeftOut_m(const StepContext& context, const StepResult& hand, const std::string& marker) {
-  FitPoseStep pose{.clip = "dfki", .skeleton = hand.hash};
+  fitting::FitPoseStep pose{.clip = "dfki", .skeleton = hand.hash};
   pose.options.method = fitting::PoseMethod::kFast;
   pose.options.range = TimeRange{Timestamp(), Timestamp::FromSeconds(20)};
   pose.options.leave_out = {marker};
-  const auto made = pose.Run(context);
+  const auto made = RunStep(context, pose);
   EXPECT_TRUE(made) << made.error().message;
   if (!made) return 1.0;
   const auto track = store::Load<artefact::PoseTrack>(context.library.ArtefactPath(made->hash));
@@ -69,11 +69,11 @@ double LeftOut_m(const StepContext& context, const StepResult& hand, const std::
 }
 
 TEST_F(RecordedHand, GoesThroughTheFitsUnderItsOwnLabels) {
-  FitSkeletonStep skeleton{.clip = "dfki"};
-  skeleton.variant.marker_map = "dfki";
+  fitting::FitSkeletonStep skeleton{.clip = "dfki"};
+  skeleton.template_hand.ask.hand.marker_map = "dfki";
   skeleton.options.frames = 60;
   skeleton.options.skin_m = 2e-3;
-  const auto hand = skeleton.Run(Context());
+  const auto hand = RunStep(Context(), skeleton);
   ASSERT_TRUE(hand) << hand.error().message;
   EXPECT_THAT(hand->chosen, Contains(HasSubstr("marker map 'dfki'")));
   const fitting::SkeletonFitSummary summary = SummaryOf(*library_, *hand);
@@ -91,10 +91,10 @@ TEST_F(RecordedHand, GoesThroughTheFitsUnderItsOwnLabels) {
   for (const char* digit : {"thumb", "index", "middle", "ring", "little"})
     EXPECT_THAT(open, HasSubstr(digit));
 
-  FitPoseStep pose{.clip = "dfki", .skeleton = hand->hash};
+  fitting::FitPoseStep pose{.clip = "dfki", .skeleton = hand->hash};
   pose.options.method = fitting::PoseMethod::kFast;
   pose.options.range = TimeRange{Timestamp(), Timestamp::FromSeconds(20)};
-  const auto made = pose.Run(Context());
+  const auto made = RunStep(Context(), pose);
   ASSERT_TRUE(made) << made.error().message;
   const auto track = store::Load<artefact::PoseTrack>(library_->ArtefactPath(made->hash));
   ASSERT_TRUE(track) << track.error().message;

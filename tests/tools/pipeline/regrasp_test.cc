@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
+#include "tools/pipeline/engine.h"
+#include "tools/pipeline/find_grasp.h"
 
 namespace handhold::pipeline::regrasp_test {
 namespace {
@@ -25,10 +29,31 @@ class Regrasp : public ::testing::Test {
     step.judge.exact = 0;
     return step;
   }
-  RegraspResult Run(const RegraspStep& step) {
-    auto result = step.Run(context());
+  struct Kept {
+    artefact::Grasp grasp;
+    std::string hash, motion;
+  };
+  struct Made {
+    StepResult result;
+    std::vector<Kept> kept;
+    int64_t Count(const char* name) const { return *result.report.Find(name)->integer(); }
+  };
+  Made Load(StepResult result) {
+    Made made{std::move(result), {}};
+    for (const StepOutput& output : made.result.outputs) {
+      if (output.role == "grasp") {
+        made.kept.push_back(
+            {*store::Load<artefact::Grasp>(library_->ArtefactPath(output.hash)), output.hash, ""});
+      } else {
+        made.kept.at(static_cast<size_t>(output.rank - 1)).motion = output.hash;
+      }
+    }
+    return made;
+  }
+  Made Make(const RegraspStep& step) {
+    auto result = RunStep(context(), step);
     EXPECT_TRUE(result) << (result ? "" : result.error().message);
-    return result ? *std::move(result) : RegraspResult{};
+    return result ? Load(*std::move(result)) : Made{};
   }
 
   store::TempDir folder_;
@@ -39,14 +64,13 @@ TEST_F(Regrasp, GraspsAndMotionsAreKeptWithWhatTheyWereMadeFrom) {
   RegraspStep step = Small();
   step.motions = true;
   step.judge.exact = 1;
-  const RegraspResult result = Run(step);
-  EXPECT_EQ(result.progress.tried, 4);
+  const Made result = Make(step);
+  EXPECT_EQ(result.Count("tried"), 4);
   ASSERT_EQ(result.kept.size(), 2u);
-  for (const RegraspResult::Kept& kept : result.kept) {
+  for (const Kept& kept : result.kept) {
     const auto grasp = store::Load<artefact::Grasp>(library_->ArtefactPath(kept.hash));
     ASSERT_TRUE(grasp);
     EXPECT_EQ(grasp->provenance.step, "regrasp");
-    ASSERT_EQ(grasp->provenance.inputs.size(), 3u);
     EXPECT_EQ(FindInput(grasp->provenance, "example")->name, "hand57_cylinder");
     EXPECT_EQ(grasp->prop, "cylinder_50");
     EXPECT_TRUE(LoadPropArtefact(*library_, grasp->prop_hash));
@@ -70,10 +94,10 @@ TEST_F(Regrasp, GraspsAndMotionsAreKeptWithWhatTheyWereMadeFrom) {
 // Tested exactly or not: what is kept is where hand and prop have come to rest.
 TEST_F(Regrasp, WhatIsKeptHasSettled) {
   const RegraspStep step = Small();  // none is tested exactly
-  const RegraspResult result = Run(step);
+  const Made result = Make(step);
   ASSERT_FALSE(result.kept.empty());
   const model::Prop prop = *model::LoadLibraryProp("cylinder_50");
-  for (const RegraspResult::Kept& kept : result.kept) {
+  for (const Kept& kept : result.kept) {
     ASSERT_EQ(synthesis::ExactTestOf(kept.grasp), nullptr);
     synthesis::HandTrialOptions options;
     options.scene.mass_kg = step.mass_kg, options.scene.friction = step.friction;
@@ -87,56 +111,76 @@ TEST_F(Regrasp, WhatIsKeptHasSettled) {
 
 TEST_F(Regrasp, TwoProcessesFindWhatOneFinds) {
   RegraspStep step = Small();
-  const RegraspResult one = Run(step);
+  const Made one = Make(step);
+  // What one process found is there: it is found anew by two.
+  for (const StepOutput& output : one.result.outputs)
+    ASSERT_TRUE(std::filesystem::remove(library_->ArtefactPath(output.hash)));
   step.jobs = 2;
-  const RegraspResult two = Run(step);
-  EXPECT_EQ(two.progress.tried, 4);
+  const Made two = Make(step);
+  EXPECT_FALSE(two.result.reused);
+  EXPECT_EQ(two.Count("tried"), 4);
   ASSERT_EQ(one.kept.size(), two.kept.size());
   for (size_t i = 0; i < one.kept.size(); ++i) {
     EXPECT_EQ(one.kept[i].grasp.q, two.kept[i].grasp.q);  // to the bit, through the pipe
     EXPECT_EQ(one.kept[i].hash, two.kept[i].hash);
   }
-  EXPECT_EQ(one.refused, two.refused);
+  EXPECT_EQ(*one.result.report.Find("refused"), *two.result.report.Find("refused"));
+  EXPECT_TRUE(Make(step).result.reused) << "and then both know it";
 }
 
-TEST_F(Regrasp, StoppedItKeepsWhatWasFound) {
+TEST_F(Regrasp, StoppedItKeepsWhatWasFoundAndSaysSo) {
   for (const int jobs : {1, 2}) {
     RegraspStep step = Small();
     step.poses = 400;
     step.jobs = jobs;
-    step.watch = [](const RegraspProgress& p) { return p.survived == 0; };
-    const RegraspResult result = Run(step);
-    EXPECT_TRUE(result.stopped) << jobs;
-    EXPECT_LT(result.progress.tried, 100) << jobs;
-    EXPECT_GE(result.kept.size(), 1u) << jobs;
+    StepContext stopping = context();
+    stopping.progress = [](double, std::string_view doing) {
+      return doing.find(" hold)") == std::string_view::npos;
+    };
+    auto result = RunStep(stopping, step);
+    ASSERT_TRUE(result) << result.error().message;
+    const Made made = Load(*std::move(result));
+    EXPECT_THAT(made.result.cut_short, HasSubstr("of 400 poses")) << jobs;
+    EXPECT_LT(made.Count("tried"), 100) << jobs;
+    EXPECT_GE(made.kept.size(), 1u) << jobs;
+    // It is never taken for the whole.
+    StepContext dry = context();
+    dry.dry_run = true;
+    EXPECT_FALSE(RunStep(dry, step)->reused);
   }
 }
 
 TEST_F(Regrasp, WithoutAMatchItSaysSoAndKeepsNothing) {
+  const auto no_match = [&](const RegraspStep& step) {
+    const auto result = RunStep(context(), step);
+    EXPECT_FALSE(result);
+    if (result) return std::string();
+    EXPECT_EQ(result.error().code, ErrorCode::kNotFound);
+    return result.error().message;
+  };
   RegraspStep step = Small();
   step.region = "spout";
-  EXPECT_THAT(Run(step).no_match, HasSubstr("spout"));
+  EXPECT_THAT(no_match(step), HasSubstr("spout"));
   step.region = "1,1,1,0.01";
-  EXPECT_THAT(Run(step).no_match, HasSubstr("region"));
+  EXPECT_THAT(no_match(step), HasSubstr("region"));
   step.region = "";
   step.type = "tripod";
-  const RegraspResult result = Run(step);
-  EXPECT_THAT(result.no_match, HasSubstr("tripod"));
-  EXPECT_TRUE(result.kept.empty());
+  EXPECT_THAT(no_match(step), HasSubstr("tripod"));
   step.jobs = 2;
-  EXPECT_THAT(Run(step).no_match, HasSubstr("tripod"));
+  EXPECT_THAT(no_match(step), HasSubstr("tripod"));
+  EXPECT_TRUE(library_->Artefacts("grasp")->size() == 1) << "the example alone";
 }
 
 TEST_F(Regrasp, WhatCannotBeIsRefusedByName) {
   RegraspStep step = Small();
   step.example = "hand57_cylindr";
-  const auto unknown = step.Run(context());
+  const auto unknown = RunStep(context(), step);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(unknown.error().message, HasSubstr("hand57_cylinder"));
   step = Small();
-  step.hand.key = "hand27";
-  EXPECT_EQ(step.Run(context()).error().code, ErrorCode::kInvalid);
+  step.skeleton = "hand27";
+  EXPECT_EQ(RunStep(context(), step).error().code, ErrorCode::kInvalid);
 }
 
 }  // namespace

@@ -9,13 +9,12 @@
 #include "database/model/hand_library.h"
 #include "database/store/clip_writer.h"
 #include "database/text/json.h"
+#include "fitting/compliance/steps.h"
+#include "fitting/skeleton/steps.h"
 #include "tests/support/marker_motion.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
+#include "tools/pipeline/engine.h"
 #include "tools/pipeline/export_motion.h"
-#include "tools/pipeline/fit_compliance.h"
-#include "tools/pipeline/fit_contact.h"
-#include "tools/pipeline/fit_pose.h"
-#include "tools/pipeline/fit_skeleton.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
 #include "tools/pipeline/synth_grip.h"
@@ -38,10 +37,10 @@ class Steps : public ::testing::Test {
     feed_ = new lab::SensorFeed(testing::ShortFeed());
     testing::Keep(*library_, lab::MakeClip(*feed_), "stroke_001");
     made_ = new Made();
-    Take(Skeleton().Run(Context()), &made_->skeleton);
-    Take(Pose().Run(Context()), &made_->pose);
-    Take(FitContactStep{.clip = "stroke_001"}.Run(Context()), &made_->contact);
-    Take(FitComplianceStep{.clip = "stroke_001"}.Run(Context()), &made_->compliance);
+    Take(RunStep(Context(), Skeleton()), &made_->skeleton);
+    Take(RunStep(Context(), Pose()), &made_->pose);
+    Take(RunStep(Context(), fitting::FitContactStep{.clip = "stroke_001"}), &made_->contact);
+    Take(RunStep(Context(), fitting::FitComplianceStep{.clip = "stroke_001"}), &made_->compliance);
   }
   static void TearDownTestSuite() {
     delete made_;
@@ -58,13 +57,13 @@ class Steps : public ::testing::Test {
     *into = *std::move(result);
   }
   static StepContext Context() { return {.library = *library_, .tool = "test 1"}; }
-  static FitSkeletonStep Skeleton() {
-    FitSkeletonStep step{.clip = "stroke_001"};
+  static fitting::FitSkeletonStep Skeleton() {
+    fitting::FitSkeletonStep step{.clip = "stroke_001"};
     step.options.frames = step.options.contact_frames = 40;
     return step;
   }
-  static FitPoseStep Pose() {
-    FitPoseStep step{.clip = "stroke_001"};
+  static fitting::FitPoseStep Pose() {
+    fitting::FitPoseStep step{.clip = "stroke_001"};
     step.options.method = fitting::PoseMethod::kFast;
     return step;
   }
@@ -133,17 +132,17 @@ TEST_F(Steps, TheSameStepIsRecognisedAndAnotherParameterIsAnotherResult) {
   StepContext context = Context();
   context.tool = "another program";
   context.progress = [&](double, std::string_view) { return computed = true; };
-  const auto again = Pose().Run(context);
+  const auto again = RunStep(context, Pose());
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->reused);
   EXPECT_FALSE(computed);
   EXPECT_EQ(again->hash, made_->pose.hash);
   EXPECT_EQ(again->provenance, made_->pose.provenance) << "told as it was made then";
   EXPECT_EQ(Count(), before);
-  FitPoseStep other = Pose();
+  fitting::FitPoseStep other = Pose();
   other.options.outlier_m = 0.004;
   context.dry_run = true;
-  const auto would = other.Run(context);
+  const auto would = RunStep(context, other);
   ASSERT_TRUE(would) << would.error().message;
   EXPECT_FALSE(would->reused);
   EXPECT_NE(would->hash, made_->pose.hash);
@@ -151,28 +150,28 @@ TEST_F(Steps, TheSameStepIsRecognisedAndAnotherParameterIsAnotherResult) {
 
 // A bad fit that was tried in between is not what the next step takes.
 TEST_F(Steps, AResultThatIsAskedForAgainIsTheNewest) {
-  FitPoseStep other = Pose();
+  fitting::FitPoseStep other = Pose();
   other.options.outlier_m = 0.0045;
-  const auto bad = other.Run(Context());
+  const auto bad = RunStep(Context(), other);
   ASSERT_TRUE(bad) << bad.error().message;
   const auto next = [&] {
     StepContext dry = Context();
     dry.dry_run = true;
-    const auto would = FitContactStep{.clip = "stroke_001"}.Run(dry);
+    const auto would = RunStep(dry, fitting::FitContactStep{.clip = "stroke_001"});
     EXPECT_TRUE(would) << would.error().message;
     return would ? FindInput(would->provenance, "pose")->hash : "";
   };
   EXPECT_EQ(next(), bad->hash);
   StepContext dry = Context();
   dry.dry_run = true;
-  ASSERT_TRUE(Pose().Run(dry)->reused);
+  ASSERT_TRUE(RunStep(dry, Pose())->reused);
   EXPECT_EQ(next(), bad->hash) << "a dry run changes nothing";
-  ASSERT_TRUE(Pose().Run(Context())->reused);
+  ASSERT_TRUE(RunStep(Context(), Pose())->reused);
   EXPECT_EQ(next(), made_->pose.hash);
   ASSERT_TRUE(library_->Rebuild(false));
   EXPECT_EQ(next(), made_->pose.hash) << "whatever becomes of the catalogue";
   EXPECT_THAT(library_->Check().value(), ::testing::IsEmpty());
-  ASSERT_TRUE(other.Run(Context())->reused);
+  ASSERT_TRUE(RunStep(Context(), other)->reused);
   EXPECT_EQ(next(), bad->hash);
   // What cannot be read of the note counts for nothing.
   std::ofstream(library_->path() + "/derived/" + made_->pose.hash + ".renewed") << "x";
@@ -185,15 +184,15 @@ TEST_F(Steps, AResultThatIsAskedForAgainIsTheNewest) {
 
 TEST_F(Steps, ADryRunSavesNothingAndNamesWhatWouldBeMade) {
   const size_t before = Count();
-  FitContactStep step{.clip = "stroke_001"};
+  fitting::FitContactStep step{.clip = "stroke_001"};
   step.options.threshold_N = 0.4;
   StepContext dry = Context();
   dry.dry_run = true;
-  const auto would = step.Run(dry);
+  const auto would = RunStep(dry, step);
   ASSERT_TRUE(would) << would.error().message;
   EXPECT_FALSE(would->reused);
   EXPECT_EQ(Count(), before);
-  const auto done = step.Run(Context());
+  const auto done = RunStep(Context(), step);
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(done->hash, would->hash);
   EXPECT_EQ(Count(), before + 1);
@@ -201,19 +200,27 @@ TEST_F(Steps, ADryRunSavesNothingAndNamesWhatWouldBeMade) {
 
 // An exchange format that holds instants only leaves a take without its length.
 // What a take lacks is told before the fit, and stays with its result.
-TEST_F(Steps, TheAdviceOnATakeIsKeptInItsResult) {
-  const auto told = FitComplianceStep{.clip = "stroke_001"}.Advise(Context());
-  ASSERT_TRUE(told) << told.error().message;
-  ASSERT_FALSE(told->empty()) << "a short feed lacks something";
+TEST_F(Steps, TheAdviceOnATakeIsToldAndKeptInItsResult) {
+  std::vector<std::string> told;
+  StepContext context = Context();
+  context.tell = [&](const std::string& said) { told.push_back(said); };
+  context.progress = [&](double, std::string_view doing) {
+    return doing != "fit.compliance: the paper's estimator" || told.empty();
+  };
+  fitting::FitComplianceStep other{.clip = "stroke_001"};
+  other.dynamic.inertia_sd_log = 0.32;
+  const auto cancelled = RunStep(context, other);
+  ASSERT_FALSE(cancelled) << "cancelled once it was told";
+  EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled);
+  ASSERT_FALSE(told.empty()) << "a short feed lacks something";
   const auto kept =
       store::Load<artefact::InteractionTrajectory>(library_->ArtefactPath(made_->compliance.hash));
   ASSERT_TRUE(kept) << kept.error().message;
-  std::vector<std::string> said, stays;
-  for (const Issue& issue : *told) said.push_back(issue.what);
+  std::vector<std::string> stays;
   for (const Issue& issue : kept->summary.issues) {
-    if (issue.where == kOfTheTake) stays.push_back(issue.what);
+    if (issue.where == fitting::kOfTheTake) stays.push_back("the take: " + issue.what);
   }
-  EXPECT_EQ(stays, said);
+  EXPECT_EQ(stays, told);
 }
 
 TEST_F(Steps, ARangeOfMotionWithoutALengthIsNone) {
@@ -231,10 +238,10 @@ TEST_F(Steps, ARangeOfMotionWithoutALengthIsNone) {
     clip.AddEvent(take);
     const std::string name = long_enough ? "marked" : "exchanged";
     testing::Keep(*library_, std::move(clip), name);
-    const FitSkeletonStep step{.clip = name, .surface = "none"};
+    const fitting::FitSkeletonStep step{.clip = name, .surface = "none"};
     StepContext dry = Context();
     dry.dry_run = true;
-    const auto would = step.Run(dry);
+    const auto would = RunStep(dry, step);
     ASSERT_TRUE(would) << would.error().message;
     const auto chosen = Contains(HasSubstr("range of motion"));
     if (long_enough) {
@@ -251,9 +258,9 @@ TEST_F(Steps, ACancelledStepSavesNothing) {
     int left = calls;
     StepContext context = Context();
     context.progress = [&](double, std::string_view) { return left-- > 0; };
-    FitPoseStep step = Pose();
+    fitting::FitPoseStep step = Pose();
     step.options.outlier_m = 0.006;
-    const auto cancelled = step.Run(context);
+    const auto cancelled = RunStep(context, step);
     ASSERT_FALSE(cancelled);
     EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled) << cancelled.error().message;
   }
@@ -263,15 +270,15 @@ TEST_F(Steps, ACancelledStepSavesNothing) {
 // The long fits ask in every iteration, so that Ctrl-C is answered in the middle of one.
 TEST_F(Steps, TheFitsOfHandAndComplianceAreCancelledWithinAnIteration) {
   const size_t before = Count();
-  FitSkeletonStep skeleton = Skeleton();
+  fitting::FitSkeletonStep skeleton = Skeleton();
   skeleton.options.frames = 42;
-  FitComplianceStep compliance{.clip = "stroke_001"};
+  fitting::FitComplianceStep compliance{.clip = "stroke_001"};
   compliance.dynamic.inertia_sd_log = 0.31;
   const auto expect_cancelled = [&](const auto& step, int calls) {
     int asked = 0;
     StepContext context = Context();
     context.progress = [&](double, std::string_view) { return ++asked <= calls; };
-    const auto cancelled = step.Run(context);
+    const auto cancelled = RunStep(context, step);
     ASSERT_FALSE(cancelled) << "not asked " << calls << " times";
     EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled) << cancelled.error().message;
     EXPECT_EQ(asked, calls + 1) << "who cancelled is not asked again";
@@ -303,12 +310,13 @@ TEST_F(Steps, AnUnfinishedClipIsRefusedWithTheCommandThatClosesIt) {
                 AllOf(HasSubstr("'cut_off' was cut off and not closed"),
                       HasSubstr("handhold library rebuild --finish --library ")));
   };
-  expect_refused(FitSkeletonStep{.clip = "cut_off"}.Run(Context()));
-  expect_refused(FitPoseStep{.clip = "cut_off"}.Run(Context()));
-  expect_refused(FitContactStep{.clip = "cut_off"}.Run(Context()));
-  expect_refused(FitComplianceStep{.clip = "cut_off"}.Run(Context()));
+  expect_refused(RunStep(Context(), fitting::FitSkeletonStep{.clip = "cut_off"}));
+  expect_refused(RunStep(Context(), fitting::FitPoseStep{.clip = "cut_off"}));
+  expect_refused(RunStep(Context(), fitting::FitContactStep{.clip = "cut_off"}));
+  expect_refused(RunStep(Context(), fitting::FitComplianceStep{.clip = "cut_off"}));
   expect_refused(SynthInteractionStep{.clip = "cut_off"}.Run(Context()));
-  expect_refused(FitSkeletonStep{.clip = "stroke_001", .contact_clip = "cut_off"}.Run(Context()));
+  expect_refused(RunStep(
+      Context(), fitting::FitSkeletonStep{.clip = "stroke_001", .contact_clip = "cut_off"}));
   EXPECT_EQ(Count(), before);
 }
 
@@ -317,31 +325,32 @@ TEST_F(Steps, WhatIsMissingIsNamedWithTheCommandThatMakesIt) {
     EXPECT_FALSE(result);
     return result ? std::string() : result.error().message;
   };
-  EXPECT_THAT(code_and_text(FitPoseStep{.clip = "stroke_002"}.Run(Context())),
+  EXPECT_THAT(code_and_text(RunStep(Context(), fitting::FitPoseStep{.clip = "stroke_002"})),
               AllOf(HasSubstr("stroke_002"), HasSubstr("stroke_001")));
   recording::Clip bare = lab::MakeClip(*feed_);
   bare.mutable_info().subject = "S99";
   bare.mutable_info().things[0].pose = recording::Thing::Pose::kUnknown;
   testing::Keep(*library_, std::move(bare), "bare");
-  EXPECT_THAT(code_and_text(FitPoseStep{.clip = "bare"}.Run(Context())),
+  EXPECT_THAT(code_and_text(RunStep(Context(), fitting::FitPoseStep{.clip = "bare"})),
               AllOf(HasSubstr("S99"), HasSubstr("fit skeleton bare")));
-  EXPECT_THAT(code_and_text(FitContactStep{.clip = "bare"}.Run(Context())),
+  EXPECT_THAT(code_and_text(RunStep(Context(), fitting::FitContactStep{.clip = "bare"})),
               HasSubstr("fit pose bare"));
-  EXPECT_THAT(code_and_text(FitComplianceStep{.clip = "bare"}.Run(Context())),
+  EXPECT_THAT(code_and_text(RunStep(Context(), fitting::FitComplianceStep{.clip = "bare"})),
               HasSubstr("fit contact bare"));
   EXPECT_THAT(code_and_text(SynthInteractionStep{.clip = "bare"}.Run(Context())),
               HasSubstr("fit compliance bare"));
-  EXPECT_THAT(code_and_text(FitSkeletonStep{.clip = "bare"}.Run(Context())),
-              AllOf(HasSubstr("--surface-pose"), HasSubstr("bare")));
-  EXPECT_THAT(code_and_text(FitPoseStep{.clip = "bare", .skeleton = "finger5"}.Run(Context())),
+  EXPECT_THAT(code_and_text(RunStep(Context(), fitting::FitSkeletonStep{.clip = "bare"})),
+              AllOf(HasSubstr("give its pose"), HasSubstr("bare")));
+  EXPECT_THAT(code_and_text(
+                  RunStep(Context(), fitting::FitPoseStep{.clip = "bare", .skeleton = "finger5"})),
               HasSubstr("finger4"));
   // An artefact of another kind, and of another clip.
-  EXPECT_THAT(
-      code_and_text(FitPoseStep{.clip = "bare", .skeleton = made_->pose.hash}.Run(Context())),
-      HasSubstr("is a pose_track, not a skeleton"));
-  EXPECT_THAT(
-      code_and_text(FitContactStep{.clip = "bare", .pose = made_->pose.hash}.Run(Context())),
-      AllOf(HasSubstr("stroke_001"), HasSubstr("bare")));
+  EXPECT_THAT(code_and_text(RunStep(
+                  Context(), fitting::FitPoseStep{.clip = "bare", .skeleton = made_->pose.hash})),
+              HasSubstr("is a pose_track, not a skeleton"));
+  EXPECT_THAT(code_and_text(RunStep(
+                  Context(), fitting::FitContactStep{.clip = "bare", .pose = made_->pose.hash})),
+              AllOf(HasSubstr("stroke_001"), HasSubstr("bare")));
 }
 
 // One stroke determines no compliance of the end joints: they are refused, stay refused, and

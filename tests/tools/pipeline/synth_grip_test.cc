@@ -8,8 +8,9 @@
 
 #include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
+#include "synthesis/interaction/reference_step.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
-#include "tools/pipeline/synth_reference.h"
+#include "tools/pipeline/engine.h"
 
 namespace handhold::pipeline::synth_grip_test {
 namespace {
@@ -22,10 +23,10 @@ class SynthGrip : public ::testing::Test {
   StepContext context() { return {.library = *library_}; }
 
   std::string Reference(double depth_m) {
-    SynthReferenceStep step{.hand = {{}, "hand27"}, .prop = "box_3x5x7"};
+    synthesis::SynthReferenceStep step{.prop = "box_3x5x7"};
     step.options.depth_m = depth_m;
     step.options.hold_s = 0.4;
-    const auto made = step.Run(context());
+    const auto made = RunStep(context(), step);
     EXPECT_TRUE(made) << made.error().message;
     return made ? made->hash : "";
   }
@@ -60,17 +61,17 @@ TEST_F(SynthGrip, AReferenceIsKeptWithWhatItWasMadeFrom) {
 
 TEST_F(SynthGrip, EveryProgramIsMadeAndKept) {
   for (const char* program : {"tripod", "power", "gaiting"}) {
-    SynthReferenceStep step{.hand = {{}, "hand27"}, .prop = "box_3x5x7"};
+    synthesis::SynthReferenceStep step{.prop = "box_3x5x7"};
     if (std::string(program) == "gaiting") step.prop = "light_bulb";
     step.program = program;
     step.options.depth_m = 0.006;
     step.gaiting.strokes = 1;
-    const auto made = step.Run(context());
+    const auto made = RunStep(context(), step);
     EXPECT_TRUE(made) << program << ": " << made.error().message;
   }
-  SynthReferenceStep unknown{.hand = {{}, "hand27"}, .prop = "box_3x5x7"};
+  synthesis::SynthReferenceStep unknown{.prop = "box_3x5x7"};
   unknown.program = "pich";
-  EXPECT_THAT(unknown.Run(context()).error().message, ::testing::HasSubstr("pinch"));
+  EXPECT_THAT(RunStep(context(), unknown).error().message, ::testing::HasSubstr("pinch"));
 }
 
 TEST_F(SynthGrip, TheBoxIsHeldAndTenTimesItsMassIsNot) {
@@ -228,13 +229,13 @@ TEST_F(SynthGrip, AJointsOwnTimeConstantIsUsedAndAnUnknownJointIsNamed) {
 }
 
 TEST_F(SynthGrip, AReferenceIsMirroredAndMovedAlongTheFaces) {
-  SynthReferenceStep step{.hand = {{}, "hand27"}, .prop = "beam_3x16x7"};
+  synthesis::SynthReferenceStep step{.prop = "beam_3x16x7"};
   step.options.hold_s = 0.1;
   step.along_faces_m = 0.05;
-  const auto right = step.Run(context());
-  step.hand.side = "left";
+  const auto right = RunStep(context(), step);
+  step.skeleton.ask.hand.side = "left";
   step.along_faces_m = -0.05;
-  const auto left = step.Run(context());
+  const auto left = RunStep(context(), step);
   ASSERT_TRUE(right && left) << (right ? left : right).error().message;
   const auto of = [&](const std::string& hash) {
     return store::Load<artefact::InteractionTrajectory>(library_->ArtefactPath(hash)).value();
@@ -338,9 +339,9 @@ TEST_F(SynthGrip, JointsStayWithinTheirLimits) {
 
 // What is no box is gripped between two of its faces, and lifted.
 TEST_F(SynthGrip, ABallIsGrippedBetweenItsFaces) {
-  SynthReferenceStep reference{.hand = {{}, "hand27"}, .prop = "ball"};
+  synthesis::SynthReferenceStep reference{.prop = "ball"};
   reference.options.hold_s = 0.4;
-  const auto made = reference.Run(context());
+  const auto made = RunStep(context(), reference);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_THAT(made->chosen, ::testing::Contains(::testing::HasSubstr("faces")));
   SynthGripStep step{.trajectory = made->hash};
@@ -351,8 +352,8 @@ TEST_F(SynthGrip, ABallIsGrippedBetweenItsFaces) {
 TEST_F(SynthGrip, RefusesWhatIsNoScript) {
   EXPECT_EQ((SynthGripStep{.trajectory = "0123456789ab"}).Run(context()).error().code,
             ErrorCode::kNotFound);
-  SynthReferenceStep far{.hand = {{}, "hand27"}, .prop = "flat_plate"};
-  const auto refused = far.Run(context());
+  synthesis::SynthReferenceStep far{.prop = "flat_plate"};
+  const auto refused = RunStep(context(), far);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
 }
