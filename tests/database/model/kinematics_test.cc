@@ -53,7 +53,7 @@ TEST(Finger4, PressingDownOnATableGivesExtendingTorques) {
 
 // A hand57 or a finger is not enough: every kind of joint, with offset joint frames, against
 // differences of poses.
-class RandomTree : public ::testing::TestWithParam<int> {
+class KinematicsOfRandomTrees : public ::testing::TestWithParam<int> {
  protected:
   std::mt19937 rng_{static_cast<uint32_t>(100 + GetParam())};
   Skeleton skeleton_ = testing::RandomSkeleton(rng_, 4 + GetParam());
@@ -68,7 +68,7 @@ Vec6 TwistBetween(const RigidTransform& X0, const RigidTransform& X1, double dt)
   return V;
 }
 
-TEST_P(RandomTree, JacobianColumnsAreTheTwistsOfUnitVelocities) {
+TEST_P(KinematicsOfRandomTrees, JacobianColumnsAreTheTwistsOfUnitVelocities) {
   KinematicsData data(skeleton_), before(skeleton_), after(skeleton_);
   ComputeJacobian(skeleton_, q_, &data);
   const double h = 1e-5;
@@ -85,7 +85,7 @@ TEST_P(RandomTree, JacobianColumnsAreTheTwistsOfUnitVelocities) {
   }
 }
 
-TEST_P(RandomTree, PointJacobianMovesThePoint) {
+TEST_P(KinematicsOfRandomTrees, PointJacobianMovesThePoint) {
   KinematicsData data(skeleton_), before(skeleton_), after(skeleton_);
   ComputeJacobian(skeleton_, q_, &data);
   const Eigen::VectorXd v = testing::RandomVelocity(rng_, skeleton_, 1.0);
@@ -107,7 +107,7 @@ TEST_P(RandomTree, PointJacobianMovesThePoint) {
   }
 }
 
-TEST_P(RandomTree, AccelerationsAreTheRatesOfTwists) {
+TEST_P(KinematicsOfRandomTrees, AccelerationsAreTheRatesOfTwists) {
   const Eigen::VectorXd v = testing::RandomVelocity(rng_, skeleton_, 1.0);
   const Eigen::VectorXd a = testing::RandomVelocity(rng_, skeleton_, 1.0);
   KinematicsData data(skeleton_), before(skeleton_), after(skeleton_);
@@ -124,7 +124,7 @@ TEST_P(RandomTree, AccelerationsAreTheRatesOfTwists) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinematics, RandomTree, ::testing::Range(1, 9));
+INSTANTIATE_TEST_SUITE_P(Kinematics, KinematicsOfRandomTrees, ::testing::Range(1, 9));
 
 TEST(Kinematics, MarkersFollowTheirBodies) {
   const Skeleton hand = *LoadHand("finger4");
