@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "database/base/names.h"
+#include "database/recording/force_units.h"
 
 namespace handhold::exchange {
 namespace {

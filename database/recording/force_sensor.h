@@ -2,17 +2,12 @@
 /// what it is mounted on.
 #pragma once
 
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
 
-#include "database/base/result.h"
 #include "database/geometry/transform.h"
-#include "database/recording/stream.h"
 
 namespace handhold::recording {
 
@@ -40,18 +35,6 @@ struct ForceSensor {
   /// -f_onObject . normal.
   double NormalForce(const Eigen::Ref<const Eigen::VectorXd>& raw) const;
 };
-
-/// Newtons in one of a unit of force ("N", "mN", "kN", "lbf", "kgf", "gf"), newton metres in one of
-/// a moment ("N m", "Nm", "N.mm", "lbf in", ...: blanks, points and hyphens say nothing). None: not
-/// known here. Pinned by tests/database/recording/force_sensor_test.cc.
-std::optional<double> NewtonsIn(std::string_view unit);
-std::optional<double> NewtonMetresIn(std::string_view unit);
-
-/// What turns six channels (three forces, three moments) into N and N m when nothing but their
-/// units is known. kInvalid, naming the channel, for another number of channels, and for a unit
-/// that is no force's or moment's: counts and volts say nothing without a calibration.
-Result<Eigen::Matrix<double, 6, Eigen::Dynamic>> CalibrationByUnits(
-    std::span<const Channel> channels);
 
 /// The one conversion from the stored sense to the papers': the force that acts on the hand is
 /// minus the force of the hand on the object. Pinned by force_sensor_test.cc: pressing down on a

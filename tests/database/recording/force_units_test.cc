@@ -1,9 +1,9 @@
-#include "database/recording/force_sensor.h"
+#include "database/recording/force_units.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace handhold::recording::force_sensor_test {
+namespace handhold::recording::force_units_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -57,4 +57,4 @@ TEST(CalibrationByUnits, RefusesWhatNoUnitSays) {
 }
 
 }  // namespace
-}  // namespace handhold::recording::force_sensor_test
+}  // namespace handhold::recording::force_units_test
