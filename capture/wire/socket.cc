@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "capture/wire/cancel.h"
 
@@ -170,6 +171,24 @@ IoStatus TcpListener::Accept(Timestamp deadline, TcpStream* stream) {
     if (!WouldBlock(errno) && errno != ECONNABORTED) return IoStatus::kError;
     if (!WaitFor(fd_.get(), POLLIN, deadline)) return IoStatus::kTimeout;
   }
+}
+
+Address TcpStream::Peer() const {
+  sockaddr_in peer{};
+  socklen_t length = sizeof peer;
+  if (::getpeername(fd_.get(), reinterpret_cast<sockaddr*>(&peer), &length) != 0 ||
+      peer.sin_family != AF_INET)
+    return {};
+  return {ntohl(peer.sin_addr.s_addr), ntohs(peer.sin_port)};
+}
+
+void WaitForAny(const TcpListener& listener, std::span<const TcpStream* const> streams,
+                Timestamp deadline) {
+  std::vector<pollfd> polled = {{listener.fd_.get(), POLLIN, 0}};
+  for (const TcpStream* stream : streams) polled.push_back({stream->fd_.get(), POLLIN, 0});
+  const int64_t left_ms = (deadline - HostNow()).ns() / 1'000'000;
+  (void)::poll(polled.data(), polled.size(),
+               static_cast<int>(std::clamp<int64_t>(left_ms, 0, 60'000)));
 }
 
 Result<UdpSocket> UdpSocket::Bind(const Address& address) {

@@ -81,10 +81,14 @@ class TcpStream {
   IoResult Write(std::span<const uint8_t> bytes, Timestamp deadline);
   bool valid() const { return fd_.valid(); }
   void Close() { fd_.Close(); }
+  /// Who is at the other end; 0.0.0.0 when that is not known (any more).
+  Address Peer() const;
   /// Sends a reset instead of an orderly end, as a crashing program's kernel may.
   void Abort();
 
  private:
+  friend void WaitForAny(const class TcpListener& listener,
+                         std::span<const TcpStream* const> streams, Timestamp deadline);
   Descriptor fd_;
 };
 
@@ -102,9 +106,15 @@ class TcpListener {
   void Close() { fd_.Close(); }
 
  private:
+  friend void WaitForAny(const TcpListener& listener, std::span<const TcpStream* const> streams,
+                         Timestamp deadline);
   Descriptor fd_;
   Address address_;
 };
+
+/// Until a client comes to the listener, a stream has something to read or is over, or `deadline`.
+void WaitForAny(const TcpListener& listener, std::span<const TcpStream* const> streams,
+                Timestamp deadline);
 
 /// One received datagram.
 struct Datagram {

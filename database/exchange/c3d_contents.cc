@@ -70,6 +70,8 @@ class Decider {
     HANDHOLD_TRY(DecideDataStart());
     DecideRotationsPlace();
     HANDHOLD_TRY(DecideShape());
+    // Of bodies alone nothing stands before them that could end where they begin.
+    if (shape_.words() == 0) data_end_ = file_bytes_;
     DecideFirstFrame();
     HANDHOLD_TRY(DecideFrames());
     NameC3dPoints(parameters_, static_cast<int>(shape_.points), contents_, issues_);
@@ -321,8 +323,9 @@ class Decider {
     C3dRotations& rotations = contents_.rotations;
     rotations.ratio = RotationRatio();
     const int64_t bytes = rotations_ * kRotationBytes;
-    const int64_t end =
-        contents_.data_offset > rotations.offset ? contents_.data_offset : file_bytes_;
+    const int64_t end = shape_.words() > 0 && contents_.data_offset > rotations.offset
+                            ? contents_.data_offset
+                            : file_bytes_;
     const int64_t available = (end - rotations.offset) / bytes;
     const int64_t promised = contents_.frames * rotations.ratio;
     rotations.samples = std::min(promised, available);

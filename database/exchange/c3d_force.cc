@@ -29,6 +29,8 @@ constexpr double kJudgedLoad_N = 20.0;
 constexpr double kOnPlate = 1.25;    // of the half sides: corners are given roughly
 constexpr double kFarBeyond = 20.0;  // no drift of a plate's zero puts the pressure there
 constexpr double kThousandth = 1e-3;
+constexpr double kEmptyShare = 0.1;     // of the load in the frames that are called empty
+constexpr double kEmptySamples = 0.02;  // of a take: more than a foot that is just set down
 
 double Median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -145,6 +147,28 @@ void JudgePlatform(const C3dPlatform& platform, const std::string& where,
          " half widths from its centre), in any unit: CORNERS, ORIGIN or its channels are not what "
          "the file says");
   }
+}
+
+void JudgeZero(const std::string& where, const geometry::Vec6& tare_S,
+               std::span<const geometry::Vec6> wrenches_S, const recording::ForceSensor& sensor,
+               Issues& issues) {
+  const double load_N = -tare_S.head<3>().dot(sensor.normal_S);
+  if (!(std::fabs(load_N) >= kJudgedLoad_N)) return;
+  size_t empty = 0;
+  for (const geometry::Vec6& w : wrenches_S)
+    empty += (w + tare_S).head<3>().norm() < kEmptyShare * std::fabs(load_N) ? 1 : 0;
+  if (static_cast<double>(empty) < kEmptySamples * static_cast<double>(wrenches_S.size()) ||
+      empty == 0)
+    return;
+  issues.push_back(
+      {where, Severity::kWarning,
+       "carries " + Number(load_N) +
+           " N in the frames that FORCE_PLATFORM:ZERO calls empty, by its channels' own offsets, "
+           "and "
+           "next to nothing in " +
+           Number(100.0 * static_cast<double>(empty) / static_cast<double>(wrenches_S.size())) +
+           " % of the take, where it now reads " + Number(-load_N) +
+           " N: the plate zero 'channels' takes the offsets instead"});
 }
 
 std::optional<PlatformPlan> PlanPlatform(const C3dContents& contents, int number, Issues& issues) {

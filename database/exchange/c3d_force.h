@@ -31,6 +31,12 @@ enum class C3dPlateSign {
   kAction     ///< what the subject does to the plate
 };
 
+/// What a plate reads with nothing on it.
+enum class C3dPlateZero {
+  kFrames,   ///< the mean over the frames that FORCE_PLATFORM:ZERO names, where it names some
+  kChannels  ///< each channel's OFFSET alone
+};
+
 /// None when the platform is of a vendor's type or does not say enough; an issue then says why, and
 /// its channels are kept as analog.
 std::optional<PlatformPlan> PlanPlatform(const C3dContents& contents, int platform, Issues& issues);
@@ -53,6 +59,14 @@ double NewtonMetresPerUnit(std::string_view unit, double metres_per_unit);
 void JudgePlatform(const C3dPlatform& platform, const std::string& where,
                    std::span<const geometry::Vec6> wrenches_S, recording::ForceSensor& sensor,
                    Issues& issues);
+
+/// Were the frames of FORCE_PLATFORM:ZERO taken under load? `tare_S` is the wrench (hand on object)
+/// that their mean has by the channels' own offsets, `wrenches_S` are samples with that mean as the
+/// zero. A plate that by its offsets carried 20 N and more in those frames, and in others a tenth
+/// of that or nothing, was not empty: that is a warning with both figures.
+void JudgeZero(const std::string& where, const geometry::Vec6& tare_S,
+               std::span<const geometry::Vec6> wrenches_S, const recording::ForceSensor& sensor,
+               Issues& issues);
 
 /// The six components of a type 1 platform, about its surface's centre: values are physical.
 /// M = (Px, Py, 0) x F + (0, 0, Tz).

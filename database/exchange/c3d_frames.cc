@@ -91,13 +91,14 @@ void Markers(const C3dFrames& frames, std::span<const int> points, const PointRu
 
 template <typename T>
 void Outputs(const C3dFrames& frames, std::span<const int> points, const PointRules& rules,
-             double* out) {
+             double* out, PointCounts& counts) {
   const auto n = static_cast<size_t>(frames.count);
   if (n == 0) return;  // a file without frames has no words to point into
   for (size_t i = 0; i < points.size(); ++i) {
     const T* p = Words<T>(frames) + static_cast<size_t>(points[i]) * 4;
     for (size_t f = 0; f < n; ++f, p += frames.words) {
       const bool there = rules.ignore_word || FourthWord(p[3]) >= 0;
+      counts.outputs_at_zero += there && p[0] == 0 && p[1] == 0 && p[2] == 0 ? 1 : 0;
       for (size_t k = 0; k < 3; ++k)
         out[(i * 3 + k) * n + f] =
             there ? static_cast<double>(Coordinate(p[k], rules.scale)) : kNoValue;
@@ -184,8 +185,8 @@ void DecodeMarkers(const C3dFrames& frames, std::span<const int> points, const P
 }
 
 void DecodeOutputs(const C3dFrames& frames, std::span<const int> points, const PointRules& rules,
-                   double* out) {
-  Typed(frames, [&](auto type) { Outputs<decltype(type)>(frames, points, rules, out); });
+                   double* out, PointCounts& counts) {
+  Typed(frames, [&](auto type) { Outputs<decltype(type)>(frames, points, rules, out, counts); });
 }
 
 void DecodeCameras(const C3dFrames& frames, std::span<const int> points, const PointRules& rules,

@@ -33,8 +33,9 @@ struct PointRules {
 };
 
 struct PointCounts {
-  int64_t at_origin = 0;   ///< all three exactly 0, not marked invalid: read as missing
-  int64_t not_finite = 0;  ///< likewise
+  int64_t at_origin = 0;        ///< all three exactly 0, not marked invalid: read as missing
+  int64_t not_finite = 0;       ///< likewise
+  int64_t outputs_at_zero = 0;  ///< of a model's: all three exactly 0, not marked invalid: kept
 };
 
 /// Columns x y z residual of each of `points`, metres, to out[(4 i + k) * count + frame].
@@ -42,7 +43,7 @@ void DecodeMarkers(const C3dFrames& frames, std::span<const int> points, const P
                    double* out, PointCounts& counts);
 /// Columns x y z in the file's unit.
 void DecodeOutputs(const C3dFrames& frames, std::span<const int> points, const PointRules& rules,
-                   double* out);
+                   double* out, PointCounts& counts);
 /// One column per point: the mask, NaN where the point is missing.
 void DecodeCameras(const C3dFrames& frames, std::span<const int> points, const PointRules& rules,
                    double* out);

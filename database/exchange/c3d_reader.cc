@@ -81,7 +81,8 @@ class C3dSource final : public ImportSource {
   Issues issues_;
   bool ignore_words_ = false, any_mask_ = false, counts_told_ = false;
   PointCounts counts_;
-  int64_t odd_rotations_ = 0;
+  int64_t odd_rotations_ = 0, zero_rotations_ = 0;
+  std::map<size_t, geometry::Vec6> tares_S_;  ///< by stream: the load that a tare took off
   std::vector<uint8_t> buffer_;
   std::vector<double> scratch_;
 };
@@ -193,7 +194,8 @@ Result<double> C3dSource::GuessUnit(Issues& issues) {
   for (size_t i = 0; i < contents_.points.size(); ++i) all.push_back(static_cast<int>(i));
   std::vector<double> values(all.size() * 3 * static_cast<size_t>(count));
   PointRules plain{contents_.scale, 1.0, ignore_words_};
-  DecodeOutputs(frames, all, plain, values.data());
+  PointCounts uncounted;
+  DecodeOutputs(frames, all, plain, values.data(), uncounted);
   for (const double value : values) {
     if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
   }
@@ -241,6 +243,11 @@ void C3dSource::TellOfTheEnd() {
 /// FORCE_PLATFORM:ZERO: the mean over these frames is what the unloaded plate reads.
 Status C3dSource::TarePlatforms() {
   if (!contents_.zero_frames || streams_.sensors.empty()) return {};
+  if (options_.plate_zero == C3dPlateZero::kChannels) {
+    issues_.push_back({"FORCE_PLATFORM:ZERO", Severity::kNote,
+                       "is not used: the platforms' zero is their channels' OFFSET, as told"});
+    return {};
+  }
   const int64_t begin = (*contents_.zero_frames)[0] - 1;
   const int64_t end =
       std::min({(*contents_.zero_frames)[1], contents_.frames, begin + kMaxZeroFrames});
@@ -261,7 +268,10 @@ Status C3dSource::TarePlatforms() {
       }
       samples += block.count;
     }
-    if (sum.allFinite()) sensor.bias = sum / static_cast<double>(samples);
+    if (!sum.allFinite()) continue;
+    const Eigen::VectorXd mean = sum / static_cast<double>(samples);
+    tares_S_[s] = sensor.Wrench(mean);
+    sensor.bias = mean;
   }
   issues_.push_back({"FORCE_PLATFORM:ZERO", Severity::kNote,
                      "the mean of frames " + std::to_string(begin + 1) + " to " +
@@ -299,6 +309,10 @@ Status C3dSource::JudgePlatforms() {
     JudgePlatform(contents_.platforms[static_cast<size_t>(number)],
                   "force platform " + std::to_string(number + 1), samples,
                   SensorOf(streams_.infos[s].id), issues_);
+    const auto tare = tares_S_.find(s);
+    if (tare != tares_S_.end())
+      JudgeZero("force platform " + std::to_string(number + 1), tare->second, samples,
+                SensorOf(streams_.infos[s].id), issues_);
   }
   return {};
 }
@@ -331,7 +345,7 @@ void C3dSource::Decode(const C3dStreamPlan& plan, const C3dFrames& frames, Sampl
       break;
     case C3dContent::kOutputs:
       block.values.resize(plan.points.size() * 3 * count);
-      DecodeOutputs(frames, plan.points, rules(), block.values.data());
+      DecodeOutputs(frames, plan.points, rules(), block.values.data(), counts_);
       break;
     case C3dContent::kCameras:
       block.values.resize(plan.points.size() * count);
@@ -378,7 +392,11 @@ Status C3dSource::ReadRotations(int64_t first, int64_t count, SampleBlock& block
       geometry::Mat3 R;
       R << m[0], m[4], m[8], m[1], m[5], m[9], m[2], m[6], m[10];  // stored by columns
       const bool finite = R.allFinite() && std::isfinite(m[12] + m[13] + m[14]);
-      if (!(m[16] >= 0) || !finite || R.isZero()) continue;  // negative: not seen
+      if (!(m[16] >= 0) || !finite) continue;  // negative: not seen
+      if (R.isZero()) {
+        ++zero_rotations_;
+        continue;
+      }
       if (!(R * R.transpose()).isIdentity(1e-3) || R.determinant() < 0) {
         ++odd_rotations_;
         continue;
@@ -400,7 +418,7 @@ Status C3dSource::ReadRotations(int64_t first, int64_t count, SampleBlock& block
 Status C3dSource::ForEachBlock(Duration span, const BlockVisitor& visit) {
   const int at_once = FramesAtOnce(span);
   counts_ = {};
-  odd_rotations_ = 0;
+  odd_rotations_ = zero_rotations_ = 0;
   std::vector<SampleBlock> blocks(streams_.infos.size());
   for (int64_t f = 0; f < contents_.frames; f += at_once) {
     const int count = static_cast<int>(std::min<int64_t>(at_once, contents_.frames - f));
@@ -436,6 +454,15 @@ void C3dSource::TellOfCounts() {
     issues_.push_back({"points", Severity::kNote,
                        std::to_string(counts_.not_finite) +
                            " with coordinates that are no numbers are read as missing"});
+  if (counts_.outputs_at_zero > 0)
+    issues_.push_back({"c3d/outputs", Severity::kNote,
+                       std::to_string(counts_.outputs_at_zero) +
+                           " of a model's are exactly (0, 0, 0) and not marked invalid: kept as "
+                           "numbers, though some models write that where they know none"});
+  if (zero_rotations_ > 0)
+    issues_.push_back(
+        {"rotations", Severity::kNote,
+         std::to_string(zero_rotations_) + " matrices of nothing but zeros are read as missing"});
   if (odd_rotations_ > 0)
     issues_.push_back(
         {"rotations", Severity::kLoss,

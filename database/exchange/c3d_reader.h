@@ -33,6 +33,7 @@ enum class C3dInvalid {
 struct C3dReadOptions {
   C3dInvalid invalid = C3dInvalid::kAuto;
   C3dPlateSign plate_sign = C3dPlateSign::kReaction;
+  C3dPlateZero plate_zero = C3dPlateZero::kFrames;
   double rate_Hz = 0.0;          ///< for files that give none; 0: those are refused
   double metres_per_unit = 0.0;  ///< for files that name no unit; 0: guessed, with a warning
 };

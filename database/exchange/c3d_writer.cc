@@ -277,8 +277,11 @@ class FrameReader {
       const std::map<int, int>& indices = Indices(t, streams);
       for (size_t b = 0; b < plan_.bodies.size(); ++b) {
         double* m = &frame.bodies[(static_cast<size_t>(k) * plan_.bodies.size() + b) * 17];
-        std::fill(m, m + 17, 0.0);
-        m[16] = -1.0;  // not seen
+        // Not seen: no numbers, so that who overlooks the -1 gets no pose that looks like one.
+        std::fill(m, m + 17, std::numeric_limits<double>::quiet_NaN());
+        m[3] = m[7] = m[11] = 0.0;
+        m[15] = 1.0;
+        m[16] = -1.0;
         const BodyPlan& body = plan_.bodies[b];
         const int at = indices.at(body.stream_id);
         if (at < 0) continue;

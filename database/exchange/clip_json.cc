@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "database/base/names.h"
+#include "database/recording/force_units.h"
 
 namespace handhold::exchange {
 namespace {
@@ -88,19 +89,17 @@ Status SensorFromJson(const JsonView& json, ForceSensor& sensor) {
   if (channels < 0 || channels > 4096)
     return json.Fail("channels: is no count of channels", ErrorCode::kCorrupt);
   const auto n = static_cast<size_t>(channels);
-  // What is not said: channels in N and N m, at the lab's origin, touched from above.
+  // What is not said: at the lab's origin, touched from above; CalibrateByUnits.
   const auto vector = [&](const char* key, size_t count,
                           std::vector<double> fallback) -> Result<std::vector<double>> {
     if (!json.Has(key)) return fallback;
     return Vector(json, key, count);
   };
-  std::vector<double> identity(36, 0.0);
-  for (size_t k = 0; k < 6; ++k) identity[7 * k] = 1.0;
-  if (!json.Has("calibration_by_columns") && channels != 6)
+  const bool calibrated = json.Has("calibration_by_columns");
+  if (!calibrated && channels != 6)
     return json.Fail("wants calibration_by_columns, 6 numbers for each of its channels",
                      ErrorCode::kCorrupt);
-  HANDHOLD_ASSIGN(const std::vector<double> matrix,
-                  vector("calibration_by_columns", 6 * n, identity));
+  HANDHOLD_ASSIGN(const std::vector<double> matrix, vector("calibration_by_columns", 6 * n, {}));
   HANDHOLD_ASSIGN(const std::vector<double> bias,
                   json.GetOr<std::vector<double>>("bias", std::vector<double>(n, 0.0)));
   HANDHOLD_ASSIGN(const std::vector<double> R,
@@ -109,8 +108,8 @@ Status SensorFromJson(const JsonView& json, ForceSensor& sensor) {
   HANDHOLD_ASSIGN(const std::vector<double> normal, vector("normal_S", 3, {0, 0, 1}));
   if (bias.size() != n && !bias.empty())
     return json.Fail("bias: one number per channel", ErrorCode::kCorrupt);
-  sensor.calibration =
-      Eigen::Map<const Eigen::MatrixXd>(matrix.data(), 6, static_cast<Eigen::Index>(n));
+  sensor.calibration = Eigen::Map<const Eigen::MatrixXd>(
+      matrix.data(), 6, static_cast<Eigen::Index>(calibrated ? n : 0));
   sensor.bias =
       Eigen::Map<const Eigen::VectorXd>(bias.data(), static_cast<Eigen::Index>(bias.size()));
   sensor.X_MS.R = Eigen::Map<const geometry::Mat3>(R.data());
@@ -412,6 +411,23 @@ Status ClipHeadFromJson(const JsonView& json, ClipHead& head) {
   if (!json.Has("quality")) return {};
   HANDHOLD_ASSIGN(const JsonView quality, json.At("quality"));
   return QualityFromJson(quality, head.quality);
+}
+
+Status CalibrateByUnits(ClipHead& head) {
+  for (ForceSensor& sensor : head.sensors) {
+    if (sensor.calibration.cols() > 0) continue;
+    const auto found = std::ranges::find(head.given_ids, sensor.stream_id);
+    if (found == head.given_ids.end()) continue;
+    const StreamInfo& stream = head.streams[static_cast<size_t>(found - head.given_ids.begin())];
+    auto calibration = recording::CalibrationByUnits(stream.channels);
+    if (!calibration)
+      return Error{ErrorCode::kInvalid,
+                   "the sensor '" + sensor.name +
+                       "' says no calibration_by_columns, and of its stream '" + stream.name +
+                       "' " + calibration.error().message};
+    sensor.calibration = *std::move(calibration);
+  }
+  return {};
 }
 
 Status StreamFromJson(const JsonView& json, ClipHead& head) {

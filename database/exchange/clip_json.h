@@ -32,5 +32,9 @@ text::Json StreamToJson(const recording::StreamInfo& stream, const recording::Cl
 Status ClipHeadFromJson(const text::JsonView& json, ClipHead& head);
 /// Appends the stream and its clock; the id is its place.
 Status StreamFromJson(const text::JsonView& json, ClipHead& head);
+/// Sensors that say no calibration get what their streams' units say
+/// (recording::CalibrationByUnits). When all streams are read; sensors of streams that are not
+/// there stay without.
+Status CalibrateByUnits(ClipHead& head);
 
 }  // namespace handhold::exchange

@@ -36,6 +36,43 @@ Status CsvRows::Flush(const BlockVisitor& visit) {
 
 namespace {
 
+/// What a table of another program is and what to do with it; empty: nothing that is known. Nexus
+/// writes parts under their names with the rate in the second line; TRC and MOT have heads of their
+/// own.
+std::string NameOfOthersTable(LineReader& lines) {
+  const auto next = [&]() -> std::string_view {
+    const auto line = lines.Next();
+    return line && *line ? **line : std::string_view();
+  };
+  const std::string first(next());
+  if (first.starts_with("PathFileType"))
+    return "is a TRC file (marker positions): give the C3D that it was made of; or delete its "
+           "first "
+           "three lines and write one row of names, 'time' and NAME.x, NAME.y, NAME.z of each "
+           "marker, above its numbers";
+  // The part's name stands alone, but for separators.
+  const std::string part = first.substr(0, first.find_last_not_of(",;\t") + 1);
+  for (const char* nexus : {"Trajectories", "Devices", "Joints", "Model Outputs", "Segments"}) {
+    double rate_Hz = 0;
+    if (part != nexus) continue;
+    std::string_view second = next();
+    second = second.substr(0, second.find_first_of(",;\t"));
+    if (!second.empty() && ParseNumber(second, rate_Hz))
+      return "is a CSV that Nexus wrote (" + part +
+             " first): let Nexus write C3D, which holds all of it with rates and units; or keep "
+             "one "
+             "part, with one row of names above its numbers";
+  }
+  // MOT and STO: names and numbers of their own until a line that ends the head.
+  std::string_view line = first;
+  for (int row = 0; row < 40; ++row, line = next()) {
+    if (line != "endheader") continue;
+    return "is a MOT or STO file: delete its lines up to 'endheader'; what follows is a table that "
+           "is read (a row of names with 'time', then rows)";
+  }
+  return "";
+}
+
 Result<std::unique_ptr<ImportSource>> Open(std::unique_ptr<ByteSource> bytes,
                                            const std::string& name, const CsvReadOptions& options) {
   bool own = false;
@@ -56,8 +93,19 @@ Result<std::unique_ptr<ImportSource>> Open(std::unique_ptr<ByteSource> bytes,
     return Error{ErrorCode::kInvalid,
                  name + ": has its own head; import it without " + options.head_name};
   if (own) return OpenOwnCsv(std::move(bytes), name);
+  {
+    LineReader lines(*bytes);
+    const std::string others = NameOfOthersTable(lines);
+    if (!others.empty()) return Error{ErrorCode::kUnsupported, name + ": " + others};
+  }
+  CsvReadOptions used = options;
+  if (!options.head.empty()) {
+    HANDHOLD_ASSIGN(const TableHead table, ReadTableHead(options.head, options.head_name));
+    if (!table.time.empty()) used.time_column = table.time;
+    if (!table.time_unit.empty()) used.time_unit = table.time_unit;
+  }
   HANDHOLD_ASSIGN(std::unique_ptr<ImportSource> table,
-                  OpenForeignCsv(std::move(bytes), name, options));
+                  OpenForeignCsv(std::move(bytes), name, used));
   if (options.head.empty()) return table;
   return WithHead(std::move(table), options.head, options.head_name);
 }

@@ -3,7 +3,10 @@
 ///
 /// Of a foreign file: UTF-8; separator ',', ';' or tab; decimal points, no commas; an optional row
 /// of units under the names (a row whose time is no number); the time column is the one called
-/// "time" or "t", with "_s", "_ms", "_us", "_ns", "(s)" ... or a unit below it (else seconds). An
+/// "time", "t" or "timestamp", with "_s", "_ms", "_us", "_ns", "(s)" ... or a unit below it (else
+/// seconds). Blanks round names say nothing. A table that begins with numbers is read where a rate
+/// or a head says when its rows were: its columns are column1, column2 and so on. Other programs'
+/// tables in several parts (Nexus CSV, TRC, MOT) are refused by their names. An
 /// empty cell and "nan" are missing values; any other cell that is no number refuses the file. Its
 /// rate must be even: a missing row becomes a gap, an uneven one refuses the file. Other columns
 /// become one analog stream, "csv/data".
@@ -23,6 +26,10 @@ struct CsvReadOptions {
   /// (schemas/exchange/csv.md, "A table of your own"); empty: one analog stream, "csv/data".
   std::string head = {};
   std::string head_name = {};  ///< for messages
+  /// Of a foreign table: which column holds the times, and in which unit (s, ms, us, ns). Empty:
+  /// the names that are taken for time, seconds. A head's #table says both.
+  std::string time_column = {};
+  std::string time_unit = {};
 };
 
 /// Fails with kNotFound or kIo, or kCorrupt and kUnsupported naming the line. Memory: 16 MB at

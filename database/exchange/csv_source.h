@@ -77,6 +77,13 @@ Result<std::unique_ptr<ImportSource>> OpenForeignCsv(std::unique_ptr<ByteSource>
                                                      const std::string& name,
                                                      const CsvReadOptions& options);
 
+/// What a head says of the table itself: its line #table.
+struct TableHead {
+  std::string time, time_unit;
+  std::vector<std::string> ignored;  ///< columns that nobody wants to hear of
+};
+Result<TableHead> ReadTableHead(const std::string& head, const std::string& name);
+
 /// A table as the streams, sensors and events that `head` declares. kInvalid, naming head's line,
 /// for a column that the table has not, or has in another unit.
 Result<std::unique_ptr<ImportSource>> WithHead(std::unique_ptr<ImportSource> table,

@@ -91,6 +91,7 @@ class CsvExport {
                       text::WriteJson(StreamToJson(Written(*stream), clip_.clock_map(stream->id))));
       HANDHOLD_TRY(file_.Write("#stream " + json + "\n"));
     }
+    if (streams.empty()) return file_.Write(std::string_view("#end 0\n"));
     return {};
   }
 

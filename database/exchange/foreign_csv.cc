@@ -1,5 +1,6 @@
 // Tables that other programs wrote: names, perhaps units, rows of numbers.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "database/base/names.h"
 #include "database/exchange/c3d_contents.h"
 #include "database/exchange/csv_source.h"
 
@@ -46,7 +48,9 @@ std::pair<std::string, std::string> SplitUnitOff(const std::string& name) {
     const size_t open = name.rfind(brackets[0]);
     if (open == std::string::npos || open == 0 || name.back() != brackets[1]) continue;
     const std::string unit = name.substr(open + 1, name.size() - open - 2);
-    if (unit.empty() || (brackets[0] == '(' && (unit == "1" || !IsKnownUnit(unit)))) continue;
+    // "C7[0]" is an element, not a marker in the unit 0.
+    if (unit.find_first_not_of("0123456789 ,:") == std::string::npos) continue;
+    if (brackets[0] == '(' && !IsKnownUnit(unit)) continue;
     const std::string stem = name.substr(0, name.find_last_not_of(' ', open - 1) + 1);
     if (!stem.empty()) return {stem, unit};
   }
@@ -132,12 +136,24 @@ class ForeignCsv final : public CsvSource {
     double number = 0;
     bool named = false;
     for (const std::string_view cell : cells_) {
-      names.push_back(Unquoted(cell));
+      names.push_back(Trimmed(cell));
       named = named || !ParseNumber(cell, number);
     }
-    if (!named)
-      return At(ErrorCode::kUnsupported,
-                "begins with numbers; a row of column names must stand first");
+    if (!named) {
+      // By number then, if somebody says when its rows were: names are columns' numbers from 1.
+      if (options_.rate_Hz <= 0 && options_.time_column.empty())
+        return At(ErrorCode::kUnsupported,
+                  "begins with numbers. Write a row of column names first; or say its rate, or in "
+                  "a head which column is the time (#table): its columns are then called column1, "
+                  "column2 and so on");
+      for (size_t c = 0; c < names.size(); ++c) names[c] = "column" + std::to_string(c + 1);
+      head_rows_ = 0;
+      units.resize(names.size());
+      HANDHOLD_TRY(FindTimeColumn(names));
+      HANDHOLD_TRY(FindTimeUnit(names, units));
+      HANDHOLD_TRY(FindRate());
+      return MakeStream(names, units);
+    }
     HANDHOLD_TRY(FindTimeColumn(names));
     HANDHOLD_ASSIGN(more, NextLine());
     head_rows_ = 1;
@@ -145,7 +161,7 @@ class ForeignCsv final : public CsvSource {
       SplitCells(line_, separator_, cells_);
       HANDHOLD_ASSIGN(const bool has_units, IsUnitsRow());
       if (has_units) {
-        for (const std::string_view cell : cells_) units.push_back(Unquoted(cell));
+        for (const std::string_view cell : cells_) units.push_back(Trimmed(cell));
         head_rows_ = 2;
       }
     }
@@ -305,18 +321,32 @@ class ForeignCsv final : public CsvSource {
     return any_text && !any_number;
   }
 
-  /// "time", "t", "Time (ms)", "t_us", ...; its unit, if the name holds one.
+  /// A cell's text without quotes and the blanks that people align columns with.
+  static std::string Trimmed(std::string_view cell) {
+    const auto without_blanks = [](std::string_view text) {
+      const size_t first = text.find_first_not_of(' ');
+      return first == std::string_view::npos
+                 ? std::string_view()
+                 : text.substr(first, text.find_last_not_of(' ') - first + 1);
+    };
+    return std::string(without_blanks(Unquoted(without_blanks(cell))));
+  }
+
+  /// "time", "t", "timestamp", "Time (ms)", "t_us", ...; its unit, if the name holds one.
   static bool IsTime(const std::string& given, std::string& unit) {
     std::string name;
     for (const char ch : given)
       name += static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+    for (const char* stamp : {"time_stamp", "time stamp"}) {
+      if (name.starts_with(stamp)) name.erase(4, 1);
+    }
     const size_t cut = name.find_first_of("_ ([");
     unit = cut == std::string::npos ? "" : name.substr(cut);
     std::erase_if(unit, [](char ch) {
       return std::string_view("_ ()[]").find(ch) != std::string_view::npos;
     });
     const std::string stem = name.substr(0, cut);
-    return stem == "time" || stem == "t";
+    return stem == "time" || stem == "t" || stem == "timestamp";
   }
 
   Status FindTimeColumn(const std::vector<std::string>& names) {
@@ -324,9 +354,22 @@ class ForeignCsv final : public CsvSource {
     if (width_ > kMaxColumns)
       return At(ErrorCode::kUnsupported, "has " + std::to_string(width_) + " columns; at most " +
                                              std::to_string(kMaxColumns) + " are read");
+    if (!options_.time_column.empty() && std::ranges::count(names, options_.time_column) == 0)
+      return At(ErrorCode::kInvalid, "has no column '" + options_.time_column +
+                                         "', which the head calls its time" +
+                                         DidYouMean(options_.time_column, names));
     std::string unit;
     for (size_t c = 0; c < names.size(); ++c) {
-      if (time_column_ < 0 && IsTime(names[c], unit)) {
+      bool is_time =
+          options_.time_column.empty() ? IsTime(names[c], unit) : names[c] == options_.time_column;
+      // A "t" may be a torque or a temperature; who says the rate needs no times.
+      if (is_time && options_.time_column.empty() && options_.rate_Hz > 0 &&
+          (names[c] == "t" || names[c] == "T")) {
+        is_time = false;
+        issues_.push_back({"column " + std::to_string(c + 1) + " '" + names[c] + "'",
+                           Severity::kNote, "is read as data, not as times: the rate was given"});
+      }
+      if (time_column_ < 0 && is_time) {
         time_column_ = static_cast<int>(c);
       } else {
         columns_.push_back(c);
@@ -344,8 +387,15 @@ class ForeignCsv final : public CsvSource {
     const auto at = static_cast<size_t>(time_column_);
     std::string in_name;
     IsTime(names[at], in_name);
-    const std::string unit = !units[at].empty() ? units[at] : in_name.empty() ? "s" : in_name;
+    const std::string unit = !options_.time_unit.empty() ? options_.time_unit
+                             : !units[at].empty()        ? units[at]
+                             : in_name.empty()           ? "s"
+                                                         : in_name;
     const auto seconds = kSeconds.find(unit);
+    if (seconds == kSeconds.end() &&
+        std::ranges::count_if(unit, [](unsigned char ch) { return std::isdigit(ch) != 0; }) > 3)
+      return At(ErrorCode::kUnsupported, "the column '" + names[at] + "' begins with '" + unit +
+                                             "': times are numbers, in s, ms, us or ns");
     if (seconds == kSeconds.end())
       return At(ErrorCode::kUnsupported, "the column '" + names[at] + "' has the unit '" + unit +
                                              "': s, ms, us and ns are known");
@@ -390,8 +440,10 @@ class ForeignCsv final : public CsvSource {
   Status FindRate() {
     if (time_column_ < 0) {
       if (!(options_.rate_Hz >= 1e-3 && options_.rate_Hz <= 1e7))
-        return At(ErrorCode::kUnsupported,
-                  "has no column called time: name one so, or pass --rate HZ");
+        return At(
+            ErrorCode::kUnsupported,
+            "has no column called time, t or timestamp: name one so, say in a head which it is "
+            "(#table), or pass --rate HZ");
       rate_ = RateFromHz(options_.rate_Hz);
       return {};
     }

@@ -12,6 +12,9 @@ using recording::SampleBlock;
 using recording::StreamInfo;
 using recording::StreamKind;
 
+constexpr std::string_view kTableLine = "#table ";
+constexpr int kNamedColumns = 8;  // in a message
+
 class HeadedTable final : public ImportSource {
  public:
   explicit HeadedTable(std::unique_ptr<ImportSource> table) : table_(std::move(table)) {}
@@ -28,14 +31,17 @@ class HeadedTable final : public ImportSource {
       } else if (line.starts_with("#stream ")) {
         HANDHOLD_ASSIGN(const text::Json json, text::ParseJson(line.substr(8), {.source = source}));
         HANDHOLD_TRY(AddStream(text::JsonView(json, source)));
-      } else if (!line.empty() && line != kCsvMagic) {
+      } else if (!line.empty() && line != kCsvMagic && !line.starts_with(kTableLine)) {
         return Error{ErrorCode::kInvalid,
-                     source + ": a head has the lines '#clip {...}' and '#stream {...}' alone"};
+                     source +
+                         ": a head has the lines '#clip {...}', '#table {...}' and '#stream "
+                         "{...}' alone"};
       }
     }
     if (head_.streams.empty()) return Error{ErrorCode::kInvalid, name + ": names no #stream"};
     HANDHOLD_TRY(PlaceSensors(name));
-    TellOfUnused();
+    HANDHOLD_ASSIGN(const TableHead table, ReadTableHead(head, name));
+    TellOfUnused(table.ignored);
     recording::ClipInfo& info = head_.info;
     if (info.name.empty()) info.name = table_->info().name;
     for (const auto& [key, value] : table_->info().properties) info.properties[key] = value;
@@ -120,6 +126,8 @@ class HeadedTable final : public ImportSource {
 
   /// Sensors and events speak of streams by the ids of the head.
   Status PlaceSensors(const std::string& name) {
+    if (const Status known = CalibrateByUnits(head_); !known)
+      return Error{known.error().code, name + ": " + known.error().message};
     const auto placed = [&](int& id) {
       const auto found = std::ranges::find(head_.given_ids, id);
       if (found == head_.given_ids.end()) return false;
@@ -144,15 +152,22 @@ class HeadedTable final : public ImportSource {
     return {};
   }
 
-  void TellOfUnused() {
+  void TellOfUnused(const std::vector<std::string>& ignored) {
     const StreamInfo& table = table_->streams().front();
+    std::string unused;
+    int count = 0;
     for (int c = 0; c < table.channel_count(); ++c) {
       const bool used = std::ranges::any_of(
           picks_, [&](const std::vector<int>& picks) { return std::ranges::count(picks, c) > 0; });
-      if (!used)
-        issues_.push_back({table.channels[static_cast<size_t>(c)].name, Severity::kLoss,
-                           "is a column that the head gives to no stream"});
+      const std::string& column = table.channels[static_cast<size_t>(c)].name;
+      if (used || std::ranges::count(ignored, column) > 0) continue;
+      if (++count <= kNamedColumns) unused += (count > 1 ? ", '" : "'") + column + "'";
     }
+    if (count > kNamedColumns) unused += " and " + std::to_string(count - kNamedColumns) + " more";
+    if (count > 0)
+      issues_.push_back({"columns", Severity::kNote,
+                         std::to_string(count) + (count == 1 ? " is" : " are") +
+                             " given to no stream by the head and not kept: " + unused});
   }
 
   const std::unique_ptr<ImportSource> table_;
@@ -163,6 +178,29 @@ class HeadedTable final : public ImportSource {
 };
 
 }  // namespace
+
+Result<TableHead> ReadTableHead(const std::string& head, const std::string& name) {
+  TableHead table;
+  std::istringstream in(head);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (!line.starts_with(kTableLine)) continue;
+    const std::string source = name + ":" + std::to_string(number);
+    HANDHOLD_ASSIGN(const text::Json json,
+                    text::ParseJson(line.substr(kTableLine.size()), {.source = source}));
+    const text::JsonView view(json, source);
+    const std::vector<std::string> known = {"time", "time_unit", "ignore"};
+    for (const text::JsonMember& member : json.members()) {
+      if (std::ranges::count(known, member.key) == 0)
+        return view.Fail("unknown '" + member.key + "'" + DidYouMean(member.key, known),
+                         ErrorCode::kInvalid);
+    }
+    HANDHOLD_ASSIGN(table.time, view.GetOr<std::string>("time", ""));
+    HANDHOLD_ASSIGN(table.time_unit, view.GetOr<std::string>("time_unit", ""));
+    HANDHOLD_ASSIGN(table.ignored, view.GetOr<std::vector<std::string>>("ignore", {}));
+  }
+  return table;
+}
 
 Result<std::unique_ptr<ImportSource>> WithHead(std::unique_ptr<ImportSource> table,
                                                const std::string& head, const std::string& name) {

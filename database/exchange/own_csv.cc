@@ -35,12 +35,17 @@ class OwnCsv final : public CsvSource {
       if (!more || !line_.starts_with("#stream ")) break;
       HANDHOLD_TRY(ParseStream());
     }
-    if (head_.streams.empty()) return At(ErrorCode::kCorrupt, "names no #stream");
+    // A clip without streams ends here, and says so: else its streams were cut off.
+    if (head_.streams.empty() && (!more || line_ != "#end 0"))
+      return At(ErrorCode::kCorrupt, "names no #stream");
+    if (const Status known = CalibrateByUnits(head_); !known)
+      return Error{known.error().code, path_ + ":2: " + known.error().message};
     Renumber();
     return {};
   }
 
   Status ForEachBlock(Duration span, const BlockVisitor& visit) override {
+    if (head_.streams.empty()) return {};
     lines_.Rewind();
     std::vector<bool> seen(head_.streams.size(), false);
     HANDHOLD_ASSIGN(bool more, NextLine());

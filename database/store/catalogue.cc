@@ -26,6 +26,32 @@ int TakeOfName(const std::string& name) {
   return begin == name.size() ? 0 : std::stoi(name.substr(begin));
 }
 
+/// Samples that a take misses. A packet that is lost carried a sample of each of its device's
+/// streams: of a device, what the stream that misses most misses. Gaps say it, or, where the disk
+/// took no more of them, the take's quality.
+int64_t LostSamples(const ClipReader& clip) {
+  std::map<std::string, int64_t> of_stream;
+  for (const recording::Gap& gap : clip.gaps()) {
+    if (const recording::StreamInfo* info = clip.FindStream(gap.stream_id))
+      of_stream[info->name] += gap.count;
+  }
+  for (const recording::QualityItem& item : clip.quality().items) {
+    if (item.what != "lost_samples" || !(item.value >= 0 && item.value < 0x1p53)) continue;
+    int64_t& lost = of_stream[item.stream];
+    lost = std::max(lost, static_cast<int64_t>(item.value));
+  }
+  std::map<std::string, int64_t> of_device;
+  for (const auto& [name, lost] : of_stream) {
+    const auto streams = clip.FindStreams(name);
+    const std::string device =
+        streams.empty() || streams.front()->device.empty() ? "/" + name : streams.front()->device;
+    of_device[device] = std::max(of_device[device], lost);
+  }
+  int64_t all = 0;
+  for (const auto& [device, lost] : of_device) all += lost;
+  return all;
+}
+
 Status PutClipRow(Database& db, const ClipRows& rows, int64_t& row) {
   const ClipReader& clip = *rows.clip;
   const recording::ClipInfo& info = clip.info();
@@ -38,9 +64,8 @@ Status PutClipRow(Database& db, const ClipRows& rows, int64_t& row) {
     end = any ? std::max(end, extent.end) : extent.end;
     any = true;
   }
-  int64_t red = 0, lost = 0;
+  int64_t red = 0;
   for (const recording::QualityItem& item : clip.quality().items) red += item.red ? 1 : 0;
-  for (const recording::Gap& gap : clip.gaps()) lost += gap.count;
   HANDHOLD_ASSIGN(Statement put, db.Prepare("INSERT INTO clip VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, "
                                             "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
                                             "?15, ?16, ?17, ?18, ?19)"));
@@ -59,7 +84,7 @@ Status PutClipRow(Database& db, const ClipRows& rows, int64_t& row) {
                    .Bind(12, clip.quality().keep ? 1 : 0)
                    .Bind(13, red)
                    .Bind(14, static_cast<int64_t>(clip.gaps().size()))
-                   .Bind(15, lost)
+                   .Bind(15, LostSamples(clip))
                    .Bind(16, rows.sha256)
                    .Bind(17, rows.bytes)
                    .Bind(18, rows.mtime_ns)

@@ -20,7 +20,7 @@ struct IndexerOptions {
   /// Both count from what the sensor reads with nothing on it (BaselineOf): one that was not tared
   /// would otherwise be in contact from the first sample to the last.
   static constexpr double kMostBaseline_N = 1.0;
-  static constexpr int kVersion = 3;  ///< raised when the same clip would be indexed differently
+  static constexpr int kVersion = 4;  ///< raised when the same clip would be indexed differently
   bool operator==(const IndexerOptions&) const = default;
 };
 

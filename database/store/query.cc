@@ -493,7 +493,7 @@ class QueryRun {
   Result<QueryResult> Run(const Progress& progress) {
     result_.rows_are_events = plan_.rows.has_value();
     for (const QueryPlan::Column& column : plan_.measures)
-      result_.columns.push_back({column.key, std::string(SiUnit(column.measure.dimension))});
+      result_.columns.push_back({column.key, std::string(column.UnitName())});
     HANDHOLD_TRY(FindTexts(plan_.root));
     HANDHOLD_TRY(LookAtProblems());
     HANDHOLD_ASSIGN(std::vector<ClipRow> clips, Candidates());
@@ -534,6 +534,7 @@ class QueryRun {
  private:
   /// Of results: names are known once clips were asked.
   void HintAtResults() {
+    if (result_.clips_asked == 0) return;  // the other conditions leave no clip to ask
     for (const QueryPlan::Column& column : plan_.measures) {
       const Measure& measure = column.measure;
       if (measure.target != Measure::Target::kResult) continue;
@@ -712,6 +713,7 @@ class QueryRun {
     }
     for (const QueryPlan::Column& column : plan_.measures) {
       HANDHOLD_ASSIGN(std::optional<double> value, evaluation.Show(column, scope));
+      if (value && column.unit != nullptr) *value /= column.unit->si_per_unit;
       row.values.push_back(value);
     }
     result_.rows.push_back(std::move(row));

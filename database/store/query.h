@@ -32,8 +32,10 @@ struct QueryOptions {
 
 /// What a row answers for each measure in the query, in the order of the text.
 struct QueryColumn {
-  std::string key;   ///< "peak_normal_force_N": with its unit, unique in the query
-  std::string unit;  ///< SI: "N", "N m", "m", "s", "" (fractions and counts)
+  std::string key;  ///< "peak_normal_force_N": with its unit, unique in the query
+  /// SI: "N", "N m", "m", "s", "" (fractions and counts); of angles and compliances the unit that
+  /// the question compares them with ("deg").
+  std::string unit;
 };
 
 struct QueryRow {

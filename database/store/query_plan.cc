@@ -515,7 +515,11 @@ class Planner {
     HANDHOLD_ASSIGN(const double number, Quantity(value, measure.dimension, measure.label));
     node.numbers.push_back(number);
     node.measure = plan_.measures.size();
+    // Who asks in degrees thinks in degrees; all else is answered in SI.
+    const bool turns =
+        measure.dimension == Dimension::kAngle || measure.dimension == Dimension::kCompliance;
     plan_.measures.push_back({.measure = std::move(measure), .key = ""});
+    if (turns) plan_.measures.back().unit = FindUnit(value.unit.text);
     if (window != nullptr) plan_.measures.back().window = *window;
     return node;
   }
@@ -747,7 +751,7 @@ class Planner {
   void NameColumns() {
     for (size_t i = 0; i < plan_.measures.size(); ++i) {
       QueryPlan::Column& column = plan_.measures[i];
-      const std::string unit = Key(SiUnit(column.measure.dimension));
+      const std::string unit = Key(column.UnitName());
       const std::string plain = Key(column.measure.label) + (unit.empty() ? "" : "_" + unit);
       column.key = plain;
       for (int n = 2;; ++n) {

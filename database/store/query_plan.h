@@ -110,7 +110,11 @@ struct QueryPlan {
   struct Column {
     Measure measure;
     std::string key;                      ///< "peak_normal_force_N"
+    const Unit* unit = nullptr;           ///< in which it is answered; null: SI
     std::optional<PlanNode> window = {};  ///< the kWithin around it (without its children)
+    std::string_view UnitName() const {
+      return unit != nullptr ? unit->name : SiUnit(measure.dimension);
+    }
   };
   std::vector<Column> measures;  ///< in the order of the text
   bool asks_withdrawn = false;   ///< else clips that are withdrawn are left out

@@ -10,6 +10,18 @@ namespace handhold::synthesis {
 
 using geometry::RigidTransform;
 
+double LiftedBy(const artefact::Motion& motion, const artefact::MotionObject& object,
+                size_t until) {
+  int last = 0;
+  for (const artefact::ContactRow& row : motion.rows) {
+    const artefact::Touch& touch = motion.touches[static_cast<size_t>(row.touch)];
+    const bool hand_on_it = (touch.a.is_hand() && touch.b.name == object.name) ||
+                            (touch.b.is_hand() && touch.a.name == object.name);
+    if (hand_on_it && row.frame <= static_cast<int>(until)) last = std::max(last, row.frame);
+  }
+  return object.pose(static_cast<size_t>(last)).p.z() - object.pose(0).p.z();
+}
+
 Result<MotionFigures> MeasureMotion(const model::Skeleton& hand, const artefact::Motion& motion,
                                     const VerdictOptions& options) {
   // The judge knows which object is meant and whether the hold lies in the motion.
@@ -40,7 +52,7 @@ Result<MotionFigures> MeasureMotion(const model::Skeleton& hand, const artefact:
   for (size_t k = begin; k < end; ++k)
     out.mean_force_N += force[k] / static_cast<double>(end - begin);
   out.hold_s = (motion.times[end - 1] - motion.times[begin]).seconds();
-  out.lifted_m = object.pose(end - 1).p.z() - object.pose(0).p.z();
+  out.lifted_m = LiftedBy(motion, object, end - 1);
   const size_t half = (begin + end - 1) / 2;
   const double seconds = (motion.times[end - 1] - motion.times[half]).seconds();
   if (seconds > 0.0) {

@@ -22,9 +22,14 @@ struct MotionFigures {
   double slip_m_per_s = 0.0;   ///< fastest of hand contacts that carry 0.05 N, over the hold
   double creep_m_per_s = 0.0;  ///< of the object in the hand's first body, over the hold's last
                                ///< half
-  double lifted_m = 0.0;       ///< from the first frame to the hold's end, along Z of W
+  double lifted_m = 0.0;       ///< LiftedBy at the hold's end
   double hold_s = 0.0;
 };
+
+/// How far a motion's object has risen from its first frame to frame `until` or, if no hand touches
+/// it there, to the last frame before in which one did: where it was dropped, not how deep it fell
+/// since. 0: no hand touched it. Along Z of W, metres.
+double LiftedBy(const artefact::Motion& motion, const artefact::MotionObject& object, size_t until);
 
 /// `options`: object and hold as JudgeHold takes them. Errors as JudgeHold's.
 Result<MotionFigures> MeasureMotion(const model::Skeleton& hand, const artefact::Motion& motion,

@@ -127,16 +127,14 @@ Result<Duration> ParseDuration(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   static const std::map<std::string, double, std::less<>> kUnits = {
-      {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}, {"min", 60.0}, {"h", 3600.0}};
+      {"", 1.0},  {"ns", 1e-9},  {"us", 1e-6}, {"ms", 1e-3},
+      {"s", 1.0}, {"min", 60.0}, {"h", 3600.0}};
   const std::string shown = "'" + std::string(text.substr(0, 60)) + "'";
   if (error != std::errc{} || !std::isfinite(number))
     return Error{ErrorCode::kInvalid, "expected a time as 1.25s or 200ms, found " + shown};
   const std::string_view name = text.substr(static_cast<size_t>(end - text.data()));
   const auto unit = kUnits.find(name);
   if (unit == kUnits.end()) {
-    if (name.empty())
-      return Error{ErrorCode::kInvalid,
-                   "a time needs its unit, as in " + std::string(text) + "s, found " + shown};
     std::vector<std::string> names = {"ns", "us", "ms", "s", "min", "h"};
     return Error{ErrorCode::kInvalid, "unknown unit of time in " + shown + DidYouMean(name, names)};
   }

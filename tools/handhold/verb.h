@@ -68,7 +68,7 @@ enum class ValueKind {
   kPath,      ///< a file or folder (completed as such)
   kInteger,   ///< int64
   kNumber,    ///< finite double
-  kDuration,  ///< 1.25s, 200ms, 20min: a number with ns, us, ms, s, min or h
+  kDuration,  ///< 1.25s, 200ms, 20min, 60: a number with ns, us, ms, s, min, h, or none: seconds
   kChoice,    ///< one of `choices`
 };
 
@@ -174,7 +174,7 @@ struct Verb {
 /// --library DIR, from HANDHOLD_LIBRARY, else the current folder: the same in every verb.
 Option LibraryOption();
 
-/// "1.25s", "200ms", "-3us": exact to the nanosecond, ties away from 0.
+/// "1.25s", "200ms", "-3us", "60" (seconds): exact to the nanosecond, ties away from 0.
 Result<Duration> ParseDuration(std::string_view text);
 
 }  // namespace handhold::cli

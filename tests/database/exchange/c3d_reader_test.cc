@@ -370,6 +370,14 @@ TEST(C3dReader, Rotations) {
   EXPECT_TRUE(std::isnan(poses.value(0, 4)));
   ExpectAsMade(made, file);
 
+  // A matrix of zeros is no pose, and that is said.
+  C3dBytes blank = made;
+  std::fill(blank.after_data.begin(), blank.after_data.begin() + 17 * 4, uint8_t{0});
+  const ReadFile with_blank = Read(blank.Build());
+  EXPECT_TRUE(std::isnan(Stream(with_blank, "c3d/rotations").value(0, 0)));
+  EXPECT_THAT(All(with_blank.issues),
+              HasSubstr("note: rotations: 1 matrices of nothing but zeros"));
+
   made.after_data.resize(made.after_data.size() - 1);
   const ReadFile cut = Read(made.Build());
   EXPECT_THAT(All(cut.issues), HasSubstr("truncated: 6 samples are promised, 5"));
@@ -408,6 +416,42 @@ TEST(C3dReader, AFileOfRotationsAloneIsReadAsRigidPoses) {
   const ReadFile cut = Read(made.Build());
   EXPECT_THAT(All(cut.issues), HasSubstr("truncated: 34 frames are promised"));
   EXPECT_EQ(Stream(cut, "c3d/rotations").count(), 33);
+}
+
+// A real exporter gives the points, of which there are none, a block before the rotations.
+TEST(C3dReader, RotationsAloneBehindAPlaceOfPointsThatAreNotThere) {
+  C3dBytes made;
+  made.points = made.channels = 0;
+  made.analog_scale.clear();
+  made.analog_offset.clear();
+  made.frames = 34;
+  made.extras = {{5, "USED", 2, {}, {2}, ""}, {5, "DATA_START", 2, {}, {9}, ""}};
+  const size_t begin = made.Build().size();
+  made.extras[1].numbers = {static_cast<double>(begin / 512 + 2)};
+  made.after_data.resize(512);
+  for (int i = 0; i < 2 * made.frames; ++i) {
+    const double m[17] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 100.0 + i, 200, 300, 1, 0};
+    for (const double v : m) made.PutFloat(made.after_data, v);
+  }
+  const ReadFile file = Read(made.Build());
+  EXPECT_FALSE(AnyLoss(file.issues)) << All(file.issues);
+  const auto poses = Stream(file, "c3d/rotations");
+  ASSERT_EQ(poses.count(), 34);
+  EXPECT_NEAR(poses.value(0, 33), 0.166, 1e-9);
+}
+
+// 0 degrees is an angle; that a model may have written it for want of one is said.
+TEST(C3dReader, ModelOutputsAtZeroAreKeptAndSaid) {
+  C3dBytes made;
+  made.extras.push_back({1, "ANGLES", -1, {2, 1}, {}, "P2"});
+  made.extras.push_back({1, "ANGLE_UNITS", -1, {3, 1}, {}, "deg"});
+  made.coordinate = [](int f, int p, int k) { return p == 1 && f < 4 ? 0 : 100 + f + k; };
+  made.word = [](int f, int p) { return p == 1 && f == 3 ? -1 : 0; };
+  const ReadFile file = Read(made.Build());
+  const auto outputs = Stream(file, "c3d/outputs");
+  EXPECT_EQ(outputs.value(0, 2), 0);
+  EXPECT_TRUE(std::isnan(outputs.value(0, 3))) << "this one is marked invalid";
+  EXPECT_THAT(All(file.issues), HasSubstr("note: c3d/outputs: 3 of a model's"));
 }
 
 TEST(C3dReader, SubjectsAreNotKept) {

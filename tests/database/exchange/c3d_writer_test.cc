@@ -319,6 +319,38 @@ TEST_F(C3dWriter, FramesInGapsAreSaidOrRefused) {
   EXPECT_FALSE(fs::exists(Path("c.c3d")));
 }
 
+// A body that was not seen leaves as no numbers: a matrix of zeros looks like a pose to who
+// overlooks the reliability.
+TEST_F(C3dWriter, ABodyThatWasNotSeenIsNoMatrixOfZeros) {
+  recording::Clip clip{recording::ClipInfo{}};
+  recording::StreamInfo bodies;
+  bodies.name = "bodies";
+  bodies.kind = recording::StreamKind::kRigidPoses;
+  bodies.rate = {100, 1};
+  for (const char* part : {"B.x", "B.y", "B.z", "B.qw", "B.qx", "B.qy", "B.qz"})
+    bodies.channels.push_back({part, part[2] == 'q' ? "1" : "m", 0});
+  recording::SampleBlock block;
+  block.stream_id = clip.AddStream(bodies, recording::ClockMap::Identity());
+  block.count = 2;
+  for (const double v : {0.1, 0.2, 0.3, 1.0, 0.0, 0.0, 0.0}) {
+    block.values.push_back(v);
+    block.values.push_back(testing::kNan);
+  }
+  clip.Append(block);
+  ASSERT_TRUE(WriteC3d(clip, Path("a.c3d")));
+  std::ifstream in(Path("a.c3d"), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  ASSERT_EQ(bytes.size() % 512, 0u);
+  float m[34];
+  std::memcpy(m, bytes.data() + bytes.size() - 512, sizeof m);
+  EXPECT_EQ(m[0], 1.0f) << "the first is there";
+  EXPECT_EQ(m[16], 1.0f);
+  EXPECT_EQ(m[17 + 16], -1.0f);
+  for (const size_t k : {0u, 5u, 10u, 12u, 13u, 14u}) EXPECT_TRUE(std::isnan(m[17 + k])) << k;
+  const recording::Clip back = Reread(Path("a.c3d"));
+  EXPECT_TRUE(std::isnan(Stream(back, "c3d/rotations").value(0, 1)));
+}
+
 TEST_F(C3dWriter, ADriftingClockIsPlacedByTheNearestSample) {
   recording::Clip clip{recording::ClipInfo{}};
   recording::StreamInfo markers;

@@ -345,8 +345,93 @@ TEST_F(Csv, ATableIsWhatItsHeadSaysItIs) {
               AllOf(HasSubstr("plate.head:2"), HasSubstr("no kind 'force_torque': did you mean"),
                     HasSubstr("'force'")));
   EXPECT_THAT(wrong("\"stream\": 1", "\"stream\": 7"), HasSubstr("no #stream is"));
-  ASSERT_TRUE(read(head.substr(0, head.rfind("#stream")), &issues));
-  EXPECT_TRUE(AnyLoss(issues)) << "the column that no stream has";
+  // A column that no stream has: one note, or silence where the head ignores it.
+  const std::string less = head.substr(0, head.rfind("#stream"));
+  ASSERT_TRUE(read(less, &issues));
+  EXPECT_FALSE(AnyLoss(issues));
+  ASSERT_EQ(issues.size(), 1u) << testing::All(issues);
+  EXPECT_THAT(issues[0].what, HasSubstr("'EMG'"));
+  ASSERT_TRUE(read(less + "#table {\"ignore\": [\"EMG\"]}\n", &issues));
+  EXPECT_TRUE(issues.empty()) << testing::All(issues);
+  EXPECT_EQ(read(less + "#table {\"ignored\": [\"EMG\"]}\n").error().code, ErrorCode::kInvalid);
+}
+
+/// Our own CSV with six channels in these units, a sensor without a calibration, and one sample.
+std::string SensorFile(const std::string& force, const std::string& moment,
+                       const std::string& more = "") {
+  std::string channels, names, units;
+  for (const std::string name : {"fx", "fy", "fz", "tx", "ty", "tz"}) {
+    const std::string& unit = name[0] == 'f' ? force : moment;
+    channels += (channels.empty() ? "[\"" : ", [\"") + name + "\", \"" + unit + "\"]";
+    names += "," + name;
+    units += "," + unit;
+  }
+  return "#handhold-csv 1\n#clip {\"force_sensors\": [{\"name\": \"plate\", \"stream\": 1" + more +
+         "}]}\n#stream {\"id\": 1, \"name\": \"f\", \"kind\": \"force\", \"rate\": [100, 1], "
+         "\"channels\": [" +
+         channels + "]}\n#data 1\ntime_ns,counter" + names + "\nns,1" + units +
+         "\n0,0,0,0,-2000,0,0,500\n#end 1\n";
+}
+
+// A stranger's sensor in N mm came out a thousand times too strong, and one in volts as newtons.
+TEST_F(Csv, ASensorWithoutCalibrationIsReadByItsUnitsOrRefused) {
+  const auto wrench = [&](const std::string& text) {
+    const recording::Clip clip = ReadText(text).value();
+    Eigen::VectorXd raw(6);
+    raw << 0, 0, -2000, 0, 0, 500;
+    return clip.FindForceSensor("plate")->Wrench(raw);
+  };
+  EXPECT_EQ(wrench(SensorFile("N", "N m"))(2), -2000);
+  EXPECT_NEAR(wrench(SensorFile("mN", "N mm"))(2), -2, 1e-12);
+  EXPECT_NEAR(wrench(SensorFile("mN", "N mm"))(5), 0.5, 1e-12);
+  EXPECT_NEAR(wrench(SensorFile("lbf", "lbf in"))(2), -8896.443230521, 1e-6);
+  for (const char* unit : {"count", "V", "foo", "1"}) {
+    const auto refused = ReadText(SensorFile(unit, "N m"));
+    ASSERT_FALSE(refused) << unit;
+    EXPECT_THAT(
+        refused.error().message,
+        AllOf(HasSubstr("'plate'"), HasSubstr("calibration_by_columns"), HasSubstr("'fx'")));
+  }
+  // With one, units are what it says.
+  std::string ones;
+  for (int k = 0; k < 36; ++k) ones += k % 7 == 0 ? ", 0.5" : ", 0";
+  EXPECT_EQ(
+      wrench(SensorFile("V", "V", ", \"calibration_by_columns\": [" + ones.substr(2) + "]"))(2),
+      -1000);
+  // A table's head is held to the same, and what leaves in SI is in N.
+  const std::string table = "time,a,b,c,d,e,f\n0,0,0,-2,0,0,1\n0.01,0,0,-2,0,0,1\n";
+  const auto head = [](const std::string& force) {
+    return "#clip {\"force_sensors\": [{\"name\": \"plate\", \"stream\": 1}]}\n#stream {\"name\": "
+           "\"f\", "
+           "\"kind\": \"force\", \"channels\": [[\"a\", \"" +
+           force + "\"], [\"b\", \"" + force + "\"], [\"c\", \"" + force +
+           "\"], [\"d\", \"N mm\"], [\"e\", \"N mm\"], [\"f\", \"N mm\"]]}\n";
+  };
+  const std::string in_volts = head("V"), in_kgf = head("kgf");
+  EXPECT_FALSE(OpenCsv(Bytes(table), "made.csv", {.head = in_volts, .head_name = "a.head"}));
+  const auto source =
+      OpenCsv(Bytes(table), "made.csv", {.head = in_kgf, .head_name = "a.head"}).value();
+  ASSERT_TRUE(WriteCsv(ReadWhole(*source).value(), Path("si.csv"), {.in_si = true}));
+  const recording::Clip back = ReadWhole(*OpenCsv(Path("si.csv")).value()).value();
+  EXPECT_NEAR(testing::Column(back, "f", "fz")[0], -2 * 9.80665, 1e-12);
+  EXPECT_NEAR(testing::Column(back, "f", "tz")[0], 1e-3, 1e-15);
+}
+
+TEST_F(Csv, AnEmptyClipsOwnFileGoesBackIn) {
+  recording::ClipInfo info;
+  info.name = "nothing";
+  info.subject = "S01";
+  const recording::Clip clip{info};
+  ASSERT_TRUE(WriteCsv(clip, Path("a.csv")));
+  const auto source = OpenCsv(Path("a.csv"));
+  ASSERT_TRUE(source) << source.error().message;
+  const recording::Clip back = ReadWhole(**source).value();
+  EXPECT_EQ(back.info(), clip.info());
+  EXPECT_TRUE(back.streams().empty());
+  // Cut before its end it is no empty clip.
+  std::string text = FileText(Path("a.csv"));
+  text.resize(text.find("#end"));
+  EXPECT_EQ(ReadText(text).error().code, ErrorCode::kCorrupt);
 }
 
 // For people and spreadsheets: what the hand did, not counts; and read again it is the same.
@@ -642,6 +727,60 @@ TEST_F(Csv, ARateForATableWithTimesIsSaidNotToBeUsed) {
   Issues issues;
   ReadText(text, &issues).value();
   EXPECT_TRUE(issues.empty());
+}
+
+// What six strangers' tables looked like.
+TEST_F(Csv, TablesWithoutNamesWithPaddedNamesAndWithOtherTimesAreRead) {
+  const auto opened = [](const std::string& text, const CsvReadOptions& options = {}) {
+    return testing::ReadAll(OpenCsv(Bytes(text), "made.csv", options));
+  };
+  const auto names = [](const testing::ReadFile& file) {
+    std::string all;
+    for (const recording::Channel& c : file.streams.at(0).channels) all += c.name + "|";
+    return all;
+  };
+  // No names: by number, where the rate or the times are said.
+  const std::string bare = "0,1.5,2\n5,2.5,3\n10,3.5,4\n";
+  const auto numbered = opened(bare, {.rate_Hz = 50});
+  EXPECT_EQ(names(numbered), "column1|column2|column3|");
+  EXPECT_EQ(numbered.clip.ReadAll(1)->count(), 3) << "the first row is data";
+  const auto timed =
+      opened(bare, {.head = "#table {\"time\": \"column1\", \"time_unit\": \"ms\"}\n#stream "
+                            "{\"name\": \"s\", \"kind\": \"analog\", \"channels\": [[\"p\", "
+                            "\"V\"]], \"columns\": [\"column3\"]}\n",
+                    .head_name = "a.head"});
+  EXPECT_EQ(timed.streams.at(0).rate.hz(), 200);
+  EXPECT_EQ(testing::Column(timed.clip, "s", "p"), (std::vector<double>{2, 3, 4}));
+  // An element is no unit; blanks are no part of a name.
+  EXPECT_EQ(names(opened("time,C7[0],C7[1], \" Fx\" , Fy \n0,1,2,3,4\n0.1,1,2,3,4\n")),
+            "C7[0]|C7[1]|Fx|Fy|");
+  for (const char* name : {"timestamp", "Timestamp", "time_stamp", "Time stamp (s)", " time "}) {
+    const auto file = opened(std::string(name) + ",a\n0,1\n0.1,2\n0.2,3\n");
+    EXPECT_EQ(file.streams.at(0).rate.hz(), 10) << name;
+  }
+  // With a rate a "t" is data: a torque does not ascend.
+  const auto torque = opened("t,a\n3,1\n2,2\n3,3\n", {.rate_Hz = 100});
+  EXPECT_EQ(names(torque), "t|a|");
+  EXPECT_EQ(torque.issues.size(), 1u) << testing::All(torque.issues);
+  // Dates are no row of units.
+  EXPECT_THAT(Message("timestamp,a\n2024-05-01 10:00:00.00,1\n2024-05-01 10:00:00.01,2\n"),
+              HasSubstr("times are numbers"));
+  EXPECT_THAT(OpenCsv(Bytes("a,b\n1,2\n3,4\n"), "made.csv", {.time_column = "c"}).error().message,
+              HasSubstr("no column 'c'"));
+}
+
+// Files of several tables: named for what they are.
+TEST_F(Csv, OthersTablesAreNamed) {
+  EXPECT_THAT(Message("Trajectories\n100\n,,Hand:A,,\nFrame,Sub Frame,X,Y,Z\n,,mm,mm,mm\n"
+                      "1,0,1,2,3\n"),
+              HasSubstr("Nexus"));
+  EXPECT_THAT(Message("PathFileType\t4\t(X/Y/Z)\ta.trc\nDataRate\tCameraRate\n100\t100\n"),
+              HasSubstr("TRC"));
+  EXPECT_THAT(Message("Coordinates\nversion=1\nnRows=2\nnColumns=2\ninDegrees=yes\nendheader\n"
+                      "time\tflexion\n0\t1\n0.01\t2\n"),
+              HasSubstr("MOT"));
+  // A table whose first column is called so is none of them.
+  EXPECT_EQ(OpenCsv(Bytes("Devices,time\n1,0\n2,0.1\n"), "made.csv").value()->streams().size(), 1u);
 }
 
 TEST_F(Csv, ForeignTablesThatAreRefused) {

@@ -205,6 +205,31 @@ TEST_F(ForcePlatform, APlateThatIsOnlyEverPulledIsSaidAndReadTheOtherWayWhenAske
   ExpectNear(Read(turned, 0), {-Read(pulled, 0).force, -Read(pulled, 0).moment});
 }
 
+// Somebody stood on the plate in the frames that the file calls empty, and left it: it then read
+// the whole weight with the wrong sign, and nobody said so.
+TEST_F(ForcePlatform, AZeroTakenUnderLoadIsSaidAndTheChannelsOwnIsOffered) {
+  auto made = PlateFile(2, {0, 0, 0, 0, 0, 0}, {0, 0, -40});
+  for (auto& extra : made.extras) {
+    if (extra.name == "ZERO") extra.numbers = {1, 5};
+  }
+  const auto load = [](int last) {
+    return [last](int t, int c) { return 100 + (c == 2 && t < last ? -23'200 : 0); };
+  };
+  made.sample = load(40);  // the first half: 23200 x 0.125 = 2900 N
+  const ReadFile file = testing::ReadAll(OpenC3d(made.Build(), "made.c3d"));
+  EXPECT_THAT(All(file.issues), HasSubstr("warning: force platform 1: carries 2.9e+03 N"));
+  EXPECT_NEAR(Read(file, 79).force.z(), 2900, 1) << "as the file says";
+  const ReadFile raw =
+      testing::ReadAll(OpenC3d(made.Build(), "made.c3d", {.plate_zero = C3dPlateZero::kChannels}));
+  EXPECT_NEAR(Read(raw, 79).force.z(), 0, 1e-9);
+  EXPECT_NEAR(Read(raw, 0).force.z(), -2900, 1);
+  EXPECT_EQ(All(raw.issues).find("carries"), std::string::npos);
+  // An amplifier that drifted by as much, on a plate that nobody left: nothing to say.
+  made.sample = [](int t, int c) { return 100 + (c == 2 ? -23'200 - (t > 40 ? 4000 : 0) : 0); };
+  const ReadFile drifted = testing::ReadAll(OpenC3d(made.Build(), "made.c3d"));
+  EXPECT_EQ(All(drifted.issues).find("carries"), std::string::npos) << All(drifted.issues);
+}
+
 TEST_F(ForcePlatform, Type3WithoutDistancesHasNoMomentsAndThatIsSaid) {
   const std::vector<int> counts = {80, -160, 240, 40, -1600, -2400, -800, -1200};
   const auto said = [&](const std::vector<double>& origin) {

@@ -227,6 +227,29 @@ def doubles(blob):
     return list(struct.unpack("<%dd" % (len(blob) // 8), blob))
 
 
+def check_digests(db):
+    """Every table's digest, by the page's words: a closed file has them all."""
+    without_blobs = {"chunk": ("data",), "zone": ("data",), "clock_pairs": ("data",)}
+    for table, rows, crc in db.execute('SELECT * FROM digest').fetchall():
+        described = db.execute("SELECT name, type, pk FROM pragma_table_info(?)", (table,)).fetchall()
+        names = [name for name, _, _ in described if name not in without_blobs.get(table, ())]
+        key = [name for _, name in sorted((pk, name) for name, _, pk in described if pk)]
+        data, count = bytearray(), 0
+        for row in db.execute('SELECT %s FROM %s ORDER BY %s' % (", ".join(names), table, ", ".join(key))):
+            count += 1
+            for value in row:
+                if value is None:
+                    data += b"\5"
+                elif isinstance(value, int):
+                    data += b"\1" + struct.pack("<q", value)
+                elif isinstance(value, float):
+                    data += b"\2" + struct.pack("<d", value)
+                else:
+                    plain = value.encode() if isinstance(value, str) else value
+                    data += (b"\3" if isinstance(value, str) else b"\4") + struct.pack("<Q", len(plain)) + plain
+        demand(rows == count and crc == crc32c(bytes(data)), "the digest of table " + table)
+
+
 class Clip:
     def __init__(self, db):
         self.db = db
@@ -464,6 +487,9 @@ def main():
     db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
     demand(db.execute("PRAGMA application_id").fetchone()[0] == 0x48486331, "whose file it is")
     clip = Clip(db)
+    if clip.info["closed"]:
+        demand(db.execute("SELECT count(*) FROM digest").fetchone()[0] > 10, "a closed file's digests")
+        check_digests(db)
     if clip.info["is_artefact"]:
         read_artefact(put, db, path)
     clip.read(put)

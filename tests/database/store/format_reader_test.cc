@@ -295,7 +295,7 @@ artefact::Provenance Made(const std::string& step) {
   p.inputs = {{"clip", std::string(64, 'a'), "stroke_007"}, {"other", "b", ""}};
   p.parameters_json =
       R"({"cutoff_Hz": 20.0, "z": [1e-7, 0.001, 0.0012, 1.5e300, 123456.75, -2.5e-5, 1e21, 0.1], )"
-      R"("a": {"true": true, "none": null, "text": "\u00fc \"x\""}, "1e-4": 1e-4})";
+      R"("a": {"true": true, "none": null, "text": "\u00fc \"x\" \\ \/ \b\f\n\r\t\u0001\u001f\u007f"}, "1e-4": 1e-4})";
   p.made_utc = Timestamp::FromNanoseconds(1'763'000'000'000'000'001);
   p.tool = "handhold";
   return p;

@@ -147,6 +147,48 @@ TEST(LibraryTest, ARecordingFinishedAfterItWasCataloguedIsNoLoss) {
   std::filesystem::remove_all(path);
 }
 
+// A packet that did not come is missing from each of its device's streams, and counts once; what
+// the disk did not take is in the quality alone.
+TEST(LibraryTest, ALostPacketCountsOnceAndAFullDisksLossToo) {
+  const std::string path = ::testing::TempDir() + "lost_" + std::to_string(::getpid());
+  std::filesystem::remove_all(path);
+  const auto library = Library::Create(path, {}).value();
+  const auto add = [&](bool gaps, double unwritten) {
+    recording::ClipInfo info;
+    info.task = "press";
+    info = library->NewTake(info).value();
+    recording::Clip clip(info);
+    for (const char* name : {"plate/wrench", "plate/status", "other/wrench"}) {
+      recording::StreamInfo stream;
+      stream.name = name;
+      stream.device = stream.name.substr(0, stream.name.find('/'));
+      stream.rate = {1000, 1};
+      stream.channels = {{"a", "1", 0}};
+      recording::SampleBlock block;
+      block.stream_id = clip.AddStream(stream, recording::ClockMap::Identity());
+      block.count = 10;
+      block.values.assign(10, 1.0);
+      clip.Append(block);
+      block.first_index = 10;
+      block.first_counter = gaps ? 14 : 10;
+      clip.Append(block);
+    }
+    recording::QualityRecord quality;
+    if (unwritten > 0)
+      quality.items.push_back({"plate/wrench", "lost_samples", unwritten, unwritten, 0, true, false,
+                               Timestamp(), "the disk is full"});
+    clip.SetQuality(quality);
+    EXPECT_TRUE(WriteClip(clip, library->ClipPath(info.id), {}));
+    EXPECT_TRUE(library->Index(info.id));
+    return library->FindClip(info.name).value().lost_samples;
+  };
+  EXPECT_EQ(add(true, 0), 8) << "4 of each of two devices";
+  EXPECT_EQ(add(false, 300), 300);
+  EXPECT_EQ(add(true, 300), 304);
+  EXPECT_EQ(add(false, 0), 0);
+  std::filesystem::remove_all(path);
+}
+
 TEST(LibraryTest, NoTwoStationsGetOneName) {
   const std::string path = ::testing::TempDir() + "stations_" + std::to_string(::getpid());
   std::filesystem::remove_all(path);

@@ -58,11 +58,16 @@ TEST_F(ResultSignalTest, AnglesOverTheTakeAndAtItsEvents) {
   const QueryResult all = Ask("peak(" + wrist + ") > 5.6 deg");
   ASSERT_THAT(all.rows, SizeIs(1));
   ASSERT_THAT(all.columns, SizeIs(1));
-  EXPECT_EQ(all.columns[0].unit, "rad");
-  EXPECT_NEAR(*all.rows[0].values[0], 0.099, 1e-12);
+  EXPECT_EQ(all.columns[0].unit, "deg") << "as it was asked";
+  EXPECT_THAT(all.columns[0].key, ::testing::EndsWith("_deg"));
+  EXPECT_NEAR(*all.rows[0].values[0], 0.099 * 180 / 3.14159265358979, 1e-10);
+  EXPECT_EQ(Ask("peak(" + wrist + ") > 0.05 rad").columns[0].unit, "rad");
   EXPECT_THAT(Ask("peak(" + wrist + ") > 5.7 deg").rows, SizeIs(0));
   EXPECT_NEAR(*Ask("mean(angle(" + Dof(2) + ")) > 0 rad").rows.at(0).values[0], 0.3, 1e-12);
-  EXPECT_NEAR(*Ask("range(" + wrist + ") > 1 deg").rows.at(0).values[0], 0.099, 1e-12);
+  EXPECT_NEAR(*Ask("range(" + wrist + ") > 0.02 rad").rows.at(0).values[0], 0.099, 1e-12);
+  // Where other conditions leave no clip, none was asked for its results.
+  EXPECT_THAT(Ask("task = nothing and peak(" + wrist + ") > 1 deg").hints,
+              ::testing::Each(::testing::Not(::testing::HasSubstr("result"))));
   // The mark is at 1.25 s: frames 53 to 72.
   const QueryResult around = Ask("min(" + wrist + ") > 0.05 rad within 0.2 s of mark");
   ASSERT_THAT(around.rows, SizeIs(1));
@@ -112,9 +117,9 @@ TEST_F(ResultSignalTest, TheNewestResultAnswers) {
   track.provenance.parameters_json = R"({"again": true})";
   track.provenance.made_utc = Timestamp::FromSeconds(1.5e9);
   ASSERT_TRUE(shown_.library->Save(track));
-  EXPECT_NEAR(*Ask("peak(angle(" + Dof(0) + ")) > 5 deg").rows.at(0).values[0], 0.198, 1e-12);
+  EXPECT_NEAR(*Ask("peak(angle(" + Dof(0) + ")) > 0.09 rad").rows.at(0).values[0], 0.198, 1e-12);
   ASSERT_TRUE(shown_.library->Renew(shown_.pose)) << "the older one is asked for again";
-  EXPECT_NEAR(*Ask("peak(angle(" + Dof(0) + ")) > 5 deg").rows.at(0).values[0], 0.099, 1e-12);
+  EXPECT_NEAR(*Ask("peak(angle(" + Dof(0) + ")) > 0.09 rad").rows.at(0).values[0], 0.099, 1e-12);
 }
 
 TEST_F(ResultSignalTest, CompliancesByTaskWithoutRefusedJoints) {

@@ -64,6 +64,20 @@ TEST(MotionFigures, AreFormulas) {
   EXPECT_EQ(FiguresOf(*figures).size(), 7u);
 }
 
+// It said -33.7 m of a prop that was let go 40 mm up and fell on: how far it was lifted is where
+// the last hand left it.
+TEST(MotionFigures, WhatIsDroppedWasLiftedToWhereItWasDropped) {
+  Rising made;
+  std::erase_if(made.motion.rows, [](const artefact::ContactRow& row) { return row.frame > 40; });
+  for (size_t k = 41; k < made.motion.times.size(); ++k) {
+    const double fell_s = 0.01 * static_cast<double>(k - 40);
+    made.motion.objects[0].X_WP[k].p.z() = -0.05 + 0.04 - 4.905 * fell_s * fell_s;
+  }
+  EXPECT_NEAR(MeasureMotion(made.hand, made.motion, made.Hold())->lifted_m, 0.04, 1e-9);
+  made.motion.rows.clear();
+  EXPECT_EQ(LiftedBy(made.motion, made.motion.objects[0], 200), 0);
+}
+
 TEST(MotionFigures, AnUnloadedContactDoesNotSlipAndNonsenseIsRefused) {
   Rising made;
   for (auto& row : made.motion.rows) row.f_onA_W *= 0.01;

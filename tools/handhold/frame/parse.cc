@@ -96,10 +96,12 @@ class Parser {
   /// Finds the verb's words at the front; true when the line asks for help or the version instead.
   Result<bool> FindVerb() {
     bool asks_help = false;
+    MoveCommonBehind();
     while (!words_.empty() && (words_[0] == "help" || words_[0] == "--help" || words_[0] == "-h")) {
       asks_help = true;
       words_.erase(words_.begin());
     }
+    MoveCommonBehind();  // between "help" and the verb, too
     const auto help = [&](Invocation::Kind kind) {
       out_.kind = kind;
       return true;
@@ -125,6 +127,32 @@ class Parser {
                    DidYouMean("", names));
     }
     return Usage("unknown verb '" + first + " " + words_[1] + "'" + DidYouMean(words_[1], names));
+  }
+
+  /// Options that every verb has may stand before it: read as if they stood after it.
+  void MoveCommonBehind() {
+    size_t count = 0;
+    while (count < words_.size() && LooksLikeOption(words_[count])) {
+      const std::string& word = words_[count];
+      const std::string name = word.substr(0, word.find('='));
+      const auto& common = CommonOptionList();
+      const auto option = std::ranges::find(common, name, &Option::name);
+      const bool letters = word[1] != '-' && word.find_first_not_of("qv", 1) == std::string::npos;
+      if (option == common.end() && !letters) break;
+      const bool takes_next =
+          !letters && option->kind != ValueKind::kFlag && word.find('=') == std::string::npos;
+      count += takes_next ? 2 : 1;
+    }
+    if (count == 0 || count >= words_.size()) return;
+    // In front of what follows, so that "--" hides none of them.
+    const auto behind = words_.begin() + static_cast<ptrdiff_t>(count);
+    size_t verb_words = 1;
+    for (const Verb& verb : verbs_) {
+      if (verb.noun == *behind && !verb.name.empty() && behind + 1 != words_.end() &&
+          verb.name == *(behind + 1))
+        verb_words = 2;
+    }
+    std::rotate(words_.begin(), behind, behind + static_cast<ptrdiff_t>(verb_words));
   }
 
   Error UnknownNoun(const std::string& word) const {
@@ -322,6 +350,16 @@ class Parser {
 };
 
 }  // namespace
+
+const Verb* VerbMeant(std::span<const std::string> words, const std::vector<Verb>& verbs) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    for (const Verb& verb : verbs) {
+      if (verb.noun != words[i] || verb.hidden) continue;
+      if (verb.name.empty() || (i + 1 < words.size() && verb.name == words[i + 1])) return &verb;
+    }
+  }
+  return nullptr;
+}
 
 Result<Invocation> ParseCommandLine(std::span<const std::string> words,
                                     const std::vector<Verb>& verbs) {

@@ -37,11 +37,15 @@ struct Invocation {
   CommonOptions common;
 };
 
-/// `words` without the program's name. Options may stand anywhere; "--name VALUE", "--name=VALUE",
+/// `words` without the program's name. Options may stand anywhere, those of every verb before it,
+/// too; "--name VALUE", "--name=VALUE",
 /// "-qv"; after "--" everything is positional, and "-" and negative numbers always are. An error is
 /// a usage error (exit 2).
 Result<Invocation> ParseCommandLine(std::span<const std::string> words,
                                     const std::vector<Verb>& verbs);
+
+/// Whose help to point at when `words` are no command line: the verb that they name; null: none.
+const Verb* VerbMeant(std::span<const std::string> words, const std::vector<Verb>& verbs);
 
 /// The options of CommonOptions, as help and completion show them.
 const std::vector<Option>& CommonOptionList();

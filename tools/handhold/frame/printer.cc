@@ -79,6 +79,35 @@ const std::string& Heading(const Column& column) {
   return column.heading.empty() ? column.name : column.heading;
 }
 
+/// Text that begins at column `at`, in lines that end before `columns` (0: one line), the further
+/// ones indented to where it begins. Where little room is left they begin further to the left.
+std::string Wrapped(const std::string& text, size_t at, int columns) {
+  constexpr size_t kLeast = 30;
+  const auto all = static_cast<size_t>(std::max(columns, 0));
+  if (all <= kLeast || at + Width(text) <= all) return text;
+  const size_t indent = at + kLeast > all ? 4 : at;
+  std::string out;
+  size_t column = at;
+  bool fresh = true;  // nothing stands in this line yet
+  for (size_t begin = 0; begin < text.size();) {
+    // A piece ends with its blank or comma: JSON has no blanks.
+    const size_t cut = text.find_first_of(" ,", begin);
+    const size_t end = cut == std::string::npos ? text.size() : cut + 1;
+    const std::string piece = text.substr(begin, end - begin);
+    const size_t width = Width(piece) - (piece.back() == ' ' ? 1 : 0);
+    if (!fresh && column + width > all) {
+      out.erase(out.find_last_not_of(' ') + 1);
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    out += piece;
+    column += Width(piece);
+    fresh = false;
+    begin = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 text::Json Cell::ToJson() const {
@@ -196,7 +225,7 @@ void Printer::PrintRecord(const std::string& section, const std::vector<Field>& 
       for (const Column& column : columns) width = std::max(width, Width(Heading(column)));
       for (size_t i = 0; i < fields.size(); ++i) {
         Raw(Padded(Heading(columns[i]), width, false) + "  " +
-            cells[i].ToText(columns[i].decimals) + "\n");
+            Wrapped(cells[i].ToText(columns[i].decimals), width + 2, columns_) + "\n");
       }
       break;
     }
@@ -288,8 +317,12 @@ void Table::PrintHeld() {
 
 void Table::PrintTextRow(const std::vector<std::string>& texts, const std::vector<bool>& right) {
   std::string line;
+  size_t before = 0;  // of the last column
+  for (size_t i = 0; i + 1 < texts.size(); ++i) before += widths_[i] + 2;
   for (size_t i = 0; i < texts.size(); ++i) {
-    line += (i > 0 ? "  " : "") + Padded(texts[i], widths_[i], right[i]);
+    const bool last = i + 1 == texts.size() && !right[i];
+    line += (i > 0 ? "  " : "") + (last ? Wrapped(texts[i], before, printer_->columns_)
+                                        : Padded(texts[i], widths_[i], right[i]));
   }
   line.erase(line.find_last_not_of(' ') + 1);
   printer_->Raw(line + "\n");

@@ -124,8 +124,10 @@ class Table {
 /// Writes one result: a table, a record, or a document of named tables and records. One thread.
 class Printer {
  public:
-  /// `out` is not owned. `bold`: headings in bold (a terminal that wants colour).
-  Printer(FILE* out, Format format, bool bold) : out_(out), format_(format), bold_(bold) {}
+  /// `out` is not owned. `bold`: headings in bold (a terminal that wants colour). `columns`: of a
+  /// terminal, within which long texts at the end of a row are wrapped; 0: rows are one line each.
+  Printer(FILE* out, Format format, bool bold, int columns = 0)
+      : out_(out), format_(format), bold_(bold), columns_(columns) {}
 
   /// For verbs whose text answer is another one than their rows.
   Format format() const { return format_; }
@@ -160,6 +162,7 @@ class Printer {
   FILE* out_;
   Format format_;
   bool bold_;
+  int columns_;
   bool in_document_ = false;
   size_t sections_ = 0;
   bool reader_gone_ = false;

@@ -9,6 +9,8 @@ namespace handhold::cli {
 namespace {
 
 constexpr Duration kRedraw = Duration::Milliseconds(200);
+/// Of less than this no rate can be told: what was done before the first look is no measure.
+constexpr Duration kLeastRated = Duration::Milliseconds(500);
 
 }  // namespace
 
@@ -71,7 +73,7 @@ void Progress::Draw(bool last) {
   if (mode_ == ProgressMode::kOff || quiet_) return;
   drawn_ = now_();
   const double elapsed_s = (drawn_ - begin_).seconds();
-  const bool rated = elapsed_s > 0 && done_ > 0;
+  const bool rated = drawn_ - begin_ >= kLeastRated && done_ > 0;
   const double rate = rated ? static_cast<double>(done_) / elapsed_s : 0;
   const bool bounded = rated && total_ > 0 && !last;
   const double left_s =

@@ -1,5 +1,6 @@
 #include "tools/handhold/frame/run.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,7 +103,7 @@ int Execute(const Program& program, const Invocation& invocation, const Streams&
   const ProgressMode automatic = streams.err_terminal ? ProgressMode::kLine : ProgressMode::kOff;
   Progress progress(streams.err, invocation.common.progress.value_or(automatic));
   progress.set_quiet(verbosity < 0);
-  Printer printer(streams.out, invocation.common.format, streams.out_colour);
+  Printer printer(streams.out, invocation.common.format, streams.out_colour, streams.out_columns);
   Context context{.arguments = invocation.arguments,
                   .printer = printer,
                   .progress = progress,
@@ -133,6 +134,10 @@ Streams Streams::Detect() {
       !(no_colour && *no_colour != '\0') && !(terminal && std::string(terminal) == "dumb");
   out.err_terminal = isatty(STDERR_FILENO) == 1;
   out.out_colour = colour && isatty(STDOUT_FILENO) == 1;
+  winsize window{};
+  if (isatty(STDOUT_FILENO) == 1)
+    out.out_columns =
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
   out.err_colour = colour && out.err_terminal;
   return out;
 }
@@ -142,7 +147,9 @@ int Run(const Program& program, std::span<const std::string> words, const Stream
   int code = kExitUsage;
   if (!invocation) {
     Say(streams, "error", kRed, invocation.error().message);
-    std::fprintf(streams.err, "See: handhold help\n");
+    const Verb* meant = VerbMeant(words, program.verbs);
+    std::fprintf(streams.err, "See: handhold help%s%s\n", meant != nullptr ? " " : "",
+                 meant != nullptr ? meant->words().c_str() : "");
   } else {
     switch (invocation->kind) {
       case Invocation::Kind::kFrontHelp:

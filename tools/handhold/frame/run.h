@@ -35,6 +35,7 @@ struct Streams {
   FILE* err = stderr;
   bool out_colour = false;  ///< stdout is a terminal that wants colour
   bool err_colour = false;
+  int out_columns = 0;        ///< of a terminal; 0: stdout is none
   bool err_terminal = false;  ///< progress may redraw a line
 
   /// stdout and stderr as they are: terminals or not, NO_COLOR (any value) and TERM=dumb obeyed.

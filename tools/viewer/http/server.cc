@@ -75,7 +75,8 @@ std::string Head(const Response& response) {
          std::string(Reason(response.status)) + "\r\nContent-Type: " + response.type +
          "\r\nContent-Length: " + std::to_string(response.body.size()) +
          "\r\nConnection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff"
-         "\r\nReferrer-Policy: no-referrer\r\nX-Frame-Options: DENY\r\n\r\n";
+         "\r\nReferrer-Policy: no-referrer\r\nX-Frame-Options: DENY"
+         "\r\nCross-Origin-Resource-Policy: same-origin\r\n\r\n";
 }
 
 }  // namespace
@@ -158,51 +159,80 @@ Server::~Server() {
   for (std::thread& thread : threads_) thread.join();
 }
 
+void Server::MakeRoom(std::deque<Asked>* idle) const {
+  const auto most = static_cast<size_t>(options_.idle_per_peer);
+  std::map<uint32_t, size_t> of_peer;
+  for (const Asked& asked : *idle) ++of_peer[asked.peer];
+  const auto fullest =
+      std::ranges::max_element(of_peer, {}, [](const auto& entry) { return entry.second; });
+  if (fullest == of_peer.end() || (fullest->second <= most && idle->size() <= 2 * most)) return;
+  // In the order in which they came: the first of a peer has been idle longest.
+  idle->erase(std::ranges::find(*idle, fullest->first, &Asked::peer));
+}
+
 void Server::Accept() {
+  std::deque<Asked> idle;
+  std::vector<uint8_t> buffer(2048);
   while (!stop_) {
-    TcpStream stream;
-    if (listener_.Accept(HostNow() + Duration::Milliseconds(100), &stream) != IoStatus::kOk)
-      continue;
-    const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= static_cast<size_t>(options_.waiting)) continue;  // closed
-    waiting_.push_back(std::move(stream));
-    comes_.notify_one();
+    std::vector<const TcpStream*> streams;
+    for (const Asked& asked : idle) streams.push_back(&asked.stream);
+    capture::wire::WaitForAny(listener_, streams, HostNow() + Duration::Milliseconds(100));
+    const Timestamp now = HostNow();
+    for (TcpStream stream; listener_.Accept(now, &stream) == IoStatus::kOk;) {
+      const uint32_t peer = stream.Peer().ipv4;
+      idle.push_back({std::move(stream), peer, now});
+      MakeRoom(&idle);
+    }
+    for (auto asked = idle.begin(); asked != idle.end();) {
+      IoStatus status = IoStatus::kOk;
+      bool whole = false;
+      while (!whole && asked->head.size() <= kMostHead) {
+        const auto read = asked->stream.Read(buffer, now);
+        status = read.status;
+        if (status != IoStatus::kOk) break;
+        asked->head.append(reinterpret_cast<const char*>(buffer.data()), read.bytes);
+        whole = asked->head.find("\r\n\r\n") != std::string::npos;
+      }
+      asked->late = status == IoStatus::kTimeout && now - asked->since >= options_.deadline;
+      if (status == IoStatus::kTimeout && !asked->late) {
+        ++asked;
+        continue;
+      }
+      if (status == IoStatus::kOk || asked->late) {
+        const std::lock_guard lock(mutex_);
+        if (waiting_.size() < static_cast<size_t>(options_.waiting)) {  // else closed
+          waiting_.push_back(std::move(*asked));
+          comes_.notify_one();
+        }
+      }
+      asked = idle.erase(asked);
+    }
   }
 }
 
 void Server::Work() {
   const Result<Handler> handler = make_handler_();
   while (true) {
-    TcpStream stream;
+    Asked asked;
     {
       std::unique_lock lock(mutex_);
       comes_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
       if (stop_) return;
-      stream = std::move(waiting_.front());
+      asked = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    Answer(std::move(stream), handler);
+    Answer(std::move(asked), handler);
   }
 }
 
-void Server::Answer(TcpStream stream, const Result<Handler>& handler) {
-  const Timestamp deadline = HostNow() + options_.deadline;
-  std::string head;
+void Server::Answer(Asked asked, const Result<Handler>& handler) {
   Response response;
-  bool head_only = false, whole = false;
-  std::vector<uint8_t> buffer(2048);
-  while (!whole && head.size() <= kMostHead) {
-    const auto read = stream.Read(buffer, deadline);
-    if (read.status == IoStatus::kTimeout) {
-      response = {408, "text/plain", "the request did not come whole in time\n"};
-      break;
-    }
-    if (read.status != IoStatus::kOk) return;
-    head.append(reinterpret_cast<const char*>(buffer.data()), read.bytes);
-    whole = head.find("\r\n\r\n") != std::string::npos;
-  }
-  if (whole && head.find("\r\n\r\n") + 4 <= kMostHead) {
-    ParsedHead parsed = ParseHead(head);
+  bool head_only = false;
+  const size_t end = asked.head.find("\r\n\r\n");
+  if (asked.late) {
+    response = {408, "text/plain", "the request did not come whole in time\n"};
+  } else if (end != std::string::npos && end + 4 <= kMostHead) {
+    ParsedHead parsed = ParseHead(asked.head);
     head_only = parsed.head_only;
     if (parsed.refusal) {
       response = {parsed.refusal->status, "text/plain", parsed.refusal->why + "\n"};
@@ -211,14 +241,14 @@ void Server::Answer(TcpStream stream, const Result<Handler>& handler) {
     } else {
       response = (*handler)(parsed.request);
     }
-  } else if (response.status == 200) {
+  } else {
     response = {431, "text/plain", "a request of more than 8 KiB\n"};
   }
   std::string out = Head(response);
   if (!head_only) out += response.body;
   ++answered_;
-  (void)stream.Write({reinterpret_cast<const uint8_t*>(out.data()), out.size()},
-                     HostNow() + options_.write_deadline);
+  (void)asked.stream.Write({reinterpret_cast<const uint8_t*>(out.data()), out.size()},
+                           HostNow() + options_.write_deadline);
 }
 
 }  // namespace handhold::viewer

@@ -1,9 +1,11 @@
 /// A small HTTP server that only reads: GET and HEAD, on the loopback interface unless asked
 /// otherwise, everything bounded.
 ///
-/// One thread takes connections, a few answer them, each with a handler of its own (a
+/// One thread takes connections and what they ask, a few answer, each with a handler of its own (a
 /// store::Library belongs to one thread). A request line and headers of at most 8 KiB must come
-/// within the deadline, one request per connection; more connections than wait are closed. What a
+/// within the deadline, one request per connection. Who says nothing holds up nobody: of
+/// connections that have not asked yet a peer has so many, all peers together twice as many, and
+/// the longest idle is closed for a new one. What a
 /// browser says it thinks this server is called (Host) must be an address or localhost, so that a
 /// page of somebody else's cannot look in through a name of its own. Tests:
 /// tests/tools/viewer/http/server_test.cc.
@@ -46,7 +48,8 @@ using Handler = std::function<Response(const Request&)>;
 struct ServerOptions {
   capture::wire::Address address = capture::wire::Address::Loopback(0);  ///< port 0: a free one
   int workers = 3;
-  int waiting = 32;                                 ///< connections that may wait for a worker
+  int waiting = 32;                                 ///< requests that may wait for a worker
+  int idle_per_peer = 32;                           ///< connections of one peer before they ask
   Duration deadline = Duration::Seconds(5);         ///< for a request to come whole
   Duration write_deadline = Duration::Seconds(30);  ///< for an answer to go out
 };
@@ -66,14 +69,24 @@ class Server {
   Server() = default;
   void Accept();
   void Work();
-  void Answer(capture::wire::TcpStream stream, const Result<Handler>& handler);
+  /// A connection, and what has come of its request.
+  struct Asked {
+    capture::wire::TcpStream stream;
+    uint32_t peer = 0;
+    Timestamp since;
+    std::string head = {};
+    bool late = false;  ///< the deadline passed before the request was whole
+  };
+  /// Closes one that has not asked, where there are too many.
+  void MakeRoom(std::deque<Asked>* idle) const;
+  void Answer(Asked asked, const Result<Handler>& handler);
 
   ServerOptions options_;
   std::function<Result<Handler>()> make_handler_;
   capture::wire::TcpListener listener_;
   std::mutex mutex_;
   std::condition_variable comes_;
-  std::deque<capture::wire::TcpStream> waiting_;
+  std::deque<Asked> waiting_;
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> answered_{0};
   std::vector<std::thread> threads_;

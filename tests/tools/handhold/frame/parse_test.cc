@@ -65,8 +65,6 @@ TEST(Parse, ValuesAreCheckedBeforeTheVerbRuns) {
               HasSubstr("expected a whole number"));
   EXPECT_THAT(ErrorOf({"clip", "import", "s", "f", "--quantum", "nan"}),
               HasSubstr("expected a number, found 'nan'"));
-  EXPECT_THAT(ErrorOf({"clip", "import", "s", "f", "--start", "3"}),
-              HasSubstr("--start: a time needs its unit, as in 3s"));
   EXPECT_THAT(ErrorOf({"clip", "import", "s", "f", "--start", "3sec"}),
               HasSubstr("unknown unit of time in '3sec'"));
   EXPECT_THAT(ErrorOf({"clip", "import", "s", "f", "--reader", "ezc"}),
@@ -123,6 +121,33 @@ TEST(Parse, WrongWordsGetTheNearestRightOne) {
   EXPECT_THAT(ErrorOf({"--format", "json"}), HasSubstr("the verb comes first"));
 }
 
+// "handhold --json clip list": what every verb takes may stand before it.
+TEST(Parse, CommonOptionsMayStandBeforeTheVerb) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--json", "clip", "list", "--limit", "3"},
+        {"--format", "json", "clip", "list", "--limit", "3"},
+        {"-v", "--format=json", "clip", "list", "--limit", "3"}}) {
+    const auto parsed = ParseCommandLine(words, Verbs());
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(parsed->verb->words(), "clip list");
+    EXPECT_EQ(parsed->common.format, Format::kJson);
+    EXPECT_EQ(parsed->arguments.Integer("--limit"), 3);
+  }
+  EXPECT_EQ(Parse({"-v", "query", "x"})->common.verbosity, 1);
+  EXPECT_EQ(Parse({"--json", "help", "clip", "list"})->kind, Invocation::Kind::kVerbHelp);
+  EXPECT_THAT(ErrorOf({"--library", "lab", "clip", "list"}), HasSubstr("the verb comes first"));
+}
+
+// Wrong words of a verb point at that verb's own help.
+TEST(Parse, TheVerbThatWasMeantIsKnown) {
+  const std::vector<std::string> wrong = {"clip", "list", "--libary", "x"};
+  EXPECT_EQ(VerbMeant(wrong, Verbs())->words(), "clip list");
+  const std::vector<std::string> behind = {"--oops", "clip", "import"};
+  EXPECT_EQ(VerbMeant(behind, Verbs())->words(), "clip import");
+  const std::vector<std::string> none = {"clap"};
+  EXPECT_EQ(VerbMeant(none, Verbs()), nullptr);
+}
+
 TEST(Parse, CommonOptions) {
   EXPECT_EQ(Parse({"query"})->common.format, Format::kText);
   EXPECT_EQ(Parse({"query", "--json"})->common.format, Format::kJson);
@@ -170,8 +195,9 @@ TEST(ParseDuration, IsExactInEveryUnit) {
   EXPECT_EQ(ParseDuration("20min")->ns(), 1'200'000'000'000);
   EXPECT_EQ(ParseDuration("1.5h")->ns(), 5'400'000'000'000);
   EXPECT_EQ(ParseDuration("0s")->ns(), 0);
+  EXPECT_EQ(ParseDuration("60")->ns(), 60'000'000'000) << "seconds, as everywhere";
   for (const char* bad :
-       {"", "s", "1", "1 s", "1.5.2s", "infs", "nans", "1e300h", "9300000000s", "1m", "--1s"}) {
+       {"", "s", "1 s", "1.5.2s", "infs", "nans", "1e300h", "9300000000s", "1m", "--1s"}) {
     EXPECT_FALSE(ParseDuration(bad)) << bad;
   }
 }

@@ -30,6 +30,15 @@ TEST_F(ProgressTest, ShowsCountRateAndTimeLeft) {
   EXPECT_THAT(file_.Text(), ::testing::EndsWith("\r\x1b[K")) << "the line is taken away";
 }
 
+// A regrasp's first look came 30 ns after its begin: 32 million a second, and nothing left to wait.
+TEST_F(ProgressTest, NoRateIsToldOfTheFirstMoment) {
+  Progress progress(file_.get(), ProgressMode::kLine, Clock());
+  progress.Begin("grasps", 20, "candidate");
+  now_ += Duration::Nanoseconds(31);
+  progress.Update(1);
+  EXPECT_EQ(file_.Text(), "\r\x1b[Kgrasps  1 of 20 candidates");
+}
+
 TEST_F(ProgressTest, RedrawsAtMostFiveTimesASecond) {
   Progress progress(file_.get(), ProgressMode::kLine, Clock());
   progress.Begin("reading", 0, "row");

@@ -94,6 +94,49 @@ TEST(ServerTest, SomebodyWhoSaysNothingHoldsUpNobody) {
   EXPECT_THAT(std::string(buffer.begin(), buffer.begin() + 12), StartsWith("HTTP/1.1 408"));
 }
 
+// Hundreds who say nothing kept everybody else out for 53 seconds: the idle ones are closed
+// first, the oldest of them first.
+TEST(ServerTest, ManyWhoSayNothingHoldUpNobody) {
+  ServerOptions options;
+  options.deadline = Duration::Seconds(60);
+  const auto server = *Server::Start(options, Echo);
+  std::vector<TcpStream> silent;
+  for (int i = 0; i < 80; ++i) {
+    auto stream = TcpStream::Connect(server->address(), HostNow() + Duration::Seconds(5));
+    ASSERT_TRUE(stream) << i << ": " << stream.error().message;
+    silent.push_back(*std::move(stream));
+  }
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(Ask(*server, "GET /c HTTP/1.1\r\n" + kHost), HasSubstr("you asked /c")) << i;
+  std::vector<uint8_t> buffer(200);
+  EXPECT_EQ(silent.front().Read(buffer, HostNow() + Duration::Seconds(5)).status,
+            IoStatus::kClosed);
+  EXPECT_EQ(silent.back().Read(buffer, HostNow() + Duration::Milliseconds(50)).status,
+            IoStatus::kTimeout)
+      << "the newest may still ask";
+}
+
+// A request that comes in pieces is waited for, and no page of another origin may embed an answer.
+TEST(ServerTest, PiecesAreJoinedAndAnswersStayHere) {
+  const auto server = *Server::Start({}, Echo);
+  const Timestamp deadline = HostNow() + Duration::Seconds(10);
+  auto stream = *TcpStream::Connect(server->address(), deadline);
+  for (const std::string part : {"GET /pie", "ces HTTP/1.1\r\nHo", "st: localhost\r\n\r", "\n"}) {
+    (void)stream.Write({reinterpret_cast<const uint8_t*>(part.data()), part.size()}, deadline);
+    capture::wire::SleepUntil(HostNow() + Duration::Milliseconds(20));
+  }
+  std::string got;
+  std::vector<uint8_t> buffer(4096);
+  for (auto read = stream.Read(buffer, deadline); read.status == IoStatus::kOk;
+       read = stream.Read(buffer, deadline))
+    got.append(reinterpret_cast<const char*>(buffer.data()), read.bytes);
+  EXPECT_THAT(got, HasSubstr("you asked /pieces"));
+  for (const char* ask : {"GET /a HTTP/1.1\r\n", "PUT /a HTTP/1.1\r\n", "nonsense\r\n"})
+    EXPECT_THAT(Ask(*server, ask + kHost),
+                HasSubstr("\r\nCross-Origin-Resource-Policy: same-origin"))
+        << ask;
+}
+
 TEST(ServerTest, AHandlerThatDoesNotComeIsSaid) {
   const auto server = *Server::Start(
       {}, []() -> Result<Handler> { return Error{ErrorCode::kNotFound, "the library is gone"}; });
