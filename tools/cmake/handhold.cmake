@@ -61,10 +61,13 @@ function(handhold_batches list name size)
   set(number 0)
   foreach(source IN LISTS ${list} ITEMS end)
     if(NOT source STREQUAL "end")
-      get_source_file_property(options "${source}" COMPILE_OPTIONS)   # set before handhold_module
-      if(NOT options)
-        get_source_file_property(options "${source}" COMPILE_DEFINITIONS)
-      endif()
+      set(options)   # set before handhold_module
+      foreach(property COMPILE_OPTIONS COMPILE_DEFINITIONS COMPILE_FLAGS INCLUDE_DIRECTORIES)
+        get_source_file_property(own "${source}" ${property})
+        if(own)
+          set(options ON)
+        endif()
+      endforeach()
       cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${source}" inside)
       cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${source}" generated)
       cmake_path(GET source FILENAME file)
@@ -123,15 +126,16 @@ function(handhold_module path)
 endfunction()
 
 # house_test(rotation_test.cc [LINK target ...] [LABELS live|chain|fault|asan|tsan ...] [SOURCES more.cc ...] [DEFINE NAME=value ...]
-#            [DEPENDS target ...] [ENV NAME=value ...] [TIMEOUT seconds] [PLAIN] [ALONE])
+#            [DEPENDS target ...] [ENV NAME=value ...] [TIMEOUT seconds] [SANITIZED|PLAIN] [ALONE])
 # Each file is a ctest test, named by its path: tests/database/geometry/rotation_test.cc -> database/geometry/rotation. The files of
 # a folder that have the same labels are one program: test_database_geometry, test_capture_session_live_asan. ALONE: a program
 # of its own, where the whole program is linked or started in another way.
 # Without live, chain or fault it is a unit test: no clock, no network. Unit tests of the folders that are set HANDHOLD_SANITIZED
 # (what reads foreign bytes, runs threads or indexes by hand) get the label sanitized: they run under ASan and UBSan
-# (preset dev). All others, and those said to be PLAIN, get the label plain and run in preset release.
+# (preset dev). All others get the label plain and run in preset release. SANITIZED and PLAIN say it of one file. What reads bytes of
+# others, runs threads or indexes by hand outside of those folders: SANITIZED. Fixtures and suites of one program have names of their own.
 function(house_test file)
-  cmake_parse_arguments(T "PLAIN;ALONE" "TIMEOUT" "LINK;LABELS;ENV;SOURCES;DEFINE;DEPENDS" ${ARGN})
+  cmake_parse_arguments(T "SANITIZED;PLAIN;ALONE" "TIMEOUT" "LINK;LABELS;ENV;SOURCES;DEFINE;DEPENDS" ${ARGN})
   file(RELATIVE_PATH rel "${PROJECT_SOURCE_DIR}/tests" "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
   string(REGEX REPLACE "_test\\.cc$" "" name "${rel}")
   file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}/tests" "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -145,13 +149,15 @@ function(house_test file)
   set(kind ${labels})
   if(NOT "live" IN_LIST labels AND NOT "chain" IN_LIST labels AND NOT "fault" IN_LIST labels)
     list(PREPEND labels unit)
-    if(HANDHOLD_SANITIZED AND NOT T_PLAIN)
+    if(T_SANITIZED OR (HANDHOLD_SANITIZED AND NOT T_PLAIN))
       list(APPEND labels sanitized)
     else()
       list(APPEND labels plain)
     endif()
     if(HANDHOLD_SANITIZED AND T_PLAIN)
       list(APPEND kind plain)
+    elseif(T_SANITIZED AND NOT HANDHOLD_SANITIZED)
+      list(APPEND kind sanitized)
     endif()
   endif()
   if(T_ALONE)
@@ -172,6 +178,11 @@ function(house_test file)
       set_property(GLOBAL APPEND PROPERTY HANDHOLD_TESTS_${label} ${target})
     endforeach()
   endif()
+  get_target_property(mine ${target} LABELS)
+  if(mine AND NOT mine STREQUAL "${folder};${labels}")
+    message(FATAL_ERROR "house_test(${rel}): the program ${target} is another folder's or has other labels: ${mine}")
+  endif()
+  set_target_properties(${target} PROPERTIES LABELS "${folder};${labels}")
   # Sources are added at the end, in batches (handhold_test_targets).
   set_property(TARGET ${target} APPEND PROPERTY HANDHOLD_FILES "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
   set_property(TARGET ${target} APPEND PROPERTY HANDHOLD_SUPPORT ${T_SOURCES})
