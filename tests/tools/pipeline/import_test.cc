@@ -18,6 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+ImportOptions Threads(int jobs) {
+  ImportOptions options;
+  options.jobs = jobs;
+  return options;
+}
+
 class Import : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -38,7 +44,7 @@ class Import : public ::testing::Test {
 };
 
 TEST_F(Import, FilesInThreadsLandEachAsItself) {
-  const auto files = ImportFiles(library_.get(), paths_, {.jobs = 3});
+  const auto files = ImportFiles(library_.get(), paths_, Threads(3));
   ASSERT_TRUE(files) << files.error().message;
   ASSERT_EQ(files->size(), paths_.size());
   for (size_t i = 0; i < files->size(); ++i) {
@@ -54,14 +60,14 @@ TEST_F(Import, FilesInThreadsLandEachAsItself) {
 TEST_F(Import, ABrokenFileLeavesNothingAndStopsNobody) {
   std::ofstream(paths_[2], std::ios::binary | std::ios::trunc)
       << std::string("\0\xff\xfe broken, 1,2\n,,,\n", 22);
-  const auto files = ImportFiles(library_.get(), paths_, {.jobs = 3});
+  const auto files = ImportFiles(library_.get(), paths_, Threads(3));
   ASSERT_TRUE(files) << files.error().message;
   for (size_t i = 0; i < files->size(); ++i) EXPECT_EQ((*files)[i].error.has_value(), i == 2) << i;
   EXPECT_EQ(library_->Clips()->size(), paths_.size() - 1);
 }
 
 TEST_F(Import, CancelledItKeepsWhatWasWhole) {
-  const auto files = ImportFiles(library_.get(), paths_, {.jobs = 2},
+  const auto files = ImportFiles(library_.get(), paths_, Threads(2),
                                  [](double share, std::string_view) { return share < 0.4; });
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().code, ErrorCode::kCancelled);
