@@ -259,7 +259,9 @@ Json InputsOf(const StepDescription& step, const Arguments& given) {
     } else if (role.many) {
       Json list = Json::Array();
       for (const std::string& key : given.All(name)) list.Push(AskOf(step, role, key, given));
-      if (given.Has(name)) inputs.Set(role.name, std::move(list));
+      const bool changed = &role == FirstOf(step, "skeleton") && GivesHand(given);
+      if (changed && !given.Has(name)) list.Push(AskOf(step, role, "", given));
+      if (given.Has(name) || changed) inputs.Set(role.name, std::move(list));
     } else if (given.Has(name) || (&role == FirstOf(step, "skeleton") && GivesHand(given))) {
       inputs.Set(role.name, AskOf(step, role, given.Text(name), given));
     }

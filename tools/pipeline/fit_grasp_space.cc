@@ -318,9 +318,13 @@ synthesis::PreshapeOptions ScriptsOf(const FitGraspSpaceStep& s) {
   return options;
 }
 
-void Name(const std::string& hash, std::vector<step::Ask>* asks) {
-  const step::Ask ask{.key = hash};
-  if (std::ranges::find(*asks, ask) == asks->end()) asks->push_back(ask);
+/// An input that is known by its hash; `name` for people.
+template <typename T>
+void Add(const std::string& hash, const std::string& name, step::Many<T>* inputs) {
+  if (std::ranges::count(inputs->items, hash, &step::Found::hash) > 0) return;
+  step::Given<T>& input = inputs->items.emplace_back();
+  input.hash = hash;
+  input.name = name;
 }
 
 }  // namespace
@@ -343,17 +347,20 @@ Status PrepareStep(const StepContext& context, FitGraspSpaceStep* step,
       if (std::ranges::find(known, type) != known.end()) with_script.push_back(type);
     }
     if (!with_script.empty()) step->types = with_script;
-    step::Ask& hand = step->hand.ask;
+    if (step->skeleton.asks.size() > 1)
+      return Error{ErrorCode::kInvalid, "scripts are of one hand: name one"};
+    if (step->skeleton.asks.empty()) step->skeleton.asks.emplace_back();
+    step::Ask& hand = step->skeleton.asks.front();
     if (hand.key.empty() && hand.hand.marker_map.empty()) {
       hand.key = model::kDefaultHand;
       chosen->push_back("hand '" + hand.key + "' (the default)");
     }
     return {};
   }
-  if (!(step->hand.ask == step::Ask{}) && step->hand.ask.key != step::kNone) {
+  if (!step->takes.empty()) return {};
+  if (!step->skeleton.asks.empty()) {
     return Error{ErrorCode::kInvalid, "captured poses are of the hands that were fitted to them"};
   }
-  if (!step->takes.empty()) return {};
   HANDHOLD_ASSIGN(const std::vector<Row> rows, RowsOf(context, step->clip));
   HANDHOLD_ASSIGN(std::vector<Take> takes, TakesOf(context, rows, asked, step->types, chosen));
   std::vector<std::string> props;
@@ -363,26 +370,26 @@ Status PrepareStep(const StepContext& context, FitGraspSpaceStep* step,
     GraspTake& fitted = step->takes.emplace_back();
     fitted.pose = take.track.hash, fitted.skeleton = take.skeleton_hash;
     fitted.spans = take.spans;
-    Name(take.clip_hash, &step->clip.asks);
-    Name(take.track.hash, &step->pose.asks);
-    Name(take.skeleton_hash, &step->skeleton.asks);
+    step->clip.asks.push_back({.key = take.clip_hash});
+    Add(take.track.hash, take.clip_name, &step->pose);
+    Add(take.skeleton_hash, "", &step->skeleton);
     for (const store::ArtefactInfo& info : take.contacts) {
       fitted.contacts.push_back(info.hash);
-      Name(info.hash, &step->contact.asks);
+      Add(info.hash, take.clip_name, &step->contact);
     }
     for (const auto& [thing, info] : take.objects) {
       fitted.objects.push_back(info.hash);
-      Name(info.hash, &step->object.asks);
+      Add(info.hash, thing, &step->object);
     }
   }
-  for (const std::string& hash : props) Name(hash, &step->prop.asks);
+  for (const std::string& hash : props) Add(hash, "", &step->prop);
   return {};
 }
 
 Status Check(const FitGraspSpaceStep& s) {
   if (s.scripted) {
-    HANDHOLD_TRY(s.hand.Load());
-    return DryScripts(s.hand->skeleton, s.types, ScriptsOf(s), s.options);
+    HANDHOLD_TRY(s.skeleton.items.front().Load());
+    return DryScripts(s.skeleton.items.front()->skeleton, s.types, ScriptsOf(s), s.options);
   }
   const auto load = [](const auto& list) -> Status {
     for (const auto& item : list.items) HANDHOLD_TRY(item.Load());
@@ -402,7 +409,7 @@ Result<artefact::GraspSpace> Compute(const FitGraspSpaceStep& s, step::Work& wor
   HANDHOLD_ASSIGN(fitting::HandPoses all, CapturedPoses(s));
   if (s.scripted) {
     HANDHOLD_ASSIGN(const synthesis::HandSurface surface,
-                    synthesis::HandSurface::Build(s.hand->skeleton));
+                    synthesis::HandSurface::Build(s.skeleton.items.front()->skeleton));
     HANDHOLD_ASSIGN(const synthesis::Preshapes made,
                     synthesis::ScriptPreshapes(surface, s.types, ScriptsOf(s), [&](double share) {
                       return work.GoOn(0.7 * share, "scripting grasps");
@@ -413,7 +420,7 @@ Result<artefact::GraspSpace> Compute(const FitGraspSpaceStep& s, step::Work& wor
     return work.GoOn(0.7 + 0.3 * share, "fitting the mixture");
   });
   if (!space) return Explained(space.error(), all);
-  const step::Given<step::Hand>& hand = s.scripted ? s.hand : s.skeleton.items.front();
+  const step::Given<step::Hand>& hand = s.skeleton.items.front();
   space->skeleton_name = hand->skeleton.name();
   space->skeleton_hash = hand.hash;
   if (const std::string left_out = LeftOut(all); !left_out.empty())

@@ -64,9 +64,9 @@ struct FitGraspSpaceStep {
   step::Many<artefact::PoseTrack> pose = {};
   step::Many<artefact::ContactTrack> contact = {};
   step::Many<artefact::ObjectTrack> object = {};
-  step::Many<step::Hand> skeleton = {};  ///< of the pose tracks; the first is the space's
-  step::Many<model::Prop> prop = {};     ///< that were touched
-  step::Given<step::Hand> hand = {};     ///< of scripts
+  /// Of the pose tracks, the first is the space's; of scripts the one that is said.
+  step::Many<step::Hand> skeleton = {};
+  step::Many<model::Prop> prop = {};  ///< that were touched
   bool scripted = false;
   std::vector<std::string> types = {};  ///< of any taxonomy; empty: all
   std::vector<GraspTake> takes = {};    ///< found by PrepareStep where nothing is said
@@ -84,12 +84,10 @@ void Visit(A& a, FitGraspSpaceStep& s) {
   a.Input("pose", s.pose, Role{.needed = false});
   a.Input("contact", s.contact, Role{.needed = false});
   a.Input("object", s.object, Role{.needed = false});
-  a.Input("skeleton", s.skeleton, Role{.needed = false});
-  a.Input("prop", s.prop, Role{.needed = false});
-  a.Input("hand", s.hand,
+  a.Input("skeleton", s.skeleton,
           Role{.help = "of scripts: a hand of ours, a .json file or an artefact; default: hand27",
-               .word = "skeleton",
                .needed = false});
+  a.Input("prop", s.prop, Role{.needed = false});
   a.Field("scripted", s.scripted,
           About{.help = "of 26 scripted types on primitives instead; the result says so"});
   a.Field("types", s.types,

@@ -90,8 +90,8 @@ std::string OptionDescription::unit() const {
 
 std::string OptionDescription::word() const {
   if (*about.word != '\0') return about.word;
-  const std::string unit = UnitOf(path);
-  std::string word = unit.empty() ? path : path.substr(0, path.size() - unit.size() - 1);
+  const std::string name = path.substr(path.rfind('.') + 1), unit = UnitOf(name);
+  std::string word = unit.empty() ? name : name.substr(0, name.size() - unit.size() - 1);
   std::ranges::replace(word, '_', '-');
   return word;
 }

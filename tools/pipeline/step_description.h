@@ -45,7 +45,7 @@ struct OptionDescription {
   artefact::About about;
   std::vector<std::string> choices;  ///< of kChoice
   text::Json fallback;               ///< its default
-  std::string word() const;          ///< "outlier", "grip.force"
+  std::string word() const;          ///< of the member: "outlier", "force"
   std::string unit() const;          ///< "m", "N"; empty: none
 };
 

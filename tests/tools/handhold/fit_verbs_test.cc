@@ -108,7 +108,7 @@ TEST_F(FitVerbs, TheChainIsTypedWithTheClipsNameOnly) {
     refused({"fit", "pose", "stroke_001", "--skeleton", "finger5"}, "finger4");
     refused({"fit", "pose", "stroke_001", "--skeleton", "hand57"}, "choose the hand");
     refused({"fit", "pose", "stroke_001", "--leave-out", "R.IND.PRX.9"}, "R.IND.PRX.1");
-    refused({"fit", "pose", "stroke_001", "--side", "left"}, "name the --skeleton");
+    refused({"fit", "pose", "stroke_001", "--side", "left"}, "name the hand to change");
     refused({"fit", "skeleton", "stroke_001", "--marker-map", "dfky"}, "dfki");
     refused({"fit", "skeleton", "stroke_001", "--marker-map", "dfki"}, "0 of the 13 markers");
     refused({"fit", "skeleton", "stroke_001", "--template", "hand27", "--marker-set", "23"},
