@@ -46,17 +46,21 @@ struct ClockStatus {
 /// Everything a person watching wants, copied at one instant.
 struct HealthSnapshot {
   SessionState state = SessionState::kConfigured;
-  Timestamp host;        ///< when it was made, CLOCK_MONOTONIC
-  Duration recorded;     ///< of the take so far, pre-roll included
-  Duration durable_age;  ///< newest received minus newest committed
-  int64_t bytes = 0;     ///< of the clip file
-  std::string take;      ///< its name while recording and after
-  std::string trouble;   ///< the file cannot be written, and why; empty: all is well
+  Timestamp host;         ///< when it was made, CLOCK_MONOTONIC
+  Duration recorded;      ///< of the take so far, pre-roll included
+  Duration durable_age;   ///< newest received minus newest committed
+  int64_t bytes = 0;      ///< of the clip file
+  std::string take;       ///< its name while recording and after
+  std::string trouble;    ///< the file cannot be written, and why; empty: all is well
+  bool watching = false;  ///< whoever asks records nothing: armed is "watching" then
   std::vector<SourceStatus> sources;
   std::vector<ClockStatus> clocks;            ///< of streams that came for 5 s
   std::vector<NewestSample> newest;           ///< of every stream that was announced
   std::vector<recording::QualityItem> items;  ///< current value, worst, threshold, red, cause
 
+  std::string_view state_word() const {
+    return watching && state == SessionState::kArmed ? "watching" : SessionStateName(state);
+  }
   bool red() const {
     if (!trouble.empty()) return true;
     for (const auto& i : items)

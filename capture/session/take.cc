@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "database/base/check.h"
 
@@ -36,7 +37,43 @@ bool SameSensor(const recording::ForceSensor& a, const recording::ForceSensor& b
          a.serial == b.serial;
 }
 
+constexpr double kPaceSlice_s = 0.2;
+constexpr size_t kLeastSteps = 5;
+
 }  // namespace
+
+void Pace::Add(double nominal_s, double late_s) {
+  if (count_ == 0 || nominal_s - opened_s_ >= kPaceSlice_s) {
+    const size_t closed = std::min(count_, kSlices);
+    if (closed > kLeastSteps) {
+      std::array<double, kSlices> steps;
+      size_t n = 0;
+      for (size_t k = count_ - closed + 1; k < count_; ++k) {
+        const Least &a = slices_[(k - 1) % kSlices], &b = slices_[k % kSlices];
+        if (b.nominal_s > a.nominal_s)
+          steps[n++] = (b.late_s - a.late_s) / (b.nominal_s - a.nominal_s);
+      }
+      const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(n / 2);
+      std::nth_element(steps.begin(), middle, steps.begin() + static_cast<std::ptrdiff_t>(n));
+      if (n > 0) slope_ = *middle;
+    }
+    opened_s_ = nominal_s;
+    slices_[count_++ % kSlices] = {nominal_s, late_s};
+    return;
+  }
+  Least& open = slices_[(count_ - 1) % kSlices];
+  // Of a slow device the first packets of a slice are the least late by themselves.
+  if (late_s - slope_ * (nominal_s - open.nominal_s) < open.late_s) open = {nominal_s, late_s};
+}
+
+double Pace::LeastLate(double nominal_s) const {
+  double least_s = std::numeric_limits<double>::infinity();
+  for (size_t k = count_ - std::min(count_, kSlices); k < count_; ++k) {
+    const Least& at = slices_[k % kSlices];
+    least_s = std::min(least_s, at.late_s + slope_ * (nominal_s - at.nominal_s));
+  }
+  return least_s;
+}
 
 Take::Take(std::unique_ptr<store::ClipWriter> writer, std::vector<TakeSource> sources,
            Timestamp begin, Timestamp end)
@@ -176,7 +213,16 @@ void Take::NoteTime(size_t source, const RingRecord& record, Stream* stream) {
   if (rate <= 0) return;
   stream->packet = Duration::OfSamples(record.count, rate);
   Timestamp due = InstantOf(source, record) + stream->packet;
-  if (stream->any && !stream->starts_anew) {
+  if (!stream->any || stream->starts_anew) stream->pace = Pace();
+  const Duration nominal = Duration::OfSamples(record.first_counter + record.count, rate);
+  const double nominal_s = nominal.seconds();
+  const double late_s = (due - begin_ - nominal).seconds();
+  stream->pace.Add(nominal_s, late_s);
+  if (stream->pace.slope() > kRateSlack) {
+    // A device that samples slower than it says is not behind by what it never sampled.
+    const double held_up_s = late_s - stream->pace.LeastLate(nominal_s);
+    due = due - Duration::FromSeconds(std::max(0.0, held_up_s));
+  } else if (stream->any && !stream->starts_anew) {
     const Duration passed =
         Duration::OfSamples(record.first_counter + record.count - stream->next_counter, rate);
     const Timestamp by_counter =

@@ -4,6 +4,7 @@
 /// fails took nothing: it may be made again with the same record.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,6 +24,30 @@ namespace handhold::capture {
 struct TakeSource {
   std::string name;
   Duration delay, delay_sd;
+};
+
+/// How much slower than its nominal rate a device samples, by when its packets come. A packet may
+/// be late: the least late of each fifth of a second counts, and the median of how these move, so
+/// that a stall or a burst changes nothing. Pinned by tests/capture/session/take_pace_test.cc.
+class Pace {
+ public:
+  /// `nominal_s`: the instant that a sample would have at the nominal rate; `late_s`: how much
+  /// later its packet came. Ascending; one thread, no allocation.
+  void Add(double nominal_s, double late_s);
+  /// Seconds lost per nominal second; 0 until a second has been seen.
+  double slope() const { return slope_; }
+  /// How late a packet that was not held up would be there, at this slope.
+  double LeastLate(double nominal_s) const;
+
+ private:
+  struct Least {
+    double nominal_s = 0.0, late_s = 0.0;
+  };
+  static constexpr size_t kSlices = 64;  ///< the newest 13 s
+  std::array<Least, kSlices> slices_{};
+  size_t count_ = 0;  ///< closed ones and the open one, since the beginning
+  double opened_s_ = 0.0;
+  double slope_ = 0.0;
 };
 
 class Take {
@@ -114,6 +139,7 @@ class Take {
     Duration packet;           ///< how much the newest packet held
     int64_t goes_on_at = -1;   ///< first counter received after the end; -1: none
     bool starts_anew = false;  ///< its clock: the next packet says when the next is due
+    Pace pace;
     std::vector<recording::ForceSensor> sensors;  ///< told to the writer, ids of the file
     std::shared_ptr<Track> track;
     Stream* previous = nullptr;  ///< the epoch before whose counters it goes on with; null: none

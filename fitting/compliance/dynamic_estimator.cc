@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -22,6 +23,8 @@ namespace handhold::fitting {
 namespace {
 
 const double kLogRigid = std::log(1e-6);
+/// An interval of half its value is told what would halve it.
+constexpr double kWideInterval = 0.5;
 
 std::string Format(const char* format, double a, double b = 0.0) {
   char text[200];
@@ -298,6 +301,7 @@ class TaskFitter {
                 fit);
     }
     KeepCovariance(best, fit);
+    AdviseOnStrokes(best, *fit, events, summary);
     if (options_.single_events) Singles(*pool, best, fit, events);
   }
 
@@ -398,11 +402,68 @@ class TaskFitter {
     return std::hypot(Floor(i), doubt_, beside_rigid ? options_.doubts.sd_beside_rigid : 0.0);
   }
 
+  /// Of each answered joint that is known to a quarter only and worse: how many more strokes halve
+  /// its interval, of those that show it best; or that none do.
+  void AdviseOnStrokes(const PooledResult& best, const artefact::ComplianceFit& fit,
+                       const std::vector<ComplianceEvent>& events,
+                       artefact::DynamicSummary* summary) const {
+    for (int i = 0; i < Joints(); ++i) {
+      const auto& joint = fit.joints[static_cast<size_t>(dofs_[static_cast<size_t>(i)])];
+      if (!joint.compliance_rad_per_Nm || joint.upper_rad_per_Nm - joint.lower_rad_per_Nm <
+                                              kWideInterval * *joint.compliance_rad_per_Nm)
+        continue;
+      // What strokes show grows with the square of the torque about the joint.
+      std::vector<double> shown;
+      double all = 0;
+      for (const ComplianceEvent& event : events) {
+        shown.push_back(event.tau_Nm.row(i).squaredNorm());
+        all += shown.back();
+      }
+      const size_t quarter = std::max<size_t>(1, shown.size() / 4);
+      std::partial_sort(shown.begin(), shown.begin() + static_cast<std::ptrdiff_t>(quarter),
+                        shown.end(), std::greater<>());
+      double best_quarter = 0;
+      for (size_t k = 0; k < quarter; ++k) best_quarter += shown[k] / static_cast<double>(quarter);
+      const double by_events2 = std::pow(best.sd_log(i), 2),
+                   wanted2 = std::pow(0.5 * joint.sd_log, 2) - std::pow(Doubt(i), 2);
+      std::string what = NameOf(i) + Format(": known to +-%.0f %%; ", 196 * joint.sd_log);
+      if (wanted2 <= 0 || best_quarter <= 0) {
+        what += "what is left is the model's own doubt, which more strokes of these do not lessen";
+      } else {
+        const double more = (by_events2 / wanted2 - 1) * all / best_quarter;
+        what += Format(
+            "%.0f more strokes like the quarter of these with the most torque about it "
+            "(pressing far from that joint, across its bone) halve that",
+            std::ceil(std::max(1.0, more)));
+      }
+      summary->issues.push_back({"dynamic, " + fit.task, Severity::kNote, what});
+    }
+  }
+
+  /// Of chi-square, from which on a pair is shown to be coupled.
+  double ShownGain() const {
+    return ChiSquareQuantile(1, options_.refusal.coupling_chance / Pairs());
+  }
+
   /// A pair of joints, one of them i, that events show to be coupled; null: none.
   const CouplingFinding* CoupledTo(int i) const {
-    const double most = ChiSquareQuantile(1, options_.refusal.coupling_chance / Pairs());
     for (const CouplingFinding& f : couplings_) {
-      if (f.pair.Has(i) && f.chi2_gain > most) return &f;
+      if (f.pair.Has(i) && f.chi2_gain > ShownGain()) return &f;
+    }
+    return nullptr;
+  }
+
+  /// A shown pair next to joint i, where a coupling of i to it, hidden by it, would move i's answer
+  /// far; null: none. Two couplings at a time are not fitted.
+  const CouplingFinding* BesideCoupled(int i) const {
+    for (const CouplingFinding& f : couplings_) {
+      if (!f.pair.Has(i)) continue;
+      const double moved = kBesideShown * std::abs(f.log_per_share[i]);
+      if (moved < options_.refusal.most_beside_coupled) continue;
+      for (const int neighbour : {f.pair.first, f.pair.second}) {
+        if (neighbour == i) continue;
+        if (const CouplingFinding* shown = CoupledTo(neighbour)) return shown;
+      }
     }
     return nullptr;
   }
@@ -447,6 +508,10 @@ class TaskFitter {
                           " giving way together (share %+.2f) explain the events better by a "
                           "chi-square of %.0f than each for itself",
                           coupled->share, coupled->chi2_gain);
+    } else if (const CouplingFinding* beside = BesideCoupled(i)) {
+      joint.refusal = "beside joints that are coupled: " + NamesOf(beside->pair) +
+                      " give way together, and what this joint would share with them moves it by "
+                      "more than its interval";
     } else if (!(joint.sd_log < options_.refusal.max_sd_log)) {
       joint.refusal = Imprecise(best, joint.sd_log, i);
     } else if (apart > may_differ) {
@@ -462,7 +527,7 @@ class TaskFitter {
     if (rise >= options_.refusal.rigid_chi2) {
       const CouplingReach reach =
           ReachOf(couplings_, i, options_.refusal.coupling_considered,
-                  NormalQuantile(0.5 * options_.refusal.coupling_chance / Pairs()));
+                  NormalQuantile(0.5 * options_.refusal.coupling_chance / Pairs()), ShownGain());
       joint.lower_rad_per_Nm *= std::exp(reach.below);
       joint.upper_rad_per_Nm *= std::exp(reach.above);
     }
@@ -566,6 +631,15 @@ Issues OddNuisances(const artefact::ComplianceFit& fit, const DynamicEstimatorOp
   if (fit.events_used == 0) return issues;
   const std::string where = "dynamic, " + fit.task;
   char text[400];
+  if (fit.chi2_per_dof >= options.doubts.chi2_from && fit.chi2_per_dof < options.doubts.chi2_told) {
+    std::snprintf(
+        text, sizeof text,
+        "chi-square per degree of freedom %.2f, below %.1f: a forearm that gives way behind "
+        "the wrist shows so, and makes a light wrist too compliant; rest the forearm on "
+        "something firm, or mark it. Intervals are wider for it",
+        fit.chi2_per_dof, options.doubts.chi2_told);
+    issues.push_back({where, Severity::kNote, text});
+  }
   if (fit.chi2_per_dof < options.doubts.chi2_from) {
     std::snprintf(text, sizeof text,
                   "chi-square per degree of freedom %.2f, far below 1: the pose track claims %.1f "
@@ -628,11 +702,12 @@ double TouchAxis_m(const DynamicEstimatorOptions& options,
 }
 
 Issues OddTouching(double axis_m, const DynamicEstimatorOptions& options) {
-  if (!(axis_m > options.doubts.axis_from_m)) return {};
+  if (!(axis_m > options.doubts.axis_told_m)) return {};
   char text[320];
   std::snprintf(
       text, sizeof text,
-      "the touched point stays %.2f mm off the wrench's axis, plain takes leave 0.13: a sensor "
+      "the touched point stays %.2f mm off the wrench's axis, plain takes leave 0.1 to 0.27: a "
+      "sensor "
       "or surface that stands some mm off, crosstalk, or another hand's lengths; intervals are "
       "wider for it",
       1e3 * axis_m);

@@ -29,7 +29,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kDynamicEstimatorVersion = 6;
+inline constexpr int kDynamicEstimatorVersion = 7;
 
 /// When a joint's value is given. All terms of sd in quadrature.
 struct RefusalRule {
@@ -54,6 +54,9 @@ struct RefusalRule {
   /// what is answered hold for every coupling up to the share considered that lies as near.
   double coupling_chance = 0.001;
   double coupling_considered = 0.2;
+  /// Beside a pair that is shown to be coupled: how far log C may move by a coupling of
+  /// kBesideShown to it before the joint is refused, too.
+  double most_beside_coupled = 0.25;
 };
 
 struct DynamicEstimatorOptions {
@@ -128,6 +131,7 @@ void Visit(A& a, RefusalRule& o) {
   a.Field("rigid_chi2", o.rigid_chi2);
   a.Field("coupling_chance", o.coupling_chance);
   a.Field("coupling_considered", o.coupling_considered);
+  a.Field("most_beside_coupled", o.most_beside_coupled);
 }
 template <typename A>
 void Visit(A& a, DynamicEstimatorOptions& o) {

@@ -1,6 +1,7 @@
 #include "fitting/compliance/model_doubts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace handhold::fitting {
@@ -28,7 +29,7 @@ std::vector<CouplingFinding> TestCouplings(const PooledFit& pool, const PooledRe
 }
 
 CouplingReach ReachOf(const std::vector<CouplingFinding>& findings, int joint, double considered,
-                      double quantile) {
+                      double quantile, double shown_gain) {
   CouplingReach reach;
   const auto reach_to = [&](double log_c) {
     reach.below = std::min(reach.below, log_c);
@@ -36,9 +37,17 @@ CouplingReach ReachOf(const std::vector<CouplingFinding>& findings, int joint, d
   };
   for (const CouplingFinding& f : findings) {
     const double open = quantile * f.sd, per_share = f.log_per_share[joint];
-    const bool shown = f.chi2_gain > quantile * quantile || std::abs(f.share) - open > considered;
-    for (const double share : {f.share - open, f.share + open})
-      reach_to(per_share * (shown ? share : std::clamp(share, -considered, considered)));
+    const bool beside = std::any_of(findings.begin(), findings.end(), [&](const auto& other) {
+      return other.chi2_gain > shown_gain && !(other.pair == f.pair) &&
+             (other.pair.Has(f.pair.first) || other.pair.Has(f.pair.second));
+    });
+    const double most = beside ? std::max(considered, kBesideShown) : considered;
+    const bool shown = f.chi2_gain > quantile * quantile || std::abs(f.share) - open > most;
+    // What the other coupling took, this one cannot show: both ways as far as is considered.
+    for (const double share :
+         beside ? std::array{std::min(f.share - open, -most), std::max(f.share + open, most)}
+                : std::array{f.share - open, f.share + open})
+      reach_to(per_share * (shown ? share : std::clamp(share, -most, most)));
     // Far from none log C is not a line any more: where it went counts, too.
     if (!shown) continue;
     reach_to(f.log_moved[joint] - open * per_share);
@@ -65,8 +74,14 @@ double SharedDoubt(const DoubtRule& rule, const Findings& found) {
         found.axis_rms_m * found.axis_rms_m - rule.axis_from_m * rule.axis_from_m;
     variance += std::pow(rule.sd_per_axis_mm * 1e3, 2) * beyond2;
   }
-  if (found.chi2_per_dof < rule.chi2_from)
+  if (found.chi2_per_dof < rule.chi2_from) {
     variance += std::pow(rule.sd_per_chi2 * (1.0 - found.chi2_per_dof), 2);
+  } else if (found.chi2_per_dof < rule.chi2_told) {
+    // From nothing up to what stands at chi2_from: a soft forearm leaves 0.8 and moves light
+    // wrists.
+    const double share = (rule.chi2_told - found.chi2_per_dof) / (rule.chi2_told - rule.chi2_from);
+    variance += std::pow(share * rule.sd_per_chi2 * (1.0 - rule.chi2_from), 2);
+  }
   return std::sqrt(variance);
 }
 

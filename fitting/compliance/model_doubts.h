@@ -8,6 +8,7 @@
 /// the dynamic estimator. Tests: tests/fitting/compliance/model_doubts_test.cc.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
@@ -39,8 +40,12 @@ struct CouplingReach {
 /// pair that the events show to be coupled (gain above quantile^2, or no share of at most
 /// `considered` lies within) by all that lie within, however large. Grows with the share and with
 /// the gain.
+/// A pair that shares a joint with one that the events show (gain above `shown_gain`) is no pair of
+/// plain joints: of it all shares up to `kBesideShown` are considered, since two couplings at a
+/// time hide one another.
+inline constexpr double kBesideShown = 0.5;
 CouplingReach ReachOf(const std::vector<CouplingFinding>& findings, int joint, double considered,
-                      double quantile);
+                      double quantile, double shown_gain = std::numeric_limits<double>::infinity());
 
 /// What other findings add to the sd of log C, in quadrature, all joints alike. Zero where a plain
 /// take stays.
@@ -51,12 +56,18 @@ struct DoubtRule {
   /// The touched point's distance from the wrench's axis (RMS) beyond what plain takes leave (0.09
   /// to 0.13 mm): crosstalk of 1 and 3 % leaves 0.26 and 0.67 mm, a sensor 1 mm off 0.48.
   double axis_from_m = 1.5e-4, sd_per_axis_mm = 0.3;
+  /// Beyond this it is told, too: others' plain takes leave up to 0.27 mm, and a warning that every
+  /// take gets is none.
+  double axis_told_m = 3e-4;
   /// What a clip's own contacts leave of it on a plain take, whose skeleton was fitted from less of
   /// them: 0.14 to 0.17 mm (seven whole subjects). Taken off in quadrature.
   double contact_axis_plain_m = 1.8e-4;
   /// A chi-square per degree of freedom so far below 1 is noise that the poses claim and the events
   /// do not show: something gives way that the skeleton holds fixed. Plain takes: 0.89 to 1.03.
   double chi2_from = 0.75, sd_per_chi2 = 0.25;
+  /// Between the two it is told, and the sd grows up to that: a forearm of 8 kN/m left 0.8 to 0.9
+  /// and a light wrist 23 % too large.
+  double chi2_told = 0.9;
   /// Of a joint that is not told from 0, to the others: what they take up of its misfit (MP up to
   /// 11 % off beside a rigid PIP or DIP).
   double sd_beside_rigid = 0.05;
@@ -89,6 +100,8 @@ void Visit(A& a, DoubtRule& o) {
   a.Field("sd_per_axis_mm", o.sd_per_axis_mm);
   a.Field("chi2_from", o.chi2_from);
   a.Field("sd_per_chi2", o.sd_per_chi2);
+  a.Field("chi2_told", o.chi2_told);
+  a.Field("axis_told_m", o.axis_told_m);
   a.Field("sd_beside_rigid", o.sd_beside_rigid);
   a.Field("sd_without_air", o.sd_without_air);
   a.Field("enough_air_strokes", o.enough_air_strokes);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,14 +10,18 @@
 namespace handhold::fitting {
 namespace {
 
+/// DIP, PIP and MP.
+constexpr int kFingerJoints = 3;
+
 void Tell(const std::string& what, Issues* issues) {
   issues->push_back({"take", Severity::kWarning, what});
 }
 
-/// The sd of the joint that varies least between the onsets of a task, of those that move what
-/// touches.
-double LeastPostureSd(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
-                      const std::vector<const artefact::Touch*>& touches) {
+/// The sd of the joint that varies most between the onsets of a task, of the last three before what
+/// touches: how its bones stand to one another is what tells neighbours apart. A wrist or a spread
+/// of the fingers that stays as it is says nothing of that.
+double PostureSd(const model::Skeleton& skeleton, const artefact::PoseTrack& pose,
+                 const std::vector<const artefact::Touch*>& touches) {
   Eigen::MatrixXd away(skeleton.nv(), static_cast<Eigen::Index>(touches.size()));
   const auto frame_of = [&](Timestamp t) {
     const auto at = std::lower_bound(pose.times.begin(), pose.times.end(), t) - pose.times.begin();
@@ -28,13 +31,18 @@ double LeastPostureSd(const model::Skeleton& skeleton, const artefact::PoseTrack
   for (size_t i = 0; i < touches.size(); ++i)
     away.col(static_cast<Eigen::Index>(i)) =
         skeleton.Difference(first, pose.q.col(frame_of(touches[i]->onset)));
-  double least = std::numeric_limits<double>::infinity();
-  for (int j = 0; j < skeleton.nv(); ++j) {
-    if (!skeleton.DofMovesBody(j, touches.front()->a.body)) continue;
-    const auto row = away.row(j).array();
-    least = std::min(least, std::sqrt((row - row.mean()).square().mean()));
+  double most = 0.0;
+  int body = touches.front()->a.body, joints = 0;
+  for (; body > 0 && joints < kFingerJoints; body = skeleton.body(body).parent) {
+    const model::Joint& joint = skeleton.body(body).joint;
+    if (joint.nv() == 0 || joint.type == model::JointType::kFree) continue;
+    ++joints;
+    for (int k = 0; k < joint.nv(); ++k) {
+      const auto row = away.row(skeleton.v_index(body) + k).array();
+      most = std::max(most, std::sqrt((row - row.mean()).square().mean()));
+    }
   }
-  return least;
+  return most;
 }
 
 }  // namespace
@@ -79,12 +87,13 @@ Issues AdviseOnTake(const recording::ClipSource& clip, const model::Skeleton& sk
       Tell(text, &issues);
     }
     if (count < 3) continue;
-    const double sd_rad = LeastPostureSd(skeleton, pose, touches);
+    const double sd_rad = PostureSd(skeleton, pose, touches);
     if (sd_rad < needs.posture_sd_rad) {
       std::snprintf(
           text, sizeof text,
-          "the touches of '%.60s' are all in one posture (a joint varies by %.1f degrees, "
-          "sd): touch with the finger curled, straight and between, or neighbouring "
+          "the touches of '%.60s' are all in one posture (no joint of the finger varies by more "
+          "than %.1f degrees, sd): touch with the finger curled, straight and between, or "
+          "neighbouring "
           "joints cannot be told apart",
           task.c_str(), 57.29577951308232 * sd_rad);
       Tell(text, &issues);

@@ -19,7 +19,8 @@ namespace handhold::fitting {
 /// each task answer all but DIP.
 struct TakeNeeds {
   int touches_per_task = 20;
-  /// Of the joint angles at the onsets, the joint that varies least: postures tell PIP from DIP.
+  /// Of the angles at the onsets, of the finger's joint that varies most: postures tell PIP from
+  /// DIP.
   double posture_sd_rad = 0.07;
   double touches_too_close = 0.2;  ///< share of touches whose window another contact's end spoils
 };

@@ -58,7 +58,7 @@ void Session::WaitForDisk(const Operator& op, const DiskWork& work,
     next_watch_ = now + kWatchPeriod;
     capture::HealthSnapshot health;
     if (work.armed) {
-      health = recorder_->Health();
+      health = Health();
       TellChanges(op, health);
     }
     if (now - moved >= patience) {

@@ -69,7 +69,7 @@ Json Make(const HealthSnapshot& health, int64_t sequence, size_t most_items, siz
   return Json::Object({{"format", "handhold.live"},
                        {"version", 1},
                        {"sequence", sequence},
-                       {"state", capture::SessionStateName(health.state)},
+                       {"state", health.state_word()},
                        {"at_s", health.host.seconds()},
                        {"take", health.take},
                        {"recorded_s", health.recorded.seconds()},

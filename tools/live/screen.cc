@@ -74,7 +74,7 @@ std::string Headline(const HealthSnapshot& h) {
     case SessionState::kRecording:
       return "REC " + Clock(h.recorded);
     case SessionState::kArmed:
-      return "ARMED";
+      return h.watching ? "WATCHING" : "ARMED";
     case SessionState::kStored:
       return "STORED";
     case SessionState::kChecked:
@@ -308,7 +308,7 @@ std::string Screen(const HealthSnapshot& h, const ScreenOptions& options) {
 }
 
 std::string ScreenLine(const HealthSnapshot& h) {
-  std::string out(SessionStateName(h.state));
+  std::string out(h.state_word());
   if (h.state == SessionState::kRecording) out += " " + Clock(h.recorded);
   const std::string trouble = Trouble(h);
   out += trouble.empty() ? "  all good" : "  " + trouble;
@@ -354,7 +354,7 @@ Json HealthJson(const HealthSnapshot& h) {
         Json::Object({{"stream", clock.stream}, {"uncertainty_s", number(clock.uncertainty_s)}}));
   return Json::Object({{"type", "health"},
                        {"host_ns", std::to_string(h.host.ns())},
-                       {"state", SessionStateName(h.state)},
+                       {"state", h.state_word()},
                        {"take", h.take},
                        {"recorded_ns", std::to_string(h.recorded.ns())},
                        {"durable_age_ns", std::to_string(h.durable_age.ns())},

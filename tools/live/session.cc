@@ -9,8 +9,10 @@
 #include "capture/session/make_sources.h"
 #include "capture/wire/socket.h"
 #include "database/base/check.h"
+#include "database/base/names.h"
 #include "database/base/shell.h"
 #include "database/base/utf8.h"
+#include "database/model/prop.h"
 #include "database/store/clip_reader.h"
 #include "tools/lab/session_begin.h"
 
@@ -38,6 +40,21 @@ void PlaceSensors(const lab::SensorFeed& feed, capture::Rig* rig) {
     const recording::ForceSensor& s = feed.data().sensor;
     source.sensors = {{source.name, {}, s.X_MS, s.normal_S, s.sign, s.full_scale_N}};
   }
+}
+
+/// What is wrong with the model that a prop is said to be: no prop that ships, and no file here or
+/// beside the rig's. Empty: nothing. Fits would find out after the session.
+std::string UnknownModel(const recording::Thing& thing, const std::string& rig_path) {
+  if (thing.kind != recording::Thing::Kind::kProp || thing.model.empty()) return "";
+  const auto known = model::PropNames();
+  if (!known || std::ranges::count(*known, thing.model) > 0) return "";
+  std::error_code ignored;
+  const auto beside = std::filesystem::path(rig_path).parent_path() / thing.model;
+  if (std::filesystem::is_regular_file(thing.model, ignored) ||
+      std::filesystem::is_regular_file(beside, ignored))
+    return "";
+  return "its model '" + thing.model + "' is no prop that ships and no file" +
+         DidYouMean(thing.model, *known);
 }
 
 std::string OrElse(const std::string& given, const std::string& fallback) {
@@ -167,6 +184,11 @@ Result<std::vector<capture::CheckLine>> Session::Check(const std::function<bool(
     for (Issue& issue : recording::FindThingIssues(rig_.TakeInfo(), recorder_->FoundStreams(), {}))
       lines.push_back(
           {"rig", issue.where, false, false, std::move(issue.what), ErrorCode::kNotFound});
+  for (const recording::Thing& thing : rig_.things) {
+    std::string unknown = UnknownModel(thing, rig_.path);
+    if (!unknown.empty())
+      lines.push_back({"rig", thing.name, false, false, std::move(unknown), ErrorCode::kNotFound});
+  }
   return lines;
 }
 
@@ -231,7 +253,7 @@ Wish::Kind Session::Tick(const Operator& op) {
   const Timestamp now = HostNow();
   if (now >= next_watch_) {
     next_watch_ = now + kWatchPeriod;
-    HealthSnapshot health = recorder_->Health();
+    HealthSnapshot health = Health();
     TellChanges(op, health);
     if (recording_) WatchFile(op, &health);
     if (op.watch) op.watch(health);
@@ -307,6 +329,20 @@ Status Session::NotTooLate() const {
                    "busy; give it more time, as with --lead 15s"};
 }
 
+/// A subject or prop that no clip of the library has: new, or misspelt while it can still be
+/// mended.
+void Session::TellNewNames(const Operator& op, const recording::ClipInfo& info) {
+  if (!op.say || library_ == nullptr) return;
+  std::vector<std::pair<std::string, std::string>> names = {{"subject", info.subject}};
+  for (const std::string& prop : store::PropsOf(recording::PropNames(info)))
+    names.emplace_back("prop", prop);
+  for (const auto& [field, name] : names) {
+    if (name.empty() || !told_names_.insert(field + " " + name).second) continue;
+    if (const auto hint = library_->Nearest(field, name); hint && !hint->empty())
+      op.say("first time seen: " + *hint);
+  }
+}
+
 Status Session::StartFlowing(const Operator& op) {
   recording::ClipInfo info = rig_.TakeInfo();
   const TakeNotes& notes = options_.notes;
@@ -321,6 +357,7 @@ Status Session::StartFlowing(const Operator& op) {
     info.properties[lab::kSessionBeginProperty] =
         std::to_string(options_.rehearsal->session().begin.ns());
   }
+  TellNewNames(op, info);
   // Wished while the disk kept the session from being armed: what follows is not wished any more.
   const auto end = std::ranges::find_if(later_, [](const Wish& wish) {
     return wish.kind == Wish::kStop || wish.kind == Wish::kQuit;

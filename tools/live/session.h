@@ -125,7 +125,11 @@ class Session {
   Status Disarm() { return recorder_->Disarm(); }
   /// The last RecordTake ended by the operator's leaving, not by a stop.
   bool left() const { return left_; }
-  capture::HealthSnapshot Health() const { return recorder_->Health(); }
+  capture::HealthSnapshot Health() const {
+    capture::HealthSnapshot health = recorder_->Health();
+    health.watching = options_.library.empty();
+    return health;
+  }
 
   const capture::Rig& rig() const { return rig_; }
   const std::string& library_path() const { return options_.library; }
@@ -136,6 +140,7 @@ class Session {
   Status MakeRecorder();
   capture::TakeTarget Target();
   Status StartFlowing(const Operator& op);
+  void TellNewNames(const Operator& op, const recording::ClipInfo& info);
   Status NotTooLate() const;
   bool RunTake(const Operator& op);
   Status MarkDueEvents();
@@ -180,6 +185,7 @@ class Session {
   size_t next_event_ = 0;
   Timestamp next_watch_;
   capture::HealthSnapshot told_;       ///< the last snapshot whose changes were told
+  std::set<std::string> told_names_;   ///< of subjects and props, as first seen
   std::set<std::string> seen_, gone_;  ///< sources that were connected; of these, those away
   bool recording_ = false;             ///< a take runs: wishes to mark hold
   Timestamp recording_since_;

@@ -100,6 +100,28 @@ TEST_F(HealthTest, ADeviceThatSamplesFasterThanItSaysIsRate) {
   EXPECT_NEAR(take->quality.Find("plate/wrench", "rate_Hz")->value, 1030, 1);
 }
 
+// Every packet came: nothing is lost, however late each sample is by the rate that the device says.
+TEST_F(HealthTest, ADeviceThatSamplesSlowerThanItSaysIsRateAndLosesNothing) {
+  const Rig rig = Begin();
+  const int64_t first = next_[{rig.plate, 0}];
+  int64_t counter = first;
+  for (int k = 0; k < 3000; ++k) {  // 926 samples a second
+    now_ns_ += 10'000'000;
+    Deliver(rig.vicon, now_ns_);
+    const int64_t end = first + (k + 1) * 926 / 100;
+    rig.plate->Send(0, counter, static_cast<int>(end - counter), now_ns_);
+    counter = end;
+  }
+  auto take = recorder_->Stop();
+  ASSERT_TRUE(take);
+  EXPECT_THAT(take->gaps, IsEmpty()) << take->page;
+  EXPECT_EQ(take->quality.Find("plate/wrench", "lost_samples")->value, 0);
+  const auto* rate = take->quality.Find("plate/wrench", "rate_Hz");
+  EXPECT_TRUE(rate->red);
+  EXPECT_NE(rate->cause.find("1000 Hz"), std::string::npos) << rate->cause;
+  EXPECT_NE(rate->cause.find("samples at 9"), std::string::npos) << rate->cause;
+}
+
 TEST_F(HealthTest, PacketsThatComeInClumpsAreJitter) {
   const Rig rig = Begin();
   for (int k = 0; k < 600; ++k) {  // every 20th packet comes 30 ms late, those after it with it

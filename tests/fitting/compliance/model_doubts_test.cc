@@ -157,6 +157,34 @@ TEST(ModelDoubtsTest, AnAnswerBesideAShownCouplingHoldsThePlantedValue) {
   }
 }
 
+// Two couplings at a time, of PIP with DIP and with MP: the larger gain hid the other, and DIP was
+// answered 71 % too large, five sds off.
+TEST(ModelDoubtsTest, BesideAShownCouplingAnotherIsConsideredHoweverLittleItShows) {
+  CouplingFinding shown, hidden;
+  shown.pair = {1, 2}, shown.chi2_gain = 40, shown.share = 0.2, shown.sd = 0.02;
+  hidden.pair = {2, 3}, hidden.share = 0.02, hidden.sd = 0.01;
+  shown.log_per_share = shown.log_moved = Eigen::VectorXd::Zero(4);
+  hidden.log_per_share = Eigen::Vector4d(0, 0, -1, -1.5);
+  hidden.log_moved = hidden.share * hidden.log_per_share;
+  const CouplingReach alone = ReachOf({shown, hidden}, 3, 0.2, 3.0);
+  EXPECT_NEAR(alone.below, -1.5 * 0.05, 1e-12);
+  const CouplingReach beside = ReachOf({shown, hidden}, 3, 0.2, 3.0, 12.0);
+  EXPECT_NEAR(beside.below, -1.5 * kBesideShown, 1e-12);
+  EXPECT_NEAR(beside.above, 1.5 * kBesideShown, 1e-12);
+  shown.pair = {0, 1};  // not a neighbour of that pair
+  EXPECT_NEAR(ReachOf({shown, hidden}, 3, 0.2, 3.0, 12.0).below, -1.5 * 0.05, 1e-12);
+}
+
+TEST(ModelDoubtsTest, ThreeJointsOfWhichTwoPairsAreCoupledAreNotAnswered) {
+  World world;
+  world.impedance.coupling = {0, 0.17, 0.35};
+  const Tested t = FitAndTest(world, 16);
+  const double error = ErrorOf(world, t.best, 3), sd = std::hypot(t.best.sd_log(3), 0.07);
+  const CouplingReach reach = ReachOf(t.couplings, 3, 0.2, kNotExcluded, kRefusingGain);
+  EXPECT_LE(error - 1.96 * sd + reach.below, 0.0) << error;
+  EXPECT_GE(error + 1.96 * sd + reach.above, 0.0) << error;
+}
+
 TEST(ModelDoubtsTest, APalmOfAnotherMassIsFittedAndBlamesNoTimeConstant) {
   for (const double factor : {0.7, 3.0}) {
     World world;
@@ -188,7 +216,10 @@ TEST(ModelDoubtsTest, WarningsAddToTheSdAndAPlainTakeAddsNothing) {
   const auto doubt = [&](double shift_s, double chi2_per_dof, double axis_rms_m) {
     return SharedDoubt(rule, {shift_s, chi2_per_dof, axis_rms_m, 12});
   };
-  EXPECT_EQ(doubt(0.9e-3, 0.85, 1.4e-4), 0.0);
+  EXPECT_EQ(doubt(0.9e-3, 0.91, 1.4e-4), 0.0);
+  EXPECT_NEAR(doubt(0.0, 0.825, 0.0), 0.5 * 0.25 * 0.25, 1e-12) << "a soft forearm, half-way";
+  EXPECT_LT(doubt(0.0, 0.7501, 0.0), doubt(0.0, 0.7499, 0.0));
+  EXPECT_NEAR(doubt(0.0, 0.7501, 0.0), doubt(0.0, 0.7499, 0.0), 1e-3) << "no step";
   EXPECT_NEAR(doubt(-1.4e-3, 1.0, 0.0), 0.07, 1e-12);
   EXPECT_NEAR(doubt(0.0, 0.57, 0.0), 0.25 * 0.43, 1e-12);
   EXPECT_NEAR(doubt(0.0, 1.0, 2.5e-4), 0.3 * 0.2, 1e-12);

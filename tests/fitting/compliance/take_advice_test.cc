@@ -63,6 +63,17 @@ TEST(TakeAdviceTest, EachLackIsToldByItself) {
   EXPECT_NE(Only(Take(3, 0, 0.1).Advice()).find("nothing was touched"), std::string::npos);
 }
 
+// Eleven of twelve plain subjects were told so, since a wrist that rests varies by nothing.
+TEST(TakeAdviceTest, AFingerThatBendsBehindAWristAtRestIsInSeveralPostures) {
+  Take take(12, 24, 0.1);
+  take.pose.q.row(0).setZero();
+  EXPECT_TRUE(take.Advice().empty());
+  take.pose.q.row(2).setZero();
+  EXPECT_TRUE(take.Advice().empty()) << "one joint that bends is enough";
+  take.pose.q.setZero();
+  EXPECT_EQ(take.Advice().size(), 1u);
+}
+
 TEST(TakeAdviceTest, APriorFromElsewhereNeedsNoStrokesInTheAir) {
   const Take take(0, 24, 0.1);
   DynamicEstimatorOptions options;

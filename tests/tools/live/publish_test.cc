@@ -58,6 +58,15 @@ TEST(LiveJsonTest, TellsForcesAndHiddenMarkersByName) {
   EXPECT_TRUE(live.Find("items")->elements().at(0).Find("worst")->is_null()) << "NaN is no JSON";
 }
 
+// Nothing is armed where nothing can be recorded.
+TEST(LiveJsonTest, AMonitorWatches) {
+  capture::HealthSnapshot health = Snapshot();
+  health.state = capture::SessionState::kArmed;
+  EXPECT_EQ(*LiveJson(health, 7).Find("state")->string(), "armed");
+  health.watching = true;
+  EXPECT_EQ(*LiveJson(health, 7).Find("state")->string(), "watching");
+}
+
 TEST(LiveJsonTest, StaysWithinADatagram) {
   capture::HealthSnapshot health = Snapshot();
   recording::QualityItem item;

@@ -44,6 +44,7 @@ class SessionTest : public ::testing::Test {
     options.library = (folder_ / "lib").string();
     options.rehearsal = rehearsal;
     options.notes.task = "touch";
+    options.notes.subject = subject_;
     auto session = Session::Open(rig, std::move(options));
     EXPECT_TRUE(session) << session.error().message;
     const auto lines = (*session)->Check();
@@ -75,6 +76,7 @@ class SessionTest : public ::testing::Test {
     auto stored = (*session)->RecordTake(op);
     EXPECT_TRUE(stored) << stored.error().message;
     EXPECT_GT(watched, 2);
+    said_ = said;
     EXPECT_TRUE((*session)->Disarm());
     return *std::move(stored);
   }
@@ -102,7 +104,17 @@ class SessionTest : public ::testing::Test {
     return *std::move(session);
   }
 
+  /// How often a subject was said to be new in the last Record.
+  int64_t FirstTimes() const {
+    return std::ranges::count_if(said_, [this](const std::string& line) {
+      return line.starts_with("first time seen") &&
+             line.find("'" + subject_ + "'") != std::string::npos;
+    });
+  }
+
   std::filesystem::path folder_;
+  std::string subject_ = "S03";
+  std::vector<std::string> said_;
   std::unique_ptr<capture::PatternFeed> feed_;
   std::unique_ptr<Rehearsal> rehearsal_;
 };
@@ -122,6 +134,7 @@ TEST_F(SessionTest, RecordsMarksStoresAndPlaysBackBesideALiveSensor) {
 
   const StoredTake first = Record(rig, rehearsal->get());
   EXPECT_EQ(first.take.info.name, "touch_001");
+  EXPECT_EQ(FirstTimes(), 1) << "a new subject, or a misspelt one";
   EXPECT_THAT(first.take.gaps, IsEmpty()) << first.take.page;
   auto clip = store::ClipReader::Open(first.take.path);
   ASSERT_TRUE(clip) << clip.error().message;
@@ -138,6 +151,7 @@ TEST_F(SessionTest, RecordsMarksStoresAndPlaysBackBesideALiveSensor) {
   both.sources.push_back(played);
   const StoredTake second = Record(both, nullptr);
   EXPECT_EQ(second.take.info.name, "touch_002");
+  EXPECT_EQ(FirstTimes(), 0) << "known by now";
   EXPECT_THAT(second.take.gaps, IsEmpty()) << second.take.page;
   auto again = store::ClipReader::Open(second.take.path);
   ASSERT_TRUE(again) << again.error().message;
@@ -193,6 +207,32 @@ TEST_F(SessionTest, WhileTheTakesFileIsWaitedForTheOperatorIsToldAndHeard) {
   const auto row = (*other)->FindClip(stored->take.info.name);
   ASSERT_TRUE(row) << row.error().message;
   EXPECT_EQ(row->id, stored->take.info.id.ToString());
+}
+
+// A misspelt prop was found out after the session, by the first fit.
+TEST_F(SessionTest, APropThatDoesNotExistIsSaidByTheCheck) {
+  capture::PatternOptions pattern;
+  pattern.force_rate_hz = 1000;
+  const capture::PatternFeed feed(pattern);
+  RehearsalOptions options;
+  options.loop = true;
+  auto rehearsal = Rehearsal::Start(ForceRig(), feed, std::move(options));
+  ASSERT_TRUE(rehearsal) << rehearsal.error().message;
+  for (const char* model : {"flat_plate", "flat_plat", ""}) {
+    capture::Rig rig = (*rehearsal)->rig();
+    rig.things = {{.name = "plate", .model = model}};
+    auto session = Session::Open(rig, {});
+    ASSERT_TRUE(session) << session.error().message;
+    const auto lines = (*session)->Check();
+    ASSERT_TRUE(lines);
+    const auto wrong = std::ranges::count_if(*lines, [](const capture::CheckLine& line) {
+      return !line.ok && line.text.find("'flat_plat'") != std::string::npos &&
+             line.text.find("did you mean 'flat_plate'") != std::string::npos;
+    });
+    EXPECT_EQ(wrong, std::string(model) == "flat_plat" ? 1 : 0) << model;
+    EXPECT_FALSE(Session::Missing(*lines));
+    EXPECT_TRUE((*session)->Health().watching) << "without a library nothing is recorded";
+  }
 }
 
 TEST_F(SessionTest, AWishToEndThatCameBeforeTheTakeKeepsItFromBeginning) {
