@@ -14,17 +14,6 @@ Positional ClipPositional() {
   return {.name = "CLIP", .help = "name, id, or the beginning of an id"};
 }
 
-std::vector<Option> SurfaceOptions() {
-  return {{.name = "--surface",
-           .value_name = "PROP",
-           .help = "what was touched: a prop of ours, a .json prop or a .stl, .obj, .ply mesh; "
-                   "default: the clip's prop"},
-          {.name = "--surface-pose",
-           .value_name = "POSE",
-           .help = "where it stood: \"x y z [qw qx qy qz]\", metres; default: as the clip says"},
-          MeshUnitOption()};
-}
-
 Option MeshUnitOption() {
   return {.name = "--mesh-unit",
           .value_name = "UNIT",

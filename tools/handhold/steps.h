@@ -20,8 +20,6 @@ namespace handhold::cli {
 
 /// CLIP: "name, id, or the beginning of an id".
 Positional ClipPositional();
-/// --surface, --surface-pose and --mesh-unit: what was touched and where it stood.
-std::vector<Option> SurfaceOptions();
 /// --mesh-unit: one rule for every verb that takes a mesh file.
 Option MeshUnitOption();
 /// Why --mesh-unit has nothing to say of a prop that is no mesh file. Empty: it has, or was not
