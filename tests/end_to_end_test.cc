@@ -334,10 +334,10 @@ TEST_F(EndToEnd, AMeshOfOnesOwnIsTouchedAndTheMotionKnowsWhereItComesFrom) {
   EXPECT_FALSE(made->reused);
   const auto motion = store::Load<artefact::Motion>(library_->ArtefactPath(made->hash));
   ASSERT_TRUE(motion) << motion.error().message;
-  EXPECT_EQ(motion->objects.at(0).prop, "roof");
+  EXPECT_EQ(motion->stage.things.at(0).prop.key, "roof");
   EXPECT_FALSE(motion->rows.empty());
   EXPECT_EQ(synthesis::UnsolvedSteps(*motion), 0);
-  EXPECT_EQ(motion->hands.at(0).assumed_dofs, made->assumed_dofs);
+  EXPECT_EQ(motion->stage.hands.at(0).assumed_dofs, made->assumed_dofs);
   EXPECT_EQ(made->replays.size(), made->assumed_dofs.empty() ? 0u : 2u);
   // Back to the clip.
   std::set<std::string> seen, open = {made->hash};

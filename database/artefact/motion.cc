@@ -4,17 +4,37 @@
 #include <array>
 #include <set>
 
+#include "database/base/names.h"
+
 namespace handhold::artefact {
 namespace {
 
-template <typename T>
-const T* FindNamed(const std::vector<T>& list, std::string_view name) {
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const T& item) { return item.name == name; });
-  return found == list.end() ? nullptr : &*found;
+Error Corrupt(const std::string& what) { return {ErrorCode::kCorrupt, "motion: " + what}; }
+
+/// Whether each of the stage's has a track of its name.
+template <typename Staged, typename Track>
+Status CheckOnStage(const std::vector<Staged>& stage, const std::vector<Track>& tracks,
+                    const char* what) {
+  if (stage.size() != tracks.size())
+    return Corrupt("its stage has another number of " + std::string(what) + "s");
+  for (size_t i = 0; i < stage.size(); ++i) {
+    if (stage[i].name != tracks[i].name)
+      return Corrupt(std::string(what) + " '" + tracks[i].name + "' is '" + stage[i].name +
+                     "' on its stage");
+  }
+  return {};
 }
 
-Error Corrupt(const std::string& what) { return {ErrorCode::kCorrupt, "motion: " + what}; }
+Status CheckPhases(const Motion& motion) {
+  for (size_t i = 0; i < motion.phases.size(); ++i) {
+    const TimeRange& range = motion.phases[i].range;
+    if (range.end < range.begin || motion.times.empty() || range.begin < motion.times.front() ||
+        range.end > motion.times.back() || (i > 0 && range.begin < motion.phases[i - 1].range.end))
+      return Corrupt("phase '" + motion.phases[i].name +
+                     "' lies outside of it, or begins before the last one ends");
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -28,6 +48,24 @@ const Series* Motion::FindSeries(std::string_view name) const { return FindNamed
 const MotionHand* Motion::FindHand(std::string_view name) const { return FindNamed(hands, name); }
 const MotionObject* Motion::FindObject(std::string_view name) const {
   return FindNamed(objects, name);
+}
+
+const Phase* Motion::FindPhase(std::string_view name) const { return FindNamed(phases, name); }
+
+MotionHand& Motion::Add(StageHand hand) {
+  const StageHand& added = stage.Add(std::move(hand));
+  MotionHand& track = hands.emplace_back();
+  track.name = added.name;
+  if (added.skeleton.there()) track.dof_names = added.skeleton->dof_names();
+  return track;
+}
+
+MotionObject& Motion::Add(StageThing thing) {
+  const StageThing& added = stage.Add(std::move(thing));
+  MotionObject& track = objects.emplace_back();
+  track.name = added.name;
+  if (added.X_WP) track.X_WP = {*added.X_WP};
+  return track;
 }
 
 int Motion::TouchBetween(const Side& a, const Side& b, Timestamp now) {
@@ -47,6 +85,9 @@ int Motion::TouchBetween(const Side& a, const Side& b, Timestamp now) {
 Status CheckMotion(const Motion& motion) {
   const auto frames = static_cast<Eigen::Index>(motion.times.size());
   std::set<std::string> hands, things;
+  HANDHOLD_TRY(CheckOnStage(motion.stage.hands, motion.hands, "hand"));
+  HANDHOLD_TRY(CheckOnStage(motion.stage.things, motion.objects, "thing"));
+  HANDHOLD_TRY(CheckPhases(motion));
   for (const MotionHand& hand : motion.hands) {
     if (hand.q.cols() != frames) return Corrupt("hand '" + hand.name + "' has other frames");
     if (!hands.insert(hand.name).second) return Corrupt("two hands are '" + hand.name + "'");
@@ -67,6 +108,24 @@ Status CheckMotion(const Motion& motion) {
     }
   }
   return CheckRows(motion.touches, motion.rows, motion.times.size());
+}
+
+Stage StageAt(const Motion& motion, size_t frame) {
+  Stage stage = motion.stage;
+  for (size_t i = 0; i < stage.hands.size(); ++i) {
+    StageHand& hand = stage.hands[i];
+    hand.q = motion.hands[i].q.col(static_cast<Eigen::Index>(frame));
+    hand.X_WH = {};
+    hand.trajectory = {}, hand.poses = {}, hand.wrist_track = {};
+    hand.wrist.clear();
+  }
+  for (size_t i = 0; i < stage.things.size(); ++i) {
+    StageThing& thing = stage.things[i];
+    thing.X_WP = motion.objects[i].pose(frame);
+    thing.omega_P.setZero(), thing.v_P.setZero();
+    if (thing.is == StageThing::Is::kTrack) thing.is = StageThing::Is::kFixed, thing.track = {};
+  }
+  return stage;
 }
 
 }  // namespace handhold::artefact

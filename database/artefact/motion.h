@@ -1,4 +1,5 @@
-/// A synthesised motion: hands, objects and contacts over time, with what became of it.
+/// A synthesised motion: its stage, what hands and things did on it, contacts over time, and what
+/// became of it.
 #pragma once
 
 #include <map>
@@ -9,6 +10,7 @@
 #include <Eigen/Core>
 
 #include "database/artefact/provenance.h"
+#include "database/artefact/stage.h"
 #include "database/artefact/touch.h"
 #include "database/base/issue.h"
 #include "database/base/time.h"
@@ -16,26 +18,37 @@
 
 namespace handhold::artefact {
 
-/// One hand of a motion.
+/// What a hand of the stage did.
 struct MotionHand {
-  std::string name = "R";  ///< that sides of touches name; one per motion
-  std::string skeleton_hash;
-  std::vector<std::string> dof_names;     ///< nv names, in order
-  std::vector<std::string> assumed_dofs;  ///< whose compliance was assumed, not fitted
-  Eigen::MatrixXd q;                      ///< nq x frames
+  std::string name = "R";              ///< on the stage; sides of touches name it
+  std::vector<std::string> dof_names;  ///< nv names, in order
+  Eigen::MatrixXd q;                   ///< nq x frames
 };
 
-/// One thing of a motion's scene.
+/// What a thing of the stage did.
 struct MotionObject {
-  std::string name;       ///< that sides of touches name; one per motion
-  std::string prop;       ///< its prop's name
-  std::string prop_hash;  ///< artefact of the prop; empty: not kept
+  std::string name;  ///< on the stage; sides of touches name it
   /// One per frame, or a single one: it stands still.
   std::vector<geometry::RigidTransform> X_WP;
   const geometry::RigidTransform& pose(size_t frame) const {
     return X_WP.size() == 1 ? X_WP.front() : X_WP[frame];
   }
   bool stands_still() const { return X_WP.size() == 1; }
+};
+
+/// What is being done from `range.begin` to before `range.end`: one of these, or another word.
+namespace phase {
+inline constexpr const char* kReach = "reach";
+inline constexpr const char* kClose = "close";
+inline constexpr const char* kSqueeze = "squeeze";
+inline constexpr const char* kSettle = "settle";
+inline constexpr const char* kLift = "lift";
+inline constexpr const char* kHold = "hold";
+inline constexpr const char* kRelease = "release";
+}  // namespace phase
+struct Phase {
+  std::string name;
+  TimeRange range;
 };
 
 /// A number per frame that one method has to say: "equilibrium_residual", "rad".
@@ -82,9 +95,11 @@ struct MotionSummary {
 struct Motion {
   Provenance provenance;
   MotionSummary summary;
+  Stage stage;                ///< as it was before the first frame
+  std::vector<Phase> phases;  ///< ascending, none within another; may leave gaps, or be empty
   std::vector<Timestamp> times;
-  std::vector<MotionHand> hands;
-  std::vector<MotionObject> objects;  ///< fixed ones too
+  std::vector<MotionHand> hands;      ///< of the stage's, in order
+  std::vector<MotionObject> objects;  ///< of the stage's things, in order; fixed ones too
   /// Each pair of sides once; onset and release are its first and last contact.
   std::vector<Touch> touches;
   std::vector<ContactRow> rows;
@@ -95,28 +110,38 @@ struct Motion {
   const Series* FindSeries(std::string_view name) const;
   const MotionHand* FindHand(std::string_view name) const;
   const MotionObject* FindObject(std::string_view name) const;
+  const Phase* FindPhase(std::string_view name) const;  ///< the first of that name
+  /// Puts a hand or a thing on the stage, under a name that is free there, and gives it a track: of
+  /// a thing its place, if it has one.
+  MotionHand& Add(StageHand hand);
+  MotionObject& Add(StageThing thing);
   /// The touch of these two sides, added when it is new, with onset `now`; its release becomes
   /// `now`.
   int TouchBetween(const Side& a, const Side& b, Timestamp now);
 };
 
-/// kCorrupt where parts do not fit together: frames of hands, objects and series, rows, names.
+/// kCorrupt where parts do not fit together: frames of hands, objects and series, rows, names, what
+/// is on the stage, phases.
 Status CheckMotion(const Motion& motion);
+
+/// The stage as it is in one frame: hands and things where they are then, nothing that leads them.
+Stage StageAt(const Motion& motion, size_t frame);
 
 template <typename A>
 void Visit(A& a, MotionHand& h) {
   a.Field("name", h.name);
-  a.Field("skeleton_hash", h.skeleton_hash);
   a.Field("dof_names", h.dof_names);
-  a.Field("assumed_dofs", h.assumed_dofs);
   a.Field("q", h.q);
 }
 template <typename A>
 void Visit(A& a, MotionObject& o) {
   a.Field("name", o.name);
-  a.Field("prop", o.prop);
-  a.Field("prop_hash", o.prop_hash);
   a.Field("X_WP", o.X_WP);
+}
+template <typename A>
+void Visit(A& a, Phase& p) {
+  a.Field("name", p.name);
+  a.Field("range_ns", p.range);
 }
 template <typename A>
 void Visit(A& a, Series& s) {
@@ -148,6 +173,8 @@ template <typename A>
 void Visit(A& a, Motion& m) {
   a.Skip(m.provenance);
   a.Field("summary", m.summary);
+  a.Field("stage", m.stage);
+  a.Field("phases", m.phases);
   a.Field("times", m.times);
   a.Field("hands", m.hands);
   a.Field("objects", m.objects);

@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "database/artefact/provenance.h"
+#include "database/artefact/stage.h"
 
 namespace handhold::artefact {
 
@@ -27,6 +28,7 @@ struct MotionSolution {
 
 struct MotionSet {
   Provenance provenance;
+  Stage stage;                    ///< of all its solutions: what is given moves by tracks
   std::vector<std::string> rows;  ///< of every branch's state
   std::vector<MotionBranch> branches;
   std::vector<MotionSolution> solutions;
@@ -48,6 +50,7 @@ void Visit(A& a, MotionSolution& s) {
 template <typename A>
 void Visit(A& a, MotionSet& s) {
   a.Skip(s.provenance);
+  a.Field("stage", s.stage);
   a.Field("rows", s.rows);
   a.Field("branches", s.branches);
   a.Field("solutions", s.solutions);

@@ -1,5 +1,5 @@
-/// The nearest valid name to a mistyped one, for every message of the form "unknown X: did you mean
-/// Y?".
+/// Things by their names, and the nearest valid name to a mistyped one, for every message of the
+/// form "unknown X: did you mean Y?".
 #pragma once
 
 #include <cstddef>
@@ -26,5 +26,13 @@ std::vector<std::string> NearestNames(std::string_view name,
 /// else
 /// ": known are 'a', 'b', 'c'" (at most 12, then "and N more"), or "" when there are no candidates.
 std::string DidYouMean(std::string_view name, std::span<const std::string> candidates);
+
+/// The one of this name; null: there is none.
+template <typename T>
+const T* FindNamed(const std::vector<T>& list, std::string_view name) {
+  for (const T& one : list)
+    if (one.name == name) return &one;
+  return nullptr;
+}
 
 }  // namespace handhold

@@ -1,8 +1,9 @@
 #include "database/exchange/gltf_motion.h"
 
 #include <map>
+#include <numeric>
 
-#include "database/model/kinematics.h"
+#include "database/artefact/motion_nodes.h"
 
 namespace handhold::exchange {
 namespace {
@@ -16,48 +17,34 @@ using text::Json;
 constexpr int kSkin = 0, kObject = 1, kContact = 2, kForce = 3;
 constexpr double kPoint_m = 0.002;
 
-void AddHand(const artefact::MotionHand& hand, const model::Skeleton& skeleton, bool alone,
-             GltfFile* file) {
-  const auto first = static_cast<int>(file->nodes.size());
-  const auto bodies = static_cast<size_t>(skeleton.body_count());
-  std::vector<std::vector<RigidTransform>> X_PB(bodies);
-  model::KinematicsData data(skeleton);
-  for (Eigen::Index k = 0; k < hand.q.cols(); ++k) {
-    model::ComputePoses<double>(skeleton, hand.q.col(k), &data);
-    for (size_t b = 1; b < bodies; ++b) {
-      const auto parent = static_cast<size_t>(skeleton.body(static_cast<int>(b)).parent);
-      X_PB[b].push_back(data.X_WB[parent].Inverse() * data.X_WB[b]);
-    }
-  }
-  for (size_t b = 1; b < bodies; ++b) {
-    const model::Body& body = skeleton.body(static_cast<int>(b));
-    GltfNode node{.name = alone ? body.name : hand.name + "/" + body.name};
-    node.parent = body.parent == 0 ? -1 : first + body.parent - 1;
-    // What never moves is told once: places in the parent come out of products, equal to rounding.
-    for (RigidTransform& X : X_PB[b])
-      if ((X.p - X_PB[b].front().p).norm() < 1e-12) X.p = X_PB[b].front().p;
-    node.moves = std::move(X_PB[b]);
-    for (const model::BodyShape& shape : body.shapes)
-      node.shapes.push_back({.shape = shape.shape, .X_NS = shape.X_BS, .material = kSkin});
-    if (body.parent == 0) node.extras = Json::Object({{"hand", hand.name}});
-    file->nodes.push_back(std::move(node));
-  }
-}
-
-void AddObject(const artefact::MotionObject& object, const model::Prop* prop, GltfFile* file) {
-  GltfNode node{.name = object.name};
-  if (object.stands_still()) {
-    node.X_PN = object.X_WP.front();
+/// Bodies by their own names, of several hands with the hand's before it.
+GltfNode Written(const artefact::MotionNode& node, const Motion& motion) {
+  const bool of_hand = node.of == artefact::MotionNode::Of::kHand;
+  const bool alone = motion.hands.size() == 1;
+  GltfNode out{
+      .name = of_hand && !alone ? motion.hands[node.index].name + "/" + node.name : node.name,
+      .parent = node.parent};
+  if (of_hand || node.X_PN.size() != 1) {
+    out.moves = node.X_PN;
   } else {
-    node.moves = object.X_WP;
+    out.X_PN = node.X_PN.front();
   }
-  if (prop != nullptr) {
-    for (const model::PropShape& shape : prop->shapes)
-      node.shapes.push_back({.shape = shape.shape, .X_NS = shape.X_PS, .material = kObject});
-    node.extras = Json::Object(
-        {{"prop", prop->name}, {"mass_kg", prop->mass.mass_kg}, {"friction", prop->friction}});
+  for (const geometry::PosedShape& shape : node.shapes) {
+    out.shapes.push_back(
+        {.shape = shape.shape, .X_NS = shape.X_GS, .material = of_hand ? kSkin : kObject});
   }
-  file->nodes.push_back(std::move(node));
+  if (of_hand) {
+    if (node.parent < 0) out.extras = Json::Object({{"hand", motion.hands[node.index].name}});
+    return out;
+  }
+  const artefact::StageThing& thing = motion.stage.things[node.index];
+  if (thing.prop.there()) {
+    out.extras = Json::Object({{"prop", thing.prop->name},
+                               {"is", std::string(artefact::StageIsName(thing.is))},
+                               {"mass_kg", thing.prop->mass.mass_kg},
+                               {"friction", thing.prop->friction}});
+  }
+  return out;
 }
 
 std::string SideName(const artefact::Side& side) {
@@ -114,14 +101,11 @@ void AddContacts(const Motion& motion, double m_per_N, GltfFile* file) {
 
 }  // namespace
 
-Result<GltfFile> GltfOfMotion(const Motion& motion, const GltfMotionParts& parts,
-                              const GltfMotionOptions& options) {
-  const auto wrong = [](const std::string& what) {
-    return Error{ErrorCode::kInvalid, "the motion's parts do not belong to it: " + what};
-  };
+Result<GltfFile> GltfOfMotion(const Motion& motion, const GltfMotionOptions& options) {
   HANDHOLD_TRY(artefact::CheckMotion(motion));
-  if (parts.hands.size() != motion.hands.size() || parts.props.size() != motion.objects.size())
-    return wrong("another number of hands or objects");
+  std::vector<int> frames(motion.times.size());
+  std::iota(frames.begin(), frames.end(), 0);
+  HANDHOLD_ASSIGN(const std::vector<artefact::MotionNode> nodes, artefact::NodesOf(motion, frames));
   GltfFile file;
   file.scene_name = motion.provenance.step;
   file.generator = options.generator;
@@ -131,13 +115,7 @@ Result<GltfFile> GltfOfMotion(const Motion& motion, const GltfMotionParts& parts
                     {.name = "force", .rgba = {0.6, 0.03, 0.03, 1}}};
   for (const Timestamp t : motion.times)
     file.times_s.push_back((t - motion.times.front()).seconds());
-  for (size_t i = 0; i < motion.hands.size(); ++i) {
-    if (motion.hands[i].q.rows() != parts.hands[i]->nq())
-      return wrong("hand " + motion.hands[i].name + " has another number of coordinates");
-    AddHand(motion.hands[i], *parts.hands[i], motion.hands.size() == 1, &file);
-  }
-  for (size_t i = 0; i < motion.objects.size(); ++i)
-    AddObject(motion.objects[i], parts.props[i], &file);
+  for (const artefact::MotionNode& node : nodes) file.nodes.push_back(Written(node, motion));
   if (options.contacts) AddContacts(motion, options.m_per_N, &file);
   file.extras =
       Json::Object({{"step", motion.provenance.step},

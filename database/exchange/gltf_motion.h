@@ -7,19 +7,12 @@
 /// tests/database/exchange/gltf_motion_test.cc, tests/tools/viewer/gltf_peers_test.cc.
 #pragma once
 
-#include <vector>
+#include <string>
 
 #include "database/artefact/motion.h"
 #include "database/exchange/gltf.h"
-#include "database/model/prop.h"
-#include "database/model/skeleton.h"
 
 namespace handhold::exchange {
-
-struct GltfMotionParts {
-  std::vector<const model::Skeleton*> hands;  ///< of motion.hands, in order; not owned, not null
-  std::vector<const model::Prop*> props;      ///< of motion.objects, in order; null: nothing to see
-};
 
 struct GltfMotionOptions {
   double m_per_N = 0.01;  ///< of the force nodes
@@ -27,8 +20,8 @@ struct GltfMotionOptions {
   std::string generator = "handhold";
 };
 
-/// kInvalid when the parts are not the motion's.
-Result<GltfFile> GltfOfMotion(const artefact::Motion& motion, const GltfMotionParts& parts,
+/// kInvalid when a hand's skeleton was not looked up; a thing whose prop was not is a frame.
+Result<GltfFile> GltfOfMotion(const artefact::Motion& motion,
                               const GltfMotionOptions& options = {});
 
 }  // namespace handhold::exchange

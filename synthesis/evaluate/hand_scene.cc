@@ -38,26 +38,31 @@ Result<std::unique_ptr<HandScene>> HandScene::Create(const model::Skeleton& hand
   HandWorldOptions world;
   world.stepper = options.quick ? Stepper::kQuick : Stepper::kExact;
   world.quick_iterations = options.quick_iterations;
-  HANDHOLD_ASSIGN(scene->world_, HandWorld::Create(world));
-  HANDHOLD_TRY(scene->world_->AddHand(hand));
-  HANDHOLD_TRY(scene->world_->AddProp(prop, RigidTransform(),
-                                      {.mass_kg = options.mass_kg, .friction = options.friction}));
-  if (options.table)
-    HANDHOLD_TRY(scene->world_->AddProp(Table(), RigidTransform(), {.fixed = true}));
+  artefact::Stage stage;
+  artefact::StageHand& staged = stage.hands.emplace_back();
+  staged.skeleton.value = std::make_shared<const model::Skeleton>(hand);
+  staged.q = hand.ZeroConfiguration();
+  stage.Add(artefact::Placed(prop, {}, artefact::StageThing::Is::kFree, options.mass_kg,
+                             options.friction));
+  if (options.table) stage.Add(artefact::TableAt(Vec3::Zero()));
+  stage.gravity_W = -options.gravity_m_per_s2 * Vec3::UnitZ();
+  HANDHOLD_ASSIGN(scene->world_, HandWorld::Create(stage, world));
   const int body = scene->world_->prop_body(0);
   scene->p_PCom_ = scene->world_->X_WP(0).Inverse() * scene->world_->world().com_W(body);
-  scene->world_->SetGravity({.g_W = -options.gravity_m_per_s2 * Vec3::UnitZ()});
   scene->built_ = scene->world_->Save();
+  scene->stage_ = std::move(stage);
   return scene;
 }
 
-model::Prop HandScene::Table() {
-  model::Prop table;
-  table.name = "table";
-  table.source = "as large as any lift";
-  table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0, 0, -0.02)),
-                          geometry::Box{Vec3(0.8, 0.8, 0.04)}, "as large as any lift"});
-  return table;
+artefact::Stage HandScene::stage() const {
+  artefact::Stage stage = stage_;
+  artefact::StageHand& hand = stage.hands.front();
+  hand.name = hand_.draft().side == "left" ? "L" : "R";
+  hand.skeleton.value = std::make_shared<const model::Skeleton>(world_->hand(0));
+  hand.q = world_->q(0);
+  for (size_t i = 0; i < stage.things.size(); ++i)
+    stage.things[i].X_WP = i == 0 ? X_WP_ : X_WTable_;
+  return stage;
 }
 
 Status HandScene::Reset() { return world_->Restore(built_); }

@@ -70,8 +70,8 @@ class HandScene : public GraspScene {
   const geometry::RigidTransform& X_WPalm_start() const { return X_WPalm_; }
   const geometry::RigidTransform& X_WTable() const { return X_WTable_; }
   const Eigen::VectorXd& squeeze() const { return squeeze_; }
-  /// The prop's fixed table, its top at z = 0 of its frame.
-  static model::Prop Table();
+  /// Hand (root free), prop and table as the last Form put them.
+  artefact::Stage stage() const;
 
   std::string engine() const override { return options_.quick ? "ode quick" : "ode exact"; }
   double step_s() const override { return options_.step_s; }
@@ -97,6 +97,7 @@ class HandScene : public GraspScene {
   HandSceneOptions options_;
   model::Skeleton hand_;  ///< as loaded
   model::Prop prop_;
+  artefact::Stage stage_;  ///< as built
   std::unique_ptr<HandWorld> world_;
   HandWorld::Saved built_, formed_;
   Eigen::VectorXd squeeze_;  ///< placed

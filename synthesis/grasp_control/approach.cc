@@ -23,7 +23,7 @@ constexpr double kClearWay_m = 1e-3;
 Result<std::unique_ptr<HandWorld>> WorldOf(const model::Skeleton& hand, const model::Prop& prop) {
   HANDHOLD_ASSIGN(auto world, HandWorld::Create());
   HANDHOLD_TRY(world->AddHand(hand));
-  HANDHOLD_TRY(world->AddProp(prop, {}, {.fixed = true}));
+  HANDHOLD_TRY(world->AddProp(artefact::Placed(prop, {})));
   return world;
 }
 

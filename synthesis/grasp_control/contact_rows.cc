@@ -1,6 +1,8 @@
 #include "synthesis/grasp_control/contact_rows.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "database/model/site.h"
 
@@ -10,8 +12,9 @@ using artefact::ContactRow;
 using artefact::Side;
 using geometry::Vec3;
 
-double AddContactRows(const HandWorld& world, const ContactNames& names, int frame, Timestamp now,
-                      artefact::Motion* motion) {
+double AddContactRows(const HandWorld& world, int frame, Timestamp now, artefact::Motion* motion) {
+  const std::vector<artefact::StageThing>& things = motion->stage.things;
+  const std::string& hand_name = motion->stage.hands.front().name;
   double normal_N = 0.0;
   std::vector<ContactRow> rows;
   const auto add = [&](const Side& a, const Side& b, ContactRow row) {
@@ -24,12 +27,12 @@ double AddContactRows(const HandWorld& world, const ContactNames& names, int fra
   const model::Skeleton& hand = world.hand(0);
   for (const HandContact& c : world.Contacts()) {
     // Not of a hand with a hand.
-    if (c.hand != 0 || c.prop < 0 || c.prop >= static_cast<int>(names.props.size())) continue;
+    if (c.hand != 0 || c.prop < 0 || c.prop >= static_cast<int>(things.size())) continue;
     const int site = model::SiteAt(
         hand, c.body, -(world.hand_in_world(0).X_WB(c.body).R.transpose() * c.normal_W));
-    const Side a{Side::Kind::kHand, names.hand,
+    const Side a{Side::Kind::kHand, hand_name,
                  site < 0 ? "" : hand.sites()[static_cast<size_t>(site)].name, c.body};
-    const Side b{Side::Kind::kThing, names.props[static_cast<size_t>(c.prop)], "", 0};
+    const Side b{Side::Kind::kThing, things[static_cast<size_t>(c.prop)].name, "", 0};
     ContactRow row;
     row.f_onA_W = c.f_onHand_W;
     row.p_W = c.p_W;
@@ -39,9 +42,11 @@ double AddContactRows(const HandWorld& world, const ContactNames& names, int fra
     if (c.prop == 0) normal_N += c.f_onHand_W.dot(c.normal_W);
     add(a, b, row);
   }
-  if (!names.ground.empty()) {
-    const Side a{Side::Kind::kThing, names.props.front(), "", 0};
-    const Side b{Side::Kind::kThing, names.ground, "", 0};
+  const auto ground =
+      std::ranges::find(things, artefact::StageThing::Is::kFixed, &artefact::StageThing::is);
+  if (ground != things.end()) {
+    const Side a{Side::Kind::kThing, things.front().name, "", 0};
+    const Side b{Side::Kind::kThing, ground->name, "", 0};
     const int prop = world.prop_body(0);
     for (const ContactReading& c : world.world().contacts()) {
       const bool is_a = c.body_a == prop && c.body_b == kFixedBody;

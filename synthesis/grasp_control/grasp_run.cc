@@ -49,14 +49,19 @@ constexpr double kFollow_per_s = 15.0;
 /// A hand touches its own gripping place from a little outside it.
 constexpr double kArrived_m = 1e-3;
 
-model::Prop Table(double friction) {
-  model::Prop table;
-  table.name = "table";
-  table.friction = friction;
-  table.source = "Ours: a fixed table of 1 x 1 m; T is the middle of its top, z up.";
-  table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0, 0, -0.02)),
-                          geometry::Box{Vec3(1, 1, 0.04)}, "ours"});
-  return table;
+/// What a state of the machine is called as a phase.
+const char* PhaseOf(GraspState state) {
+  switch (state) {
+    case GraspState::kNeutral:
+    case GraspState::kOpeningI:
+      return artefact::phase::kReach;
+    case GraspState::kClosing:
+      return artefact::phase::kClose;
+    case GraspState::kGripping:
+      return artefact::phase::kHold;
+    default:
+      return artefact::phase::kRelease;
+  }
 }
 
 }  // namespace
@@ -125,22 +130,17 @@ Result<std::unique_ptr<GraspRun>> GraspRun::Create(const GraspSetting& s,
   std::unique_ptr<GraspRun> run(new GraspRun());
   run->options_ = options;
   run->path_ = s.path;
-  HANDHOLD_ASSIGN(run->world_, HandWorld::Create(
-                                   {.stepper = options.quick ? Stepper::kQuick : Stepper::kExact}));
-  HandWorld& w = *run->world_;
-  HANDHOLD_ASSIGN([[maybe_unused]] const int hand, w.AddHand(s.hand));
+  if (s.stage.hands.size() != 1 || s.stage.things.empty() ||
+      s.stage.things.front().is != artefact::StageThing::Is::kFree)
+    return Error{ErrorCode::kInvalid, "a grasp is of one hand, on the first thing, which is free"};
   HANDHOLD_ASSIGN(
-      [[maybe_unused]] const int prop,
-      w.AddProp(s.prop, s.X_WP, {.mass_kg = options.mass_kg, .friction = options.friction}));
-  if (options.table) {
-    const Vec3 p(s.X_WP.p.x(), s.X_WP.p.y(), model::LowestAlong(s.prop, s.X_WP, Vec3::UnitZ()));
-    HANDHOLD_ASSIGN(
-        [[maybe_unused]] const int table,
-        w.AddProp(Table(s.prop.friction), RigidTransform::Translation(p), {.fixed = true}));
-  }
-  w.SetGravity({.g_W = options.gravity_W, .on_hands = options.gravity_on_hand});
+      run->world_,
+      HandWorld::Create(s.stage, {.stepper = options.quick ? Stepper::kQuick : Stepper::kExact,
+                                  .gravity_on_hands = options.gravity_on_hand}));
+  HandWorld& w = *run->world_;
+  const model::Skeleton& loaded = *s.stage.hands.front().skeleton;
   HANDHOLD_ASSIGN(run->controller_,
-                  GraspController::Create(&w, 0, s.hand, s.setpoints, options.controller));
+                  GraspController::Create(&w, 0, loaded, s.setpoints, options.controller));
   const auto at = [&](const RigidTransform& X_WPalm, const Eigen::VectorXd& posture) {
     Eigen::VectorXd q = w.Placed(0, posture, {});
     const model::Joint& root = w.hand(0).body(w.palm_body(0)).joint;
@@ -157,7 +157,7 @@ Result<std::unique_ptr<GraspRun>> GraspRun::Create(const GraspSetting& s,
   if (gap - run->gap_of_grip_m_ < s.setpoints.approach_m) {
     HANDHOLD_TRY(w.SetHand(
         0, at(s.path.X_WPalm.front(),
-              Between(s.hand, s.setpoints.q_neutral, s.setpoints.setpoints[kOpen].q, 0.5))));
+              Between(loaded, s.setpoints.q_neutral, s.setpoints.setpoints[kOpen].q, 0.5))));
   }
   run->machine_ = GraspStateMachine({.near_m = s.setpoints.near_m,
                                      .approach_m = s.setpoints.approach_m,
@@ -172,19 +172,15 @@ Result<std::unique_ptr<GraspRun>> GraspRun::Create(const GraspSetting& s,
   run->steps_ = std::llround(options.seconds / options.step_s);
   run->frame_every_ = std::max<std::int64_t>(1, std::llround(options.frame_s / options.step_s));
 
-  Motion& motion = run->motion_;
-  run->hand_name_ = s.hand.draft().side == "left" ? "L" : "R";
-  run->prop_name_ = s.prop.name;
-  motion.hands.push_back({.name = run->hand_name_,
-                          .skeleton_hash = "",
-                          .dof_names = w.hand(0).dof_names(),
-                          .assumed_dofs = {},
-                          .q = {}});
-  if (options.table) {
-    motion.objects.push_back(
-        {.name = "table", .prop = "table", .prop_hash = "", .X_WP = {w.X_WP(1)}});
-  }
-  motion.objects.push_back({.name = s.prop.name, .prop = s.prop.name, .prop_hash = "", .X_WP = {}});
+  artefact::StageHand moves = s.stage.hands.front();
+  moves.name = loaded.draft().side == "left" ? "L" : "R";
+  moves.skeleton.value = std::make_shared<const model::Skeleton>(w.hand(0));
+  moves.skeleton.hash.clear();  // as loaded its root is not free
+  moves.q = w.q(0), moves.X_WH = {};
+  run->motion_.Add(std::move(moves));
+  for (const artefact::StageThing& thing : s.stage.things) run->motion_.Add(thing);
+  run->motion_.stage.gravity_W = s.stage.gravity_W;
+  run->motion_.objects.front().X_WP.clear();
   run->Frame();
   return run;
 }
@@ -252,11 +248,17 @@ void GraspRun::Frame() {
   const int frame = static_cast<int>(motion_.times.size());
   motion_.times.push_back(now);
   q_.push_back(world_->q(0));
-  motion_.objects.back().X_WP.push_back(world_->X_WP(0));
-  ContactNames names{hand_name_, {prop_name_, "table"}, ""};
-  if (options_.table) names.ground = "table";
-  const double grip = AddContactRows(*world_, names, frame, now, &motion_);
+  motion_.objects.front().X_WP.push_back(world_->X_WP(0));
+  const double grip = AddContactRows(*world_, frame, now, &motion_);
+  Phase(now);
   series_.push_back({static_cast<double>(machine_.state()), alpha_, distance_m_, grip});
+}
+
+void GraspRun::Phase(Timestamp now) {
+  const std::string name = PhaseOf(machine_.state());
+  std::vector<artefact::Phase>& phases = motion_.phases;
+  if (!phases.empty()) phases.back().range.end = now;
+  if (phases.empty() || phases.back().name != name) phases.push_back({name, {now, now}});
 }
 
 Motion GraspRun::TakeMotion() {

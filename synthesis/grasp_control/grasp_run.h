@@ -49,20 +49,15 @@ struct GraspRunOptions {
   /// close, 0.1 s + 4.5 k_D / k_S), then it is let go. False: it is afloat, or stands, from the
   /// start.
   bool hold_until_closed = true;
-  double mass_kg = 0.0;    ///< > 0: instead of the prop's own
-  double friction = -1.0;  ///< >= 0: instead of the prop's own
-  geometry::Vec3 gravity_W = geometry::Vec3::Zero();
   bool gravity_on_hand = true;
-  bool table = false;          ///< a fixed table just below the prop at the start
   bool quick = false;          ///< QuickStep, 50 iterations
   std::vector<GraspKey> keys;  ///< pressed as the run comes to their steps
 };
 
 struct GraspSetting {
-  const model::Skeleton& hand;  ///< as loaded
+  /// One hand, as loaded; its first thing is what it grasps, others are fixed.
+  const artefact::Stage& stage;
   const artefact::SetpointSet& setpoints;
-  const model::Prop& prop;
-  geometry::RigidTransform X_WP;
   /// Where the palm is when it grips, for the state machine's distance.
   geometry::RigidTransform X_WPalm_grip;
   PalmPath path;
@@ -89,7 +84,8 @@ class GraspRun {
   double distance_m() const { return distance_m_; }
   const HandWorld& world() const { return *world_; }
   HandWorld& world() { return *world_; }
-  /// Frames so far. Series: "state" (GraspState), "alpha", "distance" (m), "grip" (N, sum of normal
+  /// Frames so far, on the setting's stage with the hand's root free; phases by the state machine's
+  /// states. Series: "state" (GraspState), "alpha", "distance" (m), "grip" (N, sum of normal
   /// forces of hand and prop). The hand is world().hand(0), whose root is free: its skeleton is
   /// `skeleton()`.
   const artefact::Motion& motion() const { return motion_; }
@@ -101,6 +97,8 @@ class GraspRun {
  private:
   GraspRun() = default;
   void Frame();
+  /// A state that begins ends the phase of the one before.
+  void Phase(Timestamp now);
 
   GraspRunOptions options_;
   std::unique_ptr<HandWorld> world_;
@@ -117,7 +115,6 @@ class GraspRun {
   double alpha_ = 1.0, distance_m_ = 0.0, gap_of_grip_m_ = 0.0, closing_s_ = 0.0;
   std::optional<double> gripped_s_, let_go_s_;
   bool held_ = false;
-  std::string prop_name_, hand_name_;
   artefact::Motion motion_;
   std::vector<Eigen::VectorXd> q_;
   std::vector<std::array<double, 4>> series_;
@@ -151,11 +148,7 @@ void Visit(A& a, GraspRunOptions& o) {
   a.Field("controller", o.controller);
   a.Field("open_while_closing", o.open_while_closing);
   a.Field("hold_until_closed", o.hold_until_closed);
-  a.Field("mass_kg", o.mass_kg);
-  a.Field("friction", o.friction);
-  a.Field("gravity_W", o.gravity_W);
   a.Field("gravity_on_hand", o.gravity_on_hand);
-  a.Field("table", o.table);
   a.Field("quick", o.quick);
   a.Field("keys", o.keys);
 }

@@ -8,7 +8,6 @@
 
 #include "database/base/check.h"
 #include "database/geometry/distance.h"
-#include "database/geometry/inertia.h"
 #include "database/model/hand_library.h"
 
 namespace handhold::synthesis {
@@ -37,22 +36,6 @@ RigidTransform RootAtZero(const model::Body& root) {
   return root.joint.X_PJp * root.joint.X_BJc.Inverse();
 }
 
-Result<geometry::MassProperties> MassOfProp(const model::Prop& prop, double mass_kg) {
-  geometry::MassProperties mass = prop.mass;
-  if (!geometry::CheckMass(mass)) {
-    std::vector<geometry::MassProperties> parts;
-    for (const model::PropShape& shape : prop.shapes) {
-      HANDHOLD_ASSIGN(const geometry::MassProperties part,
-                      geometry::MassOf(shape.shape, 1000.0, geometry::OpenMesh::kUseHull));
-      parts.push_back(geometry::Transformed(shape.X_PS, part));
-    }
-    const double known = mass.mass_kg;
-    mass = geometry::Composed(parts);
-    if (known > 0) mass = geometry::WithTotalMass(mass, known);
-  }
-  return mass_kg > 0 ? geometry::WithTotalMass(mass, mass_kg) : mass;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<HandWorld>> HandWorld::Create(const HandWorldOptions& options) {
@@ -67,6 +50,20 @@ Result<std::unique_ptr<HandWorld>> HandWorld::Create(const HandWorldOptions& opt
                                             .quick_iterations = options.quick_iterations,
                                             .quick_seed = options.quick_seed}));
   w->who_.emplace_back(-1, -1);
+  return w;
+}
+
+Result<std::unique_ptr<HandWorld>> HandWorld::Create(const artefact::Stage& stage,
+                                                     const HandWorldOptions& options) {
+  HANDHOLD_TRY(artefact::CheckPlayable(stage));
+  HANDHOLD_ASSIGN(std::unique_ptr<HandWorld> w, Create(options));
+  for (const artefact::StageHand& hand : stage.hands) {
+    HANDHOLD_ASSIGN(const int i, w->AddHand(*hand.skeleton));
+    const Eigen::VectorXd q = hand.q.size() > 0 ? hand.q : hand.skeleton->ZeroConfiguration();
+    HANDHOLD_TRY(w->SetHand(i, w->Placed(i, q, hand.X_WH)));
+  }
+  for (const artefact::StageThing& thing : stage.things) HANDHOLD_TRY(w->AddProp(thing));
+  w->SetGravity({.g_W = stage.gravity_W, .on_hands = options.gravity_on_hands});
   return w;
 }
 
@@ -134,27 +131,34 @@ void HandWorld::IgnoreWithin(HandPart* hand, int tree) {
   }
 }
 
-Result<int> HandWorld::AddProp(const model::Prop& prop, const RigidTransform& X_WP,
-                               const PropInWorldOptions& options) {
+Result<int> HandWorld::AddProp(const artefact::StageThing& thing) {
+  using Is = artefact::StageThing::Is;
+  if (thing.is != Is::kFixed && thing.is != Is::kFree) {
+    return Error{ErrorCode::kUnsupported, "thing '" + thing.name + "' (" +
+                                              std::string(artefact::StageIsName(thing.is)) +
+                                              "): a hand world plays what is fixed or free"};
+  }
+  CHECK(thing.prop.there() && thing.X_WP.has_value());
+  const model::Prop& prop = *thing.prop;
   HANDHOLD_TRY(model::CheckProp(prop));
   const int number = prop_count();
   auto part = std::make_unique<PropPart>();
   part->prop = prop;
-  part->X_WP = X_WP;
+  part->X_WP = *thing.X_WP;
   ContactSide side;
-  if (options.fixed) {
+  if (thing.is == Is::kFixed) {
     part->fixed = static_cast<int>(poses_.fixed.size());
     side = ContactSide::Fixed(part->fixed);
-    poses_.fixed.push_back(X_WP);
+    poses_.fixed.push_back(*thing.X_WP);
   } else {
-    HANDHOLD_ASSIGN(part->mass, MassOfProp(prop, options.mass_kg));
-    HANDHOLD_ASSIGN(part->body, world_->AddBody(prop.name, part->mass, X_WP));
+    part->mass = prop.mass;
+    HANDHOLD_ASSIGN(part->body, world_->AddBody(prop.name, part->mass, *thing.X_WP));
     side = ContactSide::Body(static_cast<int>(poses_.bodies.size()));
     poses_.bodies.push_back(&part->X_WP);
     who_.resize(static_cast<size_t>(world_->body_count()), {-1, -1});
     who_[static_cast<size_t>(part->body)] = {-1, number};
   }
-  const SurfaceLaw law{.friction = options.friction >= 0 ? options.friction : prop.friction,
+  const SurfaceLaw law{.friction = prop.friction,
                        .stiffness_N_per_m = prop.surface_compliance_m_per_N > 0
                                                 ? 1.0 / prop.surface_compliance_m_per_N
                                                 : options_.stiffness_N_per_m,

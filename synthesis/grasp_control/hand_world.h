@@ -45,6 +45,7 @@
 
 #include <Eigen/Core>
 
+#include "database/artefact/stage.h"
 #include "database/base/result.h"
 #include "database/model/prop.h"
 #include "database/model/skeleton.h"
@@ -63,14 +64,8 @@ struct HandWorldOptions {
   double damping_Ns_per_m = 5.0;
   double skin_friction = 0.5;  ///< of hand against hand, and of a hand against itself
   bool self_contact = true;
+  bool gravity_on_hands = false;  ///< the stage's, where the world is made from one
   bool hard_limits = false;  ///< the engine's own rows at the skeleton's limits, beside any springs
-};
-
-struct PropInWorldOptions {
-  double mass_kg = 0.0;  ///< > 0: instead of the prop's own; inertia in proportion. A prop without
-                         ///< mass and inertia gets those of its shapes (an open mesh: of its hull)
-  double friction = -1.0;  ///< >= 0: instead of the prop's own
-  bool fixed = false;      ///< for ever, as a table; may also be a prop without mass
 };
 
 struct Gravity {
@@ -126,13 +121,18 @@ class HandWorld {
 
   static Result<std::unique_ptr<HandWorld>> Create(const HandWorldOptions& options = {});
 
+  /// The ODE side of a stage (CheckPlayable): its hands and things in order, hands where they begin
+  /// (q, else at zero), its gravity. Trajectories and poses are not looked at: hands go where they
+  /// are told. kUnsupported: things that are neither fixed nor free.
+  static Result<std::unique_ptr<HandWorld>> Create(const artefact::Stage& stage,
+                                                   const HandWorldOptions& options = {});
+
   /// Adds a hand at `skeleton`'s zero configuration, its world at W; SetHand puts it elsewhere. All
   /// hands and props before the first Step. kInvalid: several bodies on the world, or a root that
   /// is neither fixed nor free.
   Result<int> AddHand(const model::Skeleton& skeleton);
-  /// The body's frame is the prop's P.
-  Result<int> AddProp(const model::Prop& prop, const geometry::RigidTransform& X_WP,
-                      const PropInWorldOptions& options = {});
+  /// A dressed thing that is fixed or free and has a place; the body's frame is the prop's P.
+  Result<int> AddProp(const artefact::StageThing& thing);
 
   int hand_count() const { return static_cast<int>(hands_.size()); }
   int prop_count() const { return static_cast<int>(props_.size()); }

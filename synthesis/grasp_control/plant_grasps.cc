@@ -253,7 +253,8 @@ int Main(int argc, char** argv) {
   if (!world) return fail(world.error());
   planter.world = std::move(*world);
   if (auto added = planter.world->AddHand(*skeleton); !added) return fail(added.error());
-  if (auto added = planter.world->AddProp(*prop, {}, {.mass_kg = kMass_kg, .friction = kFriction});
+  if (auto added = planter.world->AddProp(
+          artefact::Placed(*prop, {}, artefact::StageThing::Is::kFree, kMass_kg, kFriction));
       !added) {
     return fail(added.error());
   }

@@ -19,13 +19,13 @@ std::map<std::string, std::string> TypesOf(const std::string& feix) {
 
 /// How far the hand reaches below the table's top; <= 0: not at all.
 double BelowTable(const HandSurface& hand, const FoundGrasp& grasp,
-                  const GraspWishes::Table& table) {
+                  const geometry::RigidTransform& X_PTable) {
   model::KinematicsData data(hand.skeleton());
   model::ComputePoses(hand.skeleton(), hand.Configuration(grasp.X_PH, grasp.shape), &data);
   double deepest = -1.0;
   for (const SkinSphere& s : hand.fine_spheres()) {
     const geometry::Vec3 p = data.X_WB[static_cast<size_t>(s.body)] * s.p_B;
-    deepest = std::max(deepest, s.radius_m - table.normal_P.dot(p - table.p_P));
+    deepest = std::max(deepest, s.radius_m - X_PTable.R.col(2).dot(p - X_PTable.p));
   }
   return deepest;
 }
@@ -82,7 +82,7 @@ Result<ProposerReport> SearchProposer::Propose(const GraspRequest& request,
   report.refused = found.refused;
   report.stopped = found.stopped;
   for (const FoundGrasp& f : found.grasps) {
-    if (wishes.table && BelowTable(searcher_.hand(), f, *wishes.table) > 1e-3) {
+    if (wishes.X_PTable && BelowTable(searcher_.hand(), f, *wishes.X_PTable) > 1e-3) {
       ++report.refused["table"];
       continue;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "database/geometry/rotation.h"
@@ -14,13 +15,13 @@ using artefact::Motion;
 using geometry::RigidTransform;
 using geometry::Vec3;
 
-Status CheckPlacement(const ReplayScene& scene, size_t object, const PlacementOptions& o) {
-  if (object >= scene.objects.size())
-    return Error{ErrorCode::kInvalid, "placement: the scene has no such object"};
-  if (scene.objects[object].pivot) {
-    return Error{ErrorCode::kInvalid, "placement: '" + scene.objects[object].prop.name +
-                                          "' is on a pivot and cannot be pushed aside"};
-  }
+Status CheckPlacement(const artefact::Stage& stage, const std::string& name,
+                      const PlacementOptions& o) {
+  const artefact::StageThing* thing = stage.FindThing(name);
+  if (stage.hands.empty() || thing == nullptr)
+    return Error{ErrorCode::kInvalid, "placement: the stage has no hand or no '" + name + "'"};
+  if (thing->is != artefact::StageThing::Is::kFree)
+    return Error{ErrorCode::kInvalid, "placement: '" + name + "' is not free to be pushed aside"};
   const bool fits = o.rounds >= 1 && o.rounds <= 20 && o.touch_N > 0.0 &&
                     std::isfinite(o.touch_N) && o.settle_s >= 0.0 && o.settle_s <= 60.0;
   if (fits) return {};
@@ -108,11 +109,13 @@ RigidTransform Upright(const RigidTransform& X_WP, const RigidTransform& X_WP0) 
 
 }  // namespace
 
-Result<PlacedObject> PlaceObject(const model::Skeleton& skeleton,
-                                 const InteractionTrajectory& trajectory, const ReplayScene& scene,
-                                 size_t object, const ReplayOptions& options,
-                                 const PlacementOptions& placement) {
-  HANDHOLD_TRY(CheckPlacement(scene, object, placement));
+Result<PlacedObject> PlaceObject(const artefact::Stage& stage, const std::string& thing,
+                                 const ReplayOptions& options, const PlacementOptions& placement) {
+  HANDHOLD_TRY(CheckPlacement(stage, thing, placement));
+  const auto at = static_cast<size_t>(stage.FindThing(thing) - stage.things.data());
+  artefact::Stage moved = stage;
+  moved.hands.resize(1);
+  const model::Skeleton& skeleton = *moved.hands[0].skeleton;
   PlacedObject result;
   std::vector<int> bodies;
   for (const std::string& tip : placement.tips) {
@@ -121,13 +124,12 @@ Result<PlacedObject> PlaceObject(const model::Skeleton& skeleton,
     return Error{ErrorCode::kInvalid,
                  "placement: skeleton '" + skeleton.name() + "' has no body '" + tip + "'"};
   }
-  ReplayScene moved = scene;
   ReplayOptions there = options, back = options;
   there.grip = back.grip = {};
   back.range = {};
   for (int round = 0; round <= placement.rounds; ++round) {
-    HANDHOLD_ASSIGN(const Motion closing, ReplayInteraction(skeleton, trajectory, moved, there));
-    const artefact::MotionObject& pushed = closing.objects[scene.fixed.size() + object];
+    HANDHOLD_ASSIGN(const Motion closing, ReplayInteraction(moved, there));
+    const artefact::MotionObject& pushed = closing.objects[at];
     if (bodies.empty()) {
       const std::vector<int> tips = TipBodies(skeleton);
       const std::vector<size_t> first = FirstTouches(closing, pushed.name, tips, placement.touch_N);
@@ -157,18 +159,16 @@ Result<PlacedObject> PlaceObject(const model::Skeleton& skeleton,
     done.turn_rad = geometry::Log(geometry::Mat3(X_begin.R.transpose() * X_touched.R)).norm();
     if (round == placement.rounds) break;
 
-    HANDHOLD_ASSIGN(const Motion reversed,
-                    ReplayInteraction(skeleton,
-                                      ThereAndBack(trajectory, closing.times.front(),
-                                                   closing.times[*latest], placement.settle_s),
-                                      moved, back));
-    const RigidTransform& X_left =
-        reversed.objects[scene.fixed.size() + object].pose(reversed.times.size() - 1);
-    moved.objects[object].X_WP =
-        placement.upright ? Upright(X_left, scene.objects[object].X_WP) : X_left;
+    artefact::Stage opening = moved;
+    opening.hands[0].trajectory.value = std::make_shared<const InteractionTrajectory>(
+        ThereAndBack(*moved.hands[0].trajectory, closing.times.front(), closing.times[*latest],
+                     placement.settle_s));
+    HANDHOLD_ASSIGN(const Motion reversed, ReplayInteraction(opening, back));
+    const RigidTransform& X_left = reversed.objects[at].pose(reversed.times.size() - 1);
+    moved.things[at].X_WP = placement.upright ? Upright(X_left, *stage.things[at].X_WP) : X_left;
   }
   for (const int body : bodies) result.tips.push_back(skeleton.body(body).name);
-  result.X_WP = moved.objects[object].X_WP;
+  result.X_WP = *moved.things[at].X_WP;
   return result;
 }
 

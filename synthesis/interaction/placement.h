@@ -14,9 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "database/artefact/interaction_trajectory.h"
+#include "database/artefact/stage.h"
 #include "database/base/result.h"
-#include "database/model/skeleton.h"
 #include "synthesis/interaction/replay.h"
 
 namespace handhold::synthesis {
@@ -47,13 +46,11 @@ struct PlacedObject {
                                        ///< more than the rounds that moved it
 };
 
-/// Of object `object` of the scene, which lies on something: pivots are not placed. `options` as
-/// the replay's that follows (range included); its grip adjustment is not used. Errors: as
-/// ReplayInteraction's; kInvalid for options that are no sense or tips that the hand has not;
-/// kNotConverged, naming them, where fingertips never touch.
-Result<PlacedObject> PlaceObject(const model::Skeleton& skeleton,
-                                 const artefact::InteractionTrajectory& trajectory,
-                                 const ReplayScene& scene, size_t object,
+/// Of the free thing `thing` of the stage, which lies on something, by the stage's first hand.
+/// `options` as the replay's that follows (range included); its grip adjustment is not used.
+/// Errors: as ReplayInteraction's; kInvalid for options that are no sense or tips that the hand has
+/// not; kNotConverged, naming them, where fingertips never touch.
+Result<PlacedObject> PlaceObject(const artefact::Stage& stage, const std::string& thing,
                                  const ReplayOptions& options,
                                  const PlacementOptions& placement = {});
 

@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "database/base/asked_range.h"
 #include "database/base/check.h"
@@ -11,6 +16,11 @@
 #include "synthesis/interaction/grip_traces.h"
 
 namespace handhold::synthesis {
+
+using artefact::Stage;
+using artefact::StageHand;
+using artefact::StageThing;
+
 namespace {
 
 // Healthy replays stay below 0.05 rad, on the bump too; an open mesh's inside or a joint of 1000
@@ -27,7 +37,7 @@ constexpr double kNoForce_N = 1e-12;
 // The trajectory between its frames.
 class Sampler {
  public:
-  Sampler(const ReplayHand& hand, const ReplayOptions& options)
+  Sampler(const StageHand& hand, const ReplayOptions& options)
       : skeleton_(*hand.skeleton),
         trajectory_(*hand.trajectory),
         time_constant_s_(hand.time_constant_s),
@@ -72,7 +82,11 @@ class Sampler {
   size_t frame_ = 0;
 };
 
-Status CheckHand(const ReplayHand& hand, const ReplayOptions& options) {
+Status CheckHand(const StageHand& hand, const ReplayOptions& options) {
+  if (!hand.trajectory.there()) {
+    return Error{ErrorCode::kInvalid,
+                 "hand '" + hand.name + "' follows no trajectory: the compliant mover needs one"};
+  }
   const model::Skeleton& skeleton = *hand.skeleton;
   const artefact::InteractionTrajectory& t = *hand.trajectory;
   const auto frames = static_cast<Eigen::Index>(t.times.size());
@@ -114,37 +128,47 @@ Status CheckHand(const ReplayHand& hand, const ReplayOptions& options) {
   return {};
 }
 
-Status CheckObjects(const ReplayScene& scene) {
-  for (const ReplayObject& object : scene.objects) {
-    if (!(object.prop.mass.mass_kg > 0.0)) {
-      return Error{ErrorCode::kInvalid, "object '" + object.prop.name +
-                                            "' has no mass: give it one, or place it as fixed"};
-    }
-    if (Status s = geometry::CheckMass(object.prop.mass); !s) {
-      return Error{ErrorCode::kInvalid, "object '" + object.prop.name + "': " + s.error().message};
-    }
-    if (object.pivot && !(std::abs(object.pivot->axis_P.norm() - 1.0) < 1e-6)) {
-      return Error{ErrorCode::kInvalid,
-                   "object '" + object.prop.name + "': the axis of its pivot is not of length 1"};
+/// Which things of the stage are the step's fixed ones and which its bodies, in their orders.
+struct Roles {
+  std::vector<size_t> fixed, bodies;
+  size_t ThingOf(const ContactSide& side) const {
+    return (side.fixed() ? fixed : bodies)[static_cast<size_t>(side.index)];
+  }
+};
+
+Result<Roles> RolesOf(const Stage& stage) {
+  Roles roles;
+  for (size_t i = 0; i < stage.things.size(); ++i) {
+    const StageThing& thing = stage.things[i];
+    switch (thing.is) {
+      case StageThing::Is::kFixed:
+        roles.fixed.push_back(i);
+        break;
+      case StageThing::Is::kFree:
+      case StageThing::Is::kPivot:
+        roles.bodies.push_back(i);
+        break;
+      default:
+        return Error{ErrorCode::kUnsupported,
+                     "thing '" + thing.name + "' (" + std::string(StageIsName(thing.is)) +
+                         "): the compliant mover plays what is fixed, free or on a pivot"};
     }
   }
-  return {};
+  return roles;
 }
 
-void Record(std::span<const ReplayHand> hands, const InteractionStepper& stepper,
-            const ContactSet& contacts, const StepResult& step, int frame, const ReplayScene& scene,
+void Record(const Stage& stage, const Roles& roles, const InteractionStepper& stepper,
+            const ContactSet& contacts, const StepResult& step, int frame,
             artefact::Motion* motion) {
   // `out_W`: the surface's outward normal there.
   const auto named = [&](const ContactSide& side, const geometry::Vec3& out_W) -> artefact::Side {
-    if (side.kind != ContactSide::Kind::kLink) {
-      const size_t at = (side.fixed() ? 0 : scene.fixed.size()) + static_cast<size_t>(side.index);
-      return {artefact::Side::Kind::kThing, motion->objects[at].name, "", 0};
-    }
+    if (side.kind != ContactSide::Kind::kLink)
+      return {artefact::Side::Kind::kThing, stage.things[roles.ThingOf(side)].name, "", 0};
     const auto tree = static_cast<size_t>(side.tree);
-    const model::Skeleton& skeleton = *hands[tree].skeleton;
+    const model::Skeleton& skeleton = *stage.hands[tree].skeleton;
     const geometry::RigidTransform& X_WB = stepper.X_WB(side.tree)[static_cast<size_t>(side.index)];
     const int site = model::SiteAt(skeleton, side.index, X_WB.R.transpose() * out_W);
-    return {artefact::Side::Kind::kHand, motion->hands[tree].name,
+    return {artefact::Side::Kind::kHand, stage.hands[tree].name,
             site < 0 ? "" : skeleton.sites()[static_cast<size_t>(site)].name, side.index};
   };
   for (size_t i = 0; i < contacts.size(); ++i) {
@@ -168,21 +192,6 @@ void Record(std::span<const ReplayHand> hands, const InteractionStepper& stepper
   }
 }
 
-/// A name that no thing of the motion has: "mug", "mug.2".
-std::string FreeName(const artefact::Motion& motion, const std::string& wish,
-                     const std::string& prop) {
-  const std::string& base = wish.empty() ? prop : wish;
-  std::string name = base;
-  for (int n = 2; motion.FindObject(name) != nullptr; ++n) name = base + "." + std::to_string(n);
-  return name;
-}
-
-std::string FreeHandName(const artefact::Motion& motion, const std::string& hand) {
-  std::string name = hand;
-  for (int n = 2; motion.FindHand(name) != nullptr; ++n) name = hand + "." + std::to_string(n);
-  return name;
-}
-
 double DistanceTo(const model::Prop& prop, const geometry::Vec3& p_P) {
   std::vector<geometry::PosedShape> shapes;
   for (const model::PropShape& s : prop.shapes) shapes.push_back({s.shape, s.X_PS});
@@ -191,80 +200,76 @@ double DistanceTo(const model::Prop& prop, const geometry::Vec3& p_P) {
 
 /// Whether the middle of one of `a`'s shapes is solid and lies inside `b`: of equal things in one
 /// place no corner is inside the other. (The middle of a bowl is none of it.)
-bool MiddleInside(const ReplayObject& a, const ReplayObject& b) {
-  if (b.prop.shapes.empty()) return false;
-  const geometry::RigidTransform X_BA = b.X_WP.Inverse() * a.X_WP;
-  for (const model::PropShape& s : a.prop.shapes) {
+bool MiddleInside(const StageThing& a, const StageThing& b) {
+  if (b.prop->shapes.empty()) return false;
+  const geometry::RigidTransform X_BA = b.X_WP->Inverse() * *a.X_WP;
+  for (const model::PropShape& s : a.prop->shapes) {
     const geometry::Vec3 middle_A = s.X_PS * geometry::BoundsOf(s.shape).centre();
-    if (DistanceTo(a.prop, middle_A) < -kDeepestBegin_m &&
-        DistanceTo(b.prop, X_BA * middle_A) < -kDeepestBegin_m)
+    if (DistanceTo(*a.prop, middle_A) < -kDeepestBegin_m &&
+        DistanceTo(*b.prop, X_BA * middle_A) < -kDeepestBegin_m)
       return true;
   }
   return false;
 }
 
 /// Free things that begin inside one another would be thrown apart.
-Status CheckApart(const ContactSet& contacts, const ReplayScene& scene) {
-  for (const ReplayObject& a : scene.objects) {
-    for (const ReplayObject& b : scene.objects) {
-      if (&a == &b || a.pivot || b.pivot || !MiddleInside(a, b)) continue;
+Status CheckApart(const ContactSet& contacts, const Stage& stage, const Roles& roles) {
+  const auto is_free = [](const StageThing& thing) { return thing.is == StageThing::Is::kFree; };
+  for (const StageThing& a : stage.things) {
+    for (const StageThing& b : stage.things) {
+      if (&a == &b || !is_free(a) || !is_free(b) || !MiddleInside(a, b)) continue;
       return Error{ErrorCode::kInvalid,
-                   "'" + a.prop.name + "' begins inside '" + b.prop.name + "': place them apart"};
+                   "'" + a.name + "' begins inside '" + b.name + "': place them apart"};
     }
   }
   for (const Contact& c : contacts) {
     if (c.a.kind == ContactSide::Kind::kLink || c.b.kind == ContactSide::Kind::kLink) continue;
-    const auto name = [&](const ContactSide& side) {
-      const auto i = static_cast<size_t>(side.index);
-      return side.fixed() ? scene.fixed[i].prop.name : scene.objects[i].prop.name;
-    };
-    const auto pivots = [&](const ContactSide& side) {
-      return !side.fixed() && scene.objects[static_cast<size_t>(side.index)].pivot.has_value();
-    };
-    if (pivots(c.a) || pivots(c.b) || c.separation_m >= -kDeepestBegin_m) continue;
+    const StageThing &a = stage.things[roles.ThingOf(c.a)], &b = stage.things[roles.ThingOf(c.b)];
+    if (a.is == StageThing::Is::kPivot || b.is == StageThing::Is::kPivot ||
+        c.separation_m >= -kDeepestBegin_m)
+      continue;
     char depth[32];
     std::snprintf(depth, sizeof depth, "%.1f mm", -1e3 * c.separation_m);
-    return Error{ErrorCode::kInvalid, "'" + name(c.a) + "' begins " + depth + " inside '" +
-                                          name(c.b) + "': place them apart"};
+    return Error{ErrorCode::kInvalid,
+                 "'" + a.name + "' begins " + depth + " inside '" + b.name + "': place them apart"};
   }
   return {};
 }
 
 /// The hand begins at its reference: within a touch that lies inside what it touches.
-Status CheckBegin(const ContactSet& contacts, const ReplayScene& scene, Timestamp begin) {
-  HANDHOLD_TRY(CheckApart(contacts, scene));
+Status CheckBegin(const ContactSet& contacts, const Stage& stage, const Roles& roles,
+                  Timestamp begin) {
+  HANDHOLD_TRY(CheckApart(contacts, stage, roles));
   const Contact* deepest = nullptr;
   for (const Contact& c : contacts) {
     if (c.a.kind != ContactSide::Kind::kLink || c.b.kind == ContactSide::Kind::kLink) continue;
     if (deepest == nullptr || c.separation_m < deepest->separation_m) deepest = &c;
   }
   if (deepest == nullptr || deepest->separation_m >= -kDeepestBegin_m) return {};
-  const auto index = static_cast<size_t>(deepest->b.index);
-  const model::Prop& prop =
-      deepest->b.fixed() ? scene.fixed[index].prop : scene.objects[index].prop;
   char depth[32];
   std::snprintf(depth, sizeof depth, "%.1f mm", -1e3 * deepest->separation_m);
   return Error{ErrorCode::kInvalid, "at " + FormatSeconds(begin - Timestamp()) +
-                                        " the hand begins " + depth + " inside '" + prop.name +
+                                        " the hand begins " + depth + " inside '" +
+                                        stage.things[roles.ThingOf(deepest->b)].name +
                                         "': begin while it is free of it, or place it elsewhere"};
 }
 
-/// Everything that can touch: hands as trees by their numbers, fixed props and objects by theirs.
-Status AddColliders(std::span<const ReplayHand> hands, const ReplayScene& scene,
-                    const ReplayOptions& options, ContactFinder* finder) {
-  for (size_t i = 0; i < hands.size(); ++i) {
+/// Everything that can touch: hands as trees by their numbers, things by their roles.
+Status AddColliders(const Stage& stage, const Roles& roles, const ReplayOptions& options,
+                    ContactFinder* finder) {
+  for (size_t i = 0; i < stage.hands.size(); ++i) {
+    const StageHand& hand = stage.hands[i];
     HANDHOLD_ASSIGN([[maybe_unused]] const std::vector<std::string> unusable,
-                    finder->AddSkeleton(*hands[i].skeleton, static_cast<int>(i), hands[i].meet_self,
+                    finder->AddSkeleton(*hand.skeleton, static_cast<int>(i), stage.touches_itself,
                                         kGoesOver_m));
   }
-  for (size_t i = 0; i < scene.fixed.size(); ++i) {
-    HANDHOLD_TRY(finder->AddProp(scene.fixed[i].prop, ContactSide::Fixed(static_cast<int>(i)),
-                                 options.friction, options.stiffness_N_per_m));
-  }
-  for (size_t o = 0; o < scene.objects.size(); ++o) {
-    HANDHOLD_TRY(finder->AddProp(scene.objects[o].prop, ContactSide::Body(static_cast<int>(o)),
-                                 options.friction, options.stiffness_N_per_m));
-  }
+  const auto add = [&](size_t thing, const ContactSide& side) {
+    return finder->AddProp(*stage.things[thing].prop, side, -1.0, options.stiffness_N_per_m);
+  };
+  for (size_t i = 0; i < roles.fixed.size(); ++i)
+    HANDHOLD_TRY(add(roles.fixed[i], ContactSide::Fixed(static_cast<int>(i))));
+  for (size_t i = 0; i < roles.bodies.size(); ++i)
+    HANDHOLD_TRY(add(roles.bodies[i], ContactSide::Body(static_cast<int>(i))));
   return {};
 }
 
@@ -280,27 +285,24 @@ Status IgnoreOverlapsOfHands(const ContactPoses& poses, ContactFinder* finder) {
   return {};
 }
 
-/// Frames, names and series of what is about to be played.
-artefact::Motion Begun(std::span<const ReplayHand> hands, const ReplayScene& scene, int frames) {
+/// Stage, frames and series of what is about to be played.
+artefact::Motion Begun(const Stage& stage, int frames) {
   artefact::Motion motion;
-  for (const ReplayHand& hand : hands) {
-    artefact::MotionHand played;
-    played.name =
-        FreeHandName(motion, hand.trajectory->hand.empty() ? played.name : hand.trajectory->hand);
-    played.skeleton_hash = hand.trajectory->skeleton_hash;
-    played.dof_names = hand.skeleton->dof_names();
-    for (size_t d = 0; d < hand.trajectory->assumed.size(); ++d) {
-      if (hand.trajectory->assumed[d]) played.assumed_dofs.push_back(hand.skeleton->dof_names()[d]);
+  for (StageHand hand : stage.hands) {
+    const artefact::InteractionTrajectory& trajectory = *hand.trajectory;
+    for (size_t d = 0; d < trajectory.assumed.size(); ++d) {
+      if (trajectory.assumed[d]) hand.assumed_dofs.push_back(hand.skeleton->dof_names()[d]);
     }
-    played.q.resize(hand.skeleton->nq(), frames);
-    motion.hands.push_back(std::move(played));
+    hand.trajectory.value = nullptr;  // the motion is what became of it
+    const int nq = hand.skeleton->nq();
+    motion.Add(std::move(hand)).q.resize(nq, frames);
   }
-  for (const auto& fixed : scene.fixed)
-    motion.objects.push_back(
-        {FreeName(motion, fixed.name, fixed.prop.name), fixed.prop.name, "", {fixed.X_WP}});
-  for (const ReplayObject& object : scene.objects)
-    motion.objects.push_back(
-        {FreeName(motion, object.name, object.prop.name), object.prop.name, "", {object.X_WP}});
+  for (const StageThing& thing : stage.things) motion.Add(thing);
+  motion.stage.name = stage.name;
+  motion.stage.touches_itself = stage.touches_itself;
+  motion.stage.sensors = stage.sensors;
+  motion.stage.gravity_W = stage.gravity_W;
+  motion.stage.judged = stage.judged, motion.stage.hold = stage.hold;
   for (const auto& [name, unit] :
        {std::pair{kEquilibriumResidual, "rad"}, std::pair{kLcpResidual, "N"},
         std::pair{kLcpUnsolved, "1"}, std::pair{kLcpFallback, "1"}})
@@ -310,7 +312,7 @@ artefact::Motion Begun(std::span<const ReplayHand> hands, const ReplayScene& sce
 
 /// kNotConverged where hands or things are no longer anywhere.
 Status CheckSane(const StepResult& result, std::span<const MovingBody> bodies, Timestamp t,
-                 const ReplayScene& scene, const artefact::Motion& motion) {
+                 const Stage& stage, const Roles& roles) {
   bool finite = result.q.allFinite();
   for (const Eigen::VectorXd& q : result.q_others) finite = finite && q.allFinite();
   if (!finite || !(result.equilibrium_residual_rad < kLost_rad)) {
@@ -324,7 +326,7 @@ Status CheckSane(const StepResult& result, std::span<const MovingBody> bodies, T
     if (body.X_WB.R.allFinite() && body.X_WB.p.allFinite() && body.V_B.allFinite()) continue;
     return Error{ErrorCode::kNotConverged,
                  "at " + FormatSeconds(t - Timestamp()) + " '" +
-                     motion.objects[scene.fixed.size() + o].name +
+                     stage.things[roles.bodies[o]].name +
                      "' is thrown beyond all numbers: is its mass, its first speed and its "
                      "surface within reason?"};
   }
@@ -362,117 +364,183 @@ Status CheckRange(const artefact::InteractionTrajectory& trajectory, const Repla
                                         FormatSeconds(Duration::FromSeconds(options.step.step_s))};
 }
 
-Pivot PivotInWorld(const ReplayObject& object) {
-  CHECK(object.pivot.has_value());
-  return {object.X_WP * object.pivot->p_P, (object.X_WP.R * object.pivot->axis_P).normalized(),
-          object.pivot->damping_Nms_per_rad};
+artefact::StageHand Following(const model::Skeleton& skeleton,
+                              const artefact::InteractionTrajectory& trajectory) {
+  StageHand hand;
+  if (!trajectory.hand.empty()) hand.name = trajectory.hand;
+  hand.skeleton.key = skeleton.name();
+  hand.skeleton.hash = trajectory.skeleton_hash;
+  hand.skeleton.value = std::make_shared<const model::Skeleton>(skeleton);
+  hand.trajectory.value = std::make_shared<const artefact::InteractionTrajectory>(trajectory);
+  return hand;
 }
 
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
-                                           const ReplayScene& scene, const ReplayOptions& options) {
-  const ReplayHand hand{&skeleton, &trajectory};
-  return ReplayInteraction({&hand, 1}, scene, options);
+                                           Stage stage, const ReplayOptions& options) {
+  stage.hands = {Following(skeleton, trajectory)};
+  return ReplayInteraction(stage, options);
 }
 
-Result<artefact::Motion> ReplayInteraction(std::span<const ReplayHand> hands,
-                                           const ReplayScene& scene, const ReplayOptions& options) {
-  CHECK(!hands.empty());
-  HANDHOLD_TRY(CheckObjects(scene));
-  HANDHOLD_TRY(CheckGrip(options.grip));
-  TimeRange there;
-  for (const ReplayHand& hand : hands) {
-    HANDHOLD_TRY(CheckHand(hand, options));
-    const std::vector<Timestamp>& times = hand.trajectory->times;
-    const bool first = &hand == hands.data();
-    there = {first ? times.front() : std::min(there.begin, times.front()),
-             first ? times.back() : std::max(there.end, times.back())};
-  }
-  HANDHOLD_TRY(CheckRange(*hands.front().trajectory, options));
-  const bool whole = options.range.length() == Duration();
-  const Timestamp begin = whole ? there.begin : std::max(options.range.begin, there.begin);
-  const Timestamp end = whole ? there.end : std::min(options.range.end, there.end);
-  const Duration step = Duration::FromSeconds(options.step.step_s);
-  const int steps = static_cast<int>((end - begin).ns() / step.ns());
+namespace {
 
-  artefact::Motion motion = Begun(hands, scene, steps + 1);
-  std::vector<MovingBody> bodies;
-  std::vector<std::optional<Pivot>> pivots;
-  for (const ReplayObject& object : scene.objects) {
-    bodies.push_back({object.prop.mass, object.X_WP, object.V_P, geometry::Vec6::Zero()});
-    pivots.push_back(object.pivot ? std::optional(PivotInWorld(object)) : std::nullopt);
+/// What is played: made of a stage once, then stepped.
+class Replay {
+ public:
+  static Result<artefact::Motion> Run(const Stage& stage, const ReplayOptions& options) {
+    HANDHOLD_ASSIGN(const Roles roles, RolesOf(stage));
+    Replay replay(stage, roles, options);
+    HANDHOLD_TRY(replay.Begin());
+    for (int k = 1; k <= replay.steps_; ++k) HANDHOLD_TRY(replay.Step(k));
+    std::vector<const model::Skeleton*> skeletons;
+    for (const StageHand& hand : stage.hands) skeletons.push_back(hand.skeleton.value.get());
+    AddGripTraces(skeletons, &replay.motion_);
+    return std::move(replay.motion_);
   }
-  ContactFinder finder;
-  HANDHOLD_TRY(AddColliders(hands, scene, options, &finder));
-  std::vector<SteppedHand> stepped;
-  for (const ReplayHand& hand : hands) {
-    stepped.push_back({hand.skeleton, hand.root_compliance_m_per_N.value_or(
-                                          options.step.root_compliance_m_per_N)});
-  }
-  InteractionStepper stepper(stepped, options.step);
-  stepper.SetPivots(pivots);
-  ContactPoses poses;
-  std::vector<Sampler> samplers;
-  std::vector<HandStep> asked(hands.size());
-  for (size_t i = 0; i < hands.size(); ++i) {
-    samplers.emplace_back(hands[i], options);
-    asked[i].q = asked[i].q_reference_next = samplers[i].Reference(begin);
-    stepper.SetConfiguration(asked[i].q, static_cast<int>(i));
-    poses.trees.push_back(stepper.X_WB(static_cast<int>(i)));
-    motion.hands[i].q.col(0) = asked[i].q;
-  }
-  for (const auto& fixed : scene.fixed) poses.fixed.push_back(fixed.X_WP);
-  for (const MovingBody& body : bodies) poses.bodies.push_back(&body.X_WB);
-  if (std::any_of(hands.begin(), hands.end(), [](const auto& hand) { return hand.meet_self; }))
-    HANDHOLD_TRY(IgnoreOverlapsOfHands(poses, &finder));
-  std::vector<GripAdjuster> grips;
-  const bool adjusts = options.grip.kind != GripKind::kNone;
-  const size_t first_grip = motion.series.size();
-  for (size_t i = 0; i < hands.size(); ++i) {
-    grips.emplace_back(*hands[i].skeleton, static_cast<int>(i), options.grip, options.step.step_s);
-    if (!adjusts) continue;
-    const std::string of = i == 0 ? "" : "." + motion.hands[i].name;
-    motion.series.push_back({kGripScale + of, "1", Eigen::VectorXd::Ones(steps + 1)});
-  }
-  ContactSet contacts;
-  StepResult result;
-  motion.times.push_back(begin);
-  for (int k = 1; k <= steps; ++k) {
-    const Timestamp t = begin + step * k;
-    for (size_t i = 0; i < hands.size(); ++i) {
-      Sampler& sampler = samplers[i];
-      asked[i].q_reference = asked[i].q_reference_next;
-      asked[i].q_reference_next = sampler.Reference(t);
-      asked[i].compliance_rad_per_Nm = options.compliance_scale * sampler.Compliance(t);
-      if (options.form == ReplayForm::kDamped) asked[i].time_constant_s = sampler.TimeConstants(t);
-      grips[i].Apply(&asked[i]);
-      if (adjusts) motion.series[first_grip + i].values[k] = grips[i].finger_scale();
+
+ private:
+  Replay(const Stage& stage, const Roles& roles, const ReplayOptions& options)
+      : stage_(stage),
+        roles_(roles),
+        options_(options),
+        stepper_(Stepped(stage, options), StepOf(stage, options)) {}
+
+  static std::vector<SteppedHand> Stepped(const Stage& stage, const ReplayOptions& options) {
+    std::vector<SteppedHand> stepped;
+    for (const StageHand& hand : stage.hands) {
+      stepped.push_back({hand.skeleton.value.get(), hand.root_compliance_m_per_N.value_or(
+                                                        options.step.root_compliance_m_per_N)});
     }
-    HANDHOLD_TRY(finder.Find(poses, options.margin_m, &contacts));
-    if (k == 1) HANDHOLD_TRY(CheckBegin(contacts, scene, begin));
-    HANDHOLD_TRY(stepper.Step(asked, contacts, bodies, &result));
-    for (GripAdjuster& grip : grips) grip.Observe(contacts, result.forces);
-    HANDHOLD_TRY(CheckSane(result, bodies, t, scene, motion));
-    motion.times.push_back(t);
-    for (size_t i = 0; i < hands.size(); ++i) {
-      asked[i].q = i == 0 ? result.q : result.q_others[i - 1];
-      motion.hands[i].q.col(k) = asked[i].q;
+    return stepped;
+  }
+  static StepOptions StepOf(const Stage& stage, const ReplayOptions& options) {
+    StepOptions step = options.step;
+    step.gravity_W = stage.gravity_W;
+    return step;
+  }
+
+  /// From the first hand's first frame to the last one's last, or what is asked for of that.
+  void ChooseRange() {
+    TimeRange there;
+    for (const StageHand& hand : stage_.hands) {
+      const std::vector<Timestamp>& times = hand.trajectory->times;
+      const bool first = &hand == stage_.hands.data();
+      there = {first ? times.front() : std::min(there.begin, times.front()),
+               first ? times.back() : std::max(there.end, times.back())};
     }
-    motion.series[0].values[k] = result.equilibrium_residual_rad;
-    motion.series[1].values[k] = result.solve.residual_N;
-    motion.series[2].values[k] = result.solve.solved() ? 0.0 : 1.0;
-    motion.series[3].values[k] = result.solve.solved_by == SolvedBy::kGaussSeidel ? 1.0 : 0.0;
-    for (size_t o = 0; o < bodies.size(); ++o)
-      motion.objects[scene.fixed.size() + o].X_WP.push_back(bodies[o].X_WB);
-    Record(hands, stepper, contacts, result, k, scene, &motion);
-    if (options.progress && k % 256 == 0 && !options.progress(static_cast<double>(k) / steps)) {
+    const bool whole = options_.range.length() == Duration();
+    begin_ = whole ? there.begin : std::max(options_.range.begin, there.begin);
+    const Timestamp end = whole ? there.end : std::min(options_.range.end, there.end);
+    steps_ = static_cast<int>((end - begin_).ns() / step_.ns());
+  }
+
+  Status Begin() {
+    ChooseRange();
+    motion_ = Begun(stage_, steps_ + 1);
+    std::vector<std::optional<Pivot>> pivots;
+    for (const size_t at : roles_.bodies) {
+      const StageThing& thing = stage_.things[at];
+      geometry::Vec6 V_P;
+      V_P << thing.omega_P, thing.v_P;
+      bodies_.push_back({thing.prop->mass, *thing.X_WP, V_P, geometry::Vec6::Zero()});
+      pivots.emplace_back();
+      if (thing.is != StageThing::Is::kPivot) continue;
+      const artefact::BearingInWorld line = BearingOf(thing);
+      pivots.back() = {line.p_W, line.axis_W, thing.pivot.damping_Nms_per_rad};
+    }
+    HANDHOLD_TRY(AddColliders(stage_, roles_, options_, &finder_));
+    stepper_.SetPivots(pivots);
+    asked_.resize(stage_.hands.size());
+    for (size_t i = 0; i < stage_.hands.size(); ++i) {
+      samplers_.emplace_back(stage_.hands[i], options_);
+      asked_[i].q = asked_[i].q_reference_next = samplers_[i].Reference(begin_);
+      stepper_.SetConfiguration(asked_[i].q, static_cast<int>(i));
+      poses_.trees.push_back(stepper_.X_WB(static_cast<int>(i)));
+      motion_.hands[i].q.col(0) = motion_.stage.hands[i].q = asked_[i].q;
+    }
+    for (const size_t at : roles_.fixed) poses_.fixed.push_back(*stage_.things[at].X_WP);
+    for (const MovingBody& body : bodies_) poses_.bodies.push_back(&body.X_WB);
+    if (stage_.touches_itself) HANDHOLD_TRY(IgnoreOverlapsOfHands(poses_, &finder_));
+    first_grip_ = motion_.series.size();
+    for (size_t i = 0; i < stage_.hands.size(); ++i) {
+      grips_.emplace_back(*stage_.hands[i].skeleton, static_cast<int>(i), options_.grip,
+                          options_.step.step_s);
+      if (!adjusts()) continue;
+      const std::string of = i == 0 ? "" : "." + stage_.hands[i].name;
+      motion_.series.push_back({kGripScale + of, "1", Eigen::VectorXd::Ones(steps_ + 1)});
+    }
+    motion_.times.push_back(begin_);
+    return {};
+  }
+
+  void Ask(int k, Timestamp t) {
+    for (size_t i = 0; i < asked_.size(); ++i) {
+      HandStep& asked = asked_[i];
+      asked.q_reference = asked.q_reference_next;
+      asked.q_reference_next = samplers_[i].Reference(t);
+      asked.compliance_rad_per_Nm = options_.compliance_scale * samplers_[i].Compliance(t);
+      if (options_.form == ReplayForm::kDamped)
+        asked.time_constant_s = samplers_[i].TimeConstants(t);
+      grips_[i].Apply(&asked);
+      if (adjusts()) motion_.series[first_grip_ + i].values[k] = grips_[i].finger_scale();
+    }
+  }
+
+  Status Step(int k) {
+    const Timestamp t = begin_ + step_ * k;
+    Ask(k, t);
+    HANDHOLD_TRY(finder_.Find(poses_, options_.margin_m, &contacts_));
+    if (k == 1) HANDHOLD_TRY(CheckBegin(contacts_, stage_, roles_, begin_));
+    HANDHOLD_TRY(stepper_.Step(asked_, contacts_, bodies_, &result_));
+    for (GripAdjuster& grip : grips_) grip.Observe(contacts_, result_.forces);
+    HANDHOLD_TRY(CheckSane(result_, bodies_, t, stage_, roles_));
+    motion_.times.push_back(t);
+    for (size_t i = 0; i < asked_.size(); ++i) {
+      asked_[i].q = i == 0 ? result_.q : result_.q_others[i - 1];
+      motion_.hands[i].q.col(k) = asked_[i].q;
+    }
+    motion_.series[0].values[k] = result_.equilibrium_residual_rad;
+    motion_.series[1].values[k] = result_.solve.residual_N;
+    motion_.series[2].values[k] = result_.solve.solved() ? 0.0 : 1.0;
+    motion_.series[3].values[k] = result_.solve.solved_by == SolvedBy::kGaussSeidel ? 1.0 : 0.0;
+    for (size_t i = 0; i < bodies_.size(); ++i)
+      motion_.objects[roles_.bodies[i]].X_WP.push_back(bodies_[i].X_WB);
+    Record(stage_, roles_, stepper_, contacts_, result_, k, &motion_);
+    if (options_.progress && k % 256 == 0 && !options_.progress(static_cast<double>(k) / steps_))
       return Error{ErrorCode::kCancelled, "replay cancelled"};
-    }
+    return {};
   }
-  std::vector<const model::Skeleton*> skeletons;
-  for (const ReplayHand& hand : hands) skeletons.push_back(hand.skeleton);
-  AddGripTraces(skeletons, &motion);
-  return motion;
+
+  bool adjusts() const { return options_.grip.kind != GripKind::kNone; }
+
+  const Stage& stage_;
+  const Roles& roles_;
+  const ReplayOptions& options_;
+  const Duration step_ = Duration::FromSeconds(options_.step.step_s);
+  Timestamp begin_;
+  int steps_ = 0;
+  artefact::Motion motion_;
+  size_t first_grip_ = 0;
+  ContactFinder finder_;
+  InteractionStepper stepper_;
+  std::vector<MovingBody> bodies_;
+  ContactPoses poses_;
+  std::vector<Sampler> samplers_;
+  std::vector<HandStep> asked_;
+  std::vector<GripAdjuster> grips_;
+  ContactSet contacts_;
+  StepResult result_;
+};
+
+}  // namespace
+
+Result<artefact::Motion> ReplayInteraction(const Stage& stage, const ReplayOptions& options) {
+  if (stage.hands.empty()) return Error{ErrorCode::kInvalid, "no hand is on the stage"};
+  HANDHOLD_TRY(CheckPlayable(stage));
+  HANDHOLD_TRY(CheckGrip(options.grip));
+  for (const StageHand& hand : stage.hands) HANDHOLD_TRY(CheckHand(hand, options));
+  HANDHOLD_TRY(CheckRange(*stage.hands.front().trajectory, options));
+  return Replay::Run(stage, options);
 }
 
 }  // namespace handhold::synthesis

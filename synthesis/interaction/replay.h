@@ -1,5 +1,5 @@
-/// Replays a captured interaction trajectory against a scene it never touched (Kry & Pai 2006,
-/// sections 6 and 7).
+/// Plays hands along their interaction trajectories on a stage (database/artefact/stage.h) that
+/// they never touched (Kry & Pai 2006, sections 6 and 7): the compliant mover, made from a stage.
 ///
 /// Each hand follows theta_r(t) and yields by C(t); fixed props of any shape, free rigid bodies,
 /// bodies on pivots, other hands and, where asked, the hand itself push back, with friction. Two
@@ -10,16 +10,12 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "database/artefact/interaction_trajectory.h"
 #include "database/artefact/motion.h"
+#include "database/artefact/stage.h"
 #include "database/base/result.h"
 #include "database/base/time.h"
-#include "database/model/prop.h"
 #include "database/model/skeleton.h"
 #include "synthesis/contact/contact_finder.h"
 #include "synthesis/interaction/grip_adjustment.h"
@@ -28,7 +24,7 @@
 namespace handhold::synthesis {
 
 /// Raised with each [numbers] line of the CHANGELOG that concerns this step.
-inline constexpr int kReplayVersion = 9;
+inline constexpr int kReplayVersion = 10;
 
 /// Series of the motions made here: |theta_err| of Kry & Pai eq. 7, the contact problem's
 /// residual in newtons (ContactSummary::residual_N), 1 where a step's problem was not solved, and 1
@@ -52,61 +48,17 @@ enum class ReplayForm {
   kDamped,       ///< q_reference_dynamic with the trajectory's time constant
 };
 
-/// Holds an object by the line through p_P along axis_P (unit), which stands still in the world; it
-/// turns about it by the right-hand rule, against viscous friction.
-struct ReplayPivot {
-  geometry::Vec3 p_P = geometry::Vec3::Zero();
-  geometry::Vec3 axis_P = geometry::Vec3::UnitZ();
-  double damping_Nms_per_rad = 0.0;
-};
-
-struct ReplayObject {
-  model::Prop prop;
-  geometry::RigidTransform X_WP;                ///< at the start
-  geometry::Vec6 V_P = geometry::Vec6::Zero();  ///< initial spatial velocity, body coordinates; on
-                                                ///< a pivot its rate about the axis counts
-  std::optional<ReplayPivot> pivot = {};        ///< empty: free
-  std::string name = {};                        ///< in the motion; empty: the prop's
-};
-
-struct ReplayScene {
-  struct FixedProp {
-    model::Prop prop;
-    geometry::RigidTransform X_WP;
-    std::string name = {};  ///< in the motion; empty: the prop's
-  };
-  std::vector<FixedProp> fixed;
-  std::vector<ReplayObject> objects;  ///< what moves; each needs a mass that geometry::CheckMass
-                                      ///< passes
-};
-
-/// One hand of a replay with several, or with a wish of its own.
-struct ReplayHand {
-  const model::Skeleton* skeleton = nullptr;                    ///< never null
-  const artefact::InteractionTrajectory* trajectory = nullptr;  ///< never null
-  /// Time constants per velocity, nv, instead of the trajectory's one for all joints; NaN: that
-  /// one; empty: that one for all. Only in the damped form.
-  Eigen::VectorXd time_constant_s = {};
-  /// Spring under the skeleton's base; empty: as StepOptions says. 0 for a free root, which yields
-  /// by a compliance of its own.
-  std::optional<double> root_compliance_m_per_N = {};
-  /// Whether its own parts touch each other (thumb against finger). Parts that overlap when the
-  /// replay begins are how the hand is drawn: they never do.
-  bool meet_self = false;
-};
-
 struct ReplayOptions {
   ReplayForm form = ReplayForm::kQuasiStatic;
   TimeRange range;                ///< of the trajectory; empty (0 length): all of it
-  double friction = -1.0;         ///< for every surface; negative: each prop's own
   double compliance_scale = 1.0;  ///< on every joint: for the halved and doubled replays
   /// Shapes further apart than this are no contact. It must exceed the fastest approach in one
   /// step.
   double margin_m = 5e-3;
-  /// Of surfaces whose prop says no compliance: soft enough for every step to have one answer.
+  /// Of surfaces that say no compliance: soft enough for every step to have one answer.
   double stiffness_N_per_m = SurfaceLaw{}.stiffness_N_per_m;
-  StepOptions step;
-  GripOptions grip;  ///< on contacts with the scene's objects
+  StepOptions step;  ///< gravity is the stage's
+  GripOptions grip;  ///< on contacts with things that are not fixed
   /// Called now and then with the share done; false cancels.
   std::function<bool(double)> progress;
 };
@@ -124,22 +76,23 @@ Status CheckRange(const artefact::InteractionTrajectory& trajectory, const Repla
 
 /// One frame per step, from the first hand's first frame to the last one's last (or what
 /// options.range leaves); a hand whose trajectory begins later or ends earlier stands still. Every
-/// hand begins at its reference, so it must begin free of what it touches. Hands are named as
-/// their trajectories say ("R", "R.2").
-/// Errors: kUnidentifiable when a joint that contact loads has no compliance (naming the joints and
-/// the assumption that would help), kInvalid for what does not fit together or begins more than
-/// kDeepestBegin_m inside a surface, kNotConverged when the hand is thrown out of balance by more
-/// than 0.3 rad (a mesh with a hole, an absurd compliance) or an object's state is not finite (it
-/// is named), kCancelled.
-/// With moving objects the motion has the grip's curves besides (grip_traces.h).
+/// hand begins at its reference, so it must begin free of what it touches.
+/// Errors: kInvalid for a stage that is not playable (CheckPlayable), without a hand, or of a hand
+/// without a trajectory; kUnsupported for things that slide or follow a track; kUnidentifiable when
+/// a joint that contact loads has no compliance (naming the joints and the assumption that would
+/// help), kInvalid for what does not fit together or begins more than kDeepestBegin_m inside a
+/// surface, kNotConverged when the hand is thrown out of balance by more than 0.3 rad (a mesh with
+/// a hole, an absurd compliance) or a thing's state is not finite (it is named), kCancelled. With
+/// things that move the motion has the grip's curves besides (grip_traces.h).
+Result<artefact::Motion> ReplayInteraction(const artefact::Stage& stage,
+                                           const ReplayOptions& options);
+/// The same with this hand alone, named as its trajectory says ("R").
 Result<artefact::Motion> ReplayInteraction(const model::Skeleton& skeleton,
                                            const artefact::InteractionTrajectory& trajectory,
-                                           const ReplayScene& scene, const ReplayOptions& options);
-/// The same with several hands: at least one.
-Result<artefact::Motion> ReplayInteraction(std::span<const ReplayHand> hands,
-                                           const ReplayScene& scene, const ReplayOptions& options);
+                                           artefact::Stage stage, const ReplayOptions& options);
 
-/// Where a moving object of the scene stands at the start in the world's axes: its bearing.
-Pivot PivotInWorld(const ReplayObject& object);
+/// A hand of a stage that follows this trajectory: both are copied.
+artefact::StageHand Following(const model::Skeleton& skeleton,
+                              const artefact::InteractionTrajectory& trajectory);
 
 }  // namespace handhold::synthesis

@@ -30,11 +30,6 @@ constexpr std::string_view kFingers[] = {"index", "middle", "ring", "little"};
 
 }  // namespace
 
-double MinimumJerk(double t_s, double begin_s, double length_s) {
-  const double s = std::clamp((t_s - begin_s) / length_s, 0.0, 1.0);
-  return s * s * s * (10.0 - 15.0 * s + 6.0 * s * s);
-}
-
 Result<TipHand::Tip> TipHand::FindTip(const model::Skeleton& skeleton, const std::string& name) {
   const int frame = skeleton.FindFrame(name);
   if (frame >= 0) {

@@ -11,14 +11,12 @@
 
 #include <Eigen/Core>
 
+#include "database/base/minimum_jerk.h"
 #include "database/base/result.h"
 #include "database/model/skeleton.h"
 #include "synthesis/interaction/fingertip_ik.h"
 
 namespace handhold::synthesis {
-
-/// 0 before, 1 after, minimum jerk between (Flash & Hogan 1985): 10 s^3 - 15 s^4 + 6 s^5.
-double MinimumJerk(double t_s, double begin_s, double length_s);
 
 class TipHand {
  public:

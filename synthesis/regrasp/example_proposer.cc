@@ -59,8 +59,8 @@ struct ExampleProposer::Impl {
     made.quick_iterations = options.quick_iterations;
     HANDHOLD_ASSIGN(world, HandWorld::Create(made));
     HANDHOLD_TRY(world->AddHand(hand));
-    HANDHOLD_TRY(world->AddProp(prop, RigidTransform(),
-                                {.mass_kg = options.mass_kg, .friction = options.friction}));
+    HANDHOLD_TRY(world->AddProp(artefact::Placed(prop, {}, artefact::StageThing::Is::kFree,
+                                                 options.mass_kg, options.friction)));
     built = world->Save();
     return {};
   }
@@ -196,7 +196,7 @@ Result<bool> ExampleProposer::Impl::BackOff(RigidTransform* X_WPalm) {
 }
 
 bool ExampleProposer::Impl::UnderTable(const GraspWishes& wishes) const {
-  if (!wishes.table) return false;
+  if (!wishes.X_PTable) return false;
   const SkeletonInWorld& placed = world->hand_in_world(0);
   const model::Skeleton& s = world->hand(0);
   for (int b = 1; b < s.body_count(); ++b) {
@@ -208,9 +208,9 @@ bool ExampleProposer::Impl::UnderTable(const GraspWishes& wishes) const {
       } else if (const auto* sphere = std::get_if<geometry::Sphere>(&shape.shape)) {
         radius = sphere->radius_m;
       }
-      const Vec3& up = wishes.table->normal_P;
+      const Vec3 up = wishes.X_PTable->R.col(2);
       const double height =
-          up.dot(X.p - wishes.table->p_P) - half * std::abs(up.dot(X.R.col(2))) - radius;
+          up.dot(X.p - wishes.X_PTable->p) - half * std::abs(up.dot(X.R.col(2))) - radius;
       if (height < 0.0) return true;
     }
   }
@@ -338,7 +338,8 @@ Result<ProposerReport> ExampleProposer::Propose(const GraspRequest& request,
     if (wishes.region && wishes.region->approach_P.norm() > 0.5 && impl_->envelops &&
         s.normal_P.dot(wishes.region->approach_P) > -0.5)
       continue;
-    if (wishes.table && impl_->envelops && s.normal_P.dot(wishes.table->normal_P) < -0.5) continue;
+    if (wishes.X_PTable && impl_->envelops && s.normal_P.dot(wishes.X_PTable->R.col(2)) < -0.5)
+      continue;
     starts.push_back(s);
   }
   if (starts.empty()) {

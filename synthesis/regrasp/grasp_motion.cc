@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "database/base/minimum_jerk.h"
 #include "database/geometry/rotation.h"
 #include "synthesis/evaluate/verdict.h"
 #include "synthesis/grasp_control/contact_rows.h"
@@ -13,19 +14,16 @@ namespace {
 using geometry::RigidTransform;
 using geometry::Vec3;
 
-double MinimumJerk(double s) {
-  s = std::clamp(s, 0.0, 1.0);
-  return s * s * s * (10.0 + s * (-15.0 + 6.0 * s));
-}
-
 class Recorder {
  public:
   Recorder(HandScene* scene, const GraspMotionOptions& options, artefact::Motion* motion)
       : scene_(scene), options_(options), motion_(motion) {}
 
-  /// One phase: the palm at `palm(share)` at the end of each step, springs towards `target(share)`.
+  /// One phase by its name: the palm at `palm(share)` at the end of each step, springs towards
+  /// `target(share)`.
   template <typename Target, typename Palm>
-  Status Phase(double seconds, const Target& target, const Palm& palm) {
+  Status Phase(const char* name, double seconds, const Target& target, const Palm& palm) {
+    motion_->phases.push_back({name, {now(), now()}});
     const double h = options_.scene.step_s;
     const int steps = std::max(1, static_cast<int>(std::lround(seconds / h)));
     HandWorld& world = scene_->world();
@@ -39,6 +37,7 @@ class Recorder {
       time_s_ += h;
       if (time_s_ + 0.5 * h >= static_cast<double>(frames_) * options_.frame_s) Frame();
     }
+    motion_->phases.back().range.end = now();
     return {};
   }
 
@@ -51,9 +50,7 @@ class Recorder {
     moved.q.col(frames_) = world.q(0);
     motion_->times.push_back(now);
     motion_->objects.front().X_WP.push_back(world.X_WP(0));
-    ContactNames names{moved.name, {motion_->objects.front().name}, ""};
-    if (scene_->on_table()) names.ground = "table";  // what carries it too: the verdict asks
-    grip_N_.push_back(AddContactRows(world, names, frames_, now, motion_));
+    grip_N_.push_back(AddContactRows(world, frames_, now, motion_));
     ++frames_;
   }
 
@@ -89,14 +86,11 @@ Result<RecordedGrasp> RecordGrasp(const model::Skeleton& hand, const model::Prop
   HandWorld& world = scene->world();
   RecordedGrasp out{{}, world.hand(0)};
   artefact::Motion& motion = out.motion;
-  artefact::MotionHand& moved = motion.hands.emplace_back();
-  const std::string& side = hand.draft().side;
-  moved.name = side == "left" ? "L" : "R";
-  moved.dof_names = out.hand.dof_names();
-  motion.objects.push_back({prop.name, prop.name, "", {}});
-  if (options.scene.table) {
-    motion.objects.push_back({"table", "table", "", {scene->X_WTable()}});
-  }
+  artefact::Stage stage = scene->stage();
+  for (artefact::StageHand& staged : stage.hands) motion.Add(std::move(staged));
+  for (artefact::StageThing& thing : stage.things) motion.Add(std::move(thing));
+  motion.stage.gravity_W = stage.gravity_W;
+  motion.objects.front().X_WP.clear();
 
   const RigidTransform X_W = scene->X_WP_start() * grasp.X_PH;
   const RigidTransform X_palm = scene->X_WPalm_start();
@@ -121,7 +115,8 @@ Result<RecordedGrasp> RecordGrasp(const model::Skeleton& hand, const model::Prop
   recorder.Frame();
   const auto stay = [&](double) -> const RigidTransform& { return X_palm; };
   HANDHOLD_TRY(recorder.Phase(
-      options.reach_s, [&](double) -> const Eigen::VectorXd& { return open; },
+      artefact::phase::kReach, options.reach_s,
+      [&](double) -> const Eigen::VectorXd& { return open; },
       [&](double s) { return above(options.reach_m * (1.0 - MinimumJerk(s))); }));
   // All joints arrive together, and only then squeeze: sent to the squeeze at once, the quickest
   // finger would find another place, and another grasp than the one that was tested.
@@ -130,13 +125,13 @@ Result<RecordedGrasp> RecordGrasp(const model::Skeleton& hand, const model::Prop
   const Eigen::VectorXd more = world.hand(0).Difference(closed, scene->squeeze());
   const auto squeeze = [&](double) -> const Eigen::VectorXd& { return scene->squeeze(); };
   HANDHOLD_TRY(recorder.Phase(
-      options.close_s,
+      artefact::phase::kClose, options.close_s,
       [&](double s) -> Eigen::VectorXd {
         return world.hand(0).Integrate(open, MinimumJerk(s) * way);
       },
       stay));
   HANDHOLD_TRY(recorder.Phase(
-      options.squeeze_s,
+      artefact::phase::kSqueeze, options.squeeze_s,
       [&](double s) -> Eigen::VectorXd {
         return world.hand(0).Integrate(closed, MinimumJerk(s) * more);
       },
@@ -144,20 +139,20 @@ Result<RecordedGrasp> RecordGrasp(const model::Skeleton& hand, const model::Prop
   HANDHOLD_TRY(world.HoldProp(0, false));
   const auto in_palm = [&] { return world.X_WPalm(0).Inverse() * world.X_WP(0); };
   const RigidTransform X_PalmP_closed = in_palm();
-  HANDHOLD_TRY(recorder.Phase(options.settle_s, squeeze, stay));
+  HANDHOLD_TRY(recorder.Phase(artefact::phase::kSettle, options.settle_s, squeeze, stay));
   const auto risen = [&](double m) {
     return RigidTransform::Translation(m * Vec3::UnitZ()) * X_palm;
   };
-  HANDHOLD_TRY(recorder.Phase(options.rise_s, squeeze,
+  HANDHOLD_TRY(recorder.Phase(artefact::phase::kLift, options.rise_s, squeeze,
                               [&](double s) { return risen(options.rise_m * MinimumJerk(s)); }));
+  HANDHOLD_TRY(recorder.Phase(artefact::phase::kHold, options.hold_s, squeeze,
+                              [&](double) { return risen(options.rise_m); }));
   VerdictOptions judged;
-  judged.hold.begin = recorder.now();
-  HANDHOLD_TRY(
-      recorder.Phase(options.hold_s, squeeze, [&](double) { return risen(options.rise_m); }));
-  judged.hold.end = recorder.now();
+  judged.hold = motion.FindPhase(artefact::phase::kHold)->range;
+  motion.stage.hold = judged.hold;
   const RigidTransform went = X_PalmP_closed.Inverse() * in_palm();
   recorder.Finish();
-  judged.object = prop.name;
+  judged.object = motion.stage.judged = motion.objects.front().name;
   HANDHOLD_ASSIGN(motion.verdict, JudgeHold(out.hand, motion, judged));
   motion.summary.figures = {{"mass_kg", options.scene.mass_kg},
                             {"friction", options.scene.friction},

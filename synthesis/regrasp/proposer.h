@@ -27,13 +27,9 @@ struct GraspWishes {
   /// A label of one taxonomy ("tripod", or "feix:tripod" for that taxonomy's); empty: any. Matched
   /// with the types of what a proposer starts from (an example, a template).
   std::string type;
-  /// The prop stands on a table with this outward normal (unit, in P) through this point: hands
-  /// keep off its other side. nullopt: it floats.
-  struct Table {
-    geometry::Vec3 p_P = geometry::Vec3::Zero();
-    geometry::Vec3 normal_P = geometry::Vec3::UnitZ();
-  };
-  std::optional<Table> table;
+  /// The prop stands on a table with this frame (the middle of its top, z out of it): hands keep
+  /// off its other side. nullopt: it floats.
+  std::optional<geometry::RigidTransform> X_PTable;
   int poses = 60;          ///< candidates to try in all
   std::uint64_t seed = 1;  ///< same seed, same wishes: same candidates, to the bit
   double seconds = 0.0;    ///< wall time after which no further candidate is begun; 0: no limit

@@ -142,8 +142,7 @@ int main(int argc, char** argv) {
     const auto pinch =
         synthesis::PinchReference(hand, PinchBoxPlace(), PinchProgram(0.012, 2.0)).value();
     const auto measure = [&](const char* mark, const artefact::InteractionTrajectory& trajectory,
-                             const synthesis::ReplayScene& scene, double hand_contacts,
-                             double goal) {
+                             const artefact::Stage& scene, double hand_contacts, double goal) {
       if (!reporter.wants(mark)) return;
       const synthesis::ReplayOptions options = PinchReplay();
       artefact::Motion motion;
@@ -174,23 +173,24 @@ int main(int argc, char** argv) {
     }
     if (reporter.wants("interaction.allocations")) {
       // Finding and stepping alone, with the box in the closed hand.
-      const synthesis::ReplayScene scene = OnTable(PinchBox(0.012));
+      const artefact::Stage scene = OnTable(PinchBox(0.012));
+      const artefact::StageThing &table = scene.things[0], &box = scene.things[1];
       synthesis::ReplayOptions options = PinchReplay();
       const auto whole = synthesis::ReplayInteraction(hand, pinch, scene, options).value();
       const size_t frame = 450;
       synthesis::ContactFinder finder;
       if (!finder.AddSkeleton(hand, 0) ||
-          !finder.AddProp(scene.fixed[0].prop, synthesis::ContactSide::Fixed(0)) ||
-          !finder.AddProp(scene.objects[0].prop, synthesis::ContactSide::Body(0)))
+          !finder.AddProp(*table.prop, synthesis::ContactSide::Fixed(0)) ||
+          !finder.AddProp(*box.prop, synthesis::ContactSide::Body(0)))
         throw std::runtime_error("no collider");
       synthesis::InteractionStepper stepper(hand, options.step);
       std::vector<synthesis::MovingBody> bodies = {
-          {scene.objects[0].prop.mass, whole.objects.back().pose(frame), geometry::Vec6::Zero(),
+          {box.prop->mass, whole.objects.back().pose(frame), geometry::Vec6::Zero(),
            geometry::Vec6::Zero()}};
       synthesis::ContactPoses poses;
       poses.trees.push_back(stepper.X_WB());
       poses.bodies.push_back(&bodies[0].X_WB);
-      poses.fixed.push_back(scene.fixed[0].X_WP);
+      poses.fixed.push_back(*table.X_WP);
       synthesis::HandStep step;
       step.q = whole.hands.front().q.col(static_cast<Eigen::Index>(frame));
       step.q_reference = step.q_reference_next =

@@ -50,9 +50,9 @@ int main(int argc, char** argv) {
       const double height = model::FramePose<double>(hand, data, hand.FindFrame("index.tip")).p.z();
       if (height > highest) highest = height, begin = trajectory.times[static_cast<size_t>(k)];
     }
-    synthesis::ReplayScene scene;
-    scene.fixed.push_back({model::LoadLibraryProp("flat_plate").value(),
-                           geometry::RigidTransform::Translation({0.12, 0, highest - 0.012})});
+    artefact::Stage scene;
+    scene.Add(artefact::Placed(model::LoadLibraryProp("flat_plate").value(),
+                               geometry::RigidTransform::Translation({0.12, 0, highest - 0.012})));
     synthesis::ReplayOptions options;
     options.form = synthesis::ReplayForm::kDamped;
     options.range = {begin, trajectory.times.back() + Duration::Milliseconds(1)};

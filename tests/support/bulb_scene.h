@@ -24,17 +24,18 @@ inline const model::Skeleton& BulbHand() {
 inline synthesis::GaitingPlace BulbPlace() { return {.p_W = geometry::Vec3(0.3, 0, 0.2)}; }
 
 /// `as_sphere`: the glass alone, exact, instead of the mesh; mass and pivot stay.
-inline synthesis::ReplayScene BulbOnPivot(double friction, double damping_Nms_per_rad = 2e-3,
-                                          bool as_sphere = false) {
-  synthesis::ReplayObject bulb{*model::LoadLibraryProp("light_bulb"),
-                               geometry::RigidTransform::Translation(BulbPlace().p_W)};
-  bulb.prop.friction = friction;
-  if (as_sphere) bulb.prop.shapes = {{"glass", {}, geometry::Sphere{kBulbRadius_m}, ""}};
-  bulb.pivot =
-      synthesis::ReplayPivot{geometry::Vec3::Zero(), geometry::Vec3::UnitZ(), damping_Nms_per_rad};
-  synthesis::ReplayScene scene;
-  scene.objects.push_back(bulb);
-  return scene;
+inline artefact::Stage BulbOnPivot(double friction, double damping_Nms_per_rad = 2e-3,
+                                   bool as_sphere = false) {
+  model::Prop bulb = *model::LoadLibraryProp("light_bulb");
+  bulb.friction = friction;
+  if (as_sphere) bulb.shapes = {{"glass", {}, geometry::Sphere{kBulbRadius_m}, ""}};
+  artefact::StageThing turns =
+      artefact::Placed(bulb, geometry::RigidTransform::Translation(BulbPlace().p_W),
+                       artefact::StageThing::Is::kPivot);
+  turns.pivot.damping_Nms_per_rad = damping_Nms_per_rad;
+  artefact::Stage stage;
+  stage.Add(turns);
+  return stage;
 }
 
 inline synthesis::ReplayOptions BulbReplay() {

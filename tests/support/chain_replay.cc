@@ -55,17 +55,17 @@ void ReplayStroke(const lab::Truth& truth, const model::Skeleton& hand,
                   const ReplayPlan& plan, const std::string& inputs, Evidence* out) {
   const lab::TruthRun& run = *truth.FindRun(plan.run);
   const bool bump = run.surface == "bumped_plate";
-  const auto prop = model::LoadLibraryProp(bump ? "bumped_plate" : "flat_plate");
+  auto prop = model::LoadLibraryProp(bump ? "bumped_plate" : "flat_plate");
   if (!prop) return;
-  synthesis::ReplayScene scene;
-  scene.fixed.push_back(
-      {*prop, bump ? truth.X_WBumped[static_cast<size_t>(stroke.index)] : truth.X_WPlate});
+  prop->friction = plan.friction.value_or(run.friction);
+  artefact::Stage stage;
+  stage.Add(artefact::Placed(
+      *prop, bump ? truth.X_WBumped[static_cast<size_t>(stroke.index)] : truth.X_WPlate));
   synthesis::ReplayOptions options;
   options.form = plan.damped ? synthesis::ReplayForm::kDamped : synthesis::ReplayForm::kQuasiStatic;
   options.range = {Timestamp::FromSeconds(stroke.begin_s), Timestamp::FromSeconds(stroke.end_s)};
-  options.friction = plan.friction.value_or(run.friction);
   options.compliance_scale = plan.compliance_scale;
-  const auto motion = synthesis::ReplayInteraction(hand, trajectory, scene, options);
+  const auto motion = synthesis::ReplayInteraction(hand, trajectory, stage, options);
   ReplaySample sample;
   if (motion) {
     sample = Compare(hand, run, stroke.index, *motion);

@@ -64,7 +64,11 @@ struct ClosingHand {
     world = synthesis::HandWorld::Create(options).value();
     const model::Skeleton skeleton = model::LoadHand(hand).value();
     CHECK_EQ(world->AddHand(skeleton).value(), 0);
-    CHECK_EQ(world->AddProp(CylinderProp(diameter_m, 0.14, 0.1, 0.6), X_WP).value(), 0);
+    CHECK_EQ(world
+                 ->AddProp(artefact::Placed(CylinderProp(diameter_m, 0.14, 0.1, 0.6), X_WP,
+                                            artefact::StageThing::Is::kFree))
+                 .value(),
+             0);
     q_closed = world->Placed(0, Flexed(skeleton, 1.0), {});
   }
   Status Run(double seconds, double h_s = 2e-3) {

@@ -50,8 +50,8 @@ struct GraspingHand {
     world = synthesis::HandWorld::Create(world_options).value();
     CHECK_EQ(world->AddHand(skeleton).value(), 0);
     CHECK_EQ(world
-                 ->AddProp(model::LoadLibraryProp(grasp.prop).value(), {},
-                           {.mass_kg = mass_kg, .friction = 0.6})
+                 ->AddProp(artefact::Placed(model::LoadLibraryProp(grasp.prop).value(), {},
+                                            artefact::StageThing::Is::kFree, mass_kg, 0.6))
                  .value(),
              0);
     CHECK(world->SetHand(0, world->Placed(0, grasp.q_open, grasp.X_PH)));

@@ -48,8 +48,9 @@ class Run {
     in_world_ = std::make_unique<SkeletonInWorld>(std::move(in_world));
     HANDHOLD_TRY(in_world_->SetConfiguration(Target(0.0)));
     if (options_.limits) HANDHOLD_TRY(in_world_->SetLimits());
-    artefact::MotionHand& played = motion_.hands.emplace_back();
-    if (!program_.hand.empty()) played.name = program_.hand;
+    artefact::StageHand staged;
+    if (!program_.hand.empty()) staged.name = program_.hand;
+    artefact::MotionHand& played = motion_.Add(std::move(staged));
     played.dof_names = hand_.dof_names();
     played.q.resize(hand_.nq(), frames_ + 1);
     for (int b = 1; b < hand_.body_count(); ++b) {
@@ -62,13 +63,10 @@ class Run {
     return {};
   }
 
-  Status AddScene(const synthesis::ReplayScene& scene) {
-    const auto name = [&](const std::string& prop) {
-      std::string free = prop;
-      for (int n = 2; motion_.FindObject(free) != nullptr; ++n)
-        free = prop + "." + std::to_string(n);
-      return free;
-    };
+  /// What stands before what moves.
+  Status AddStage(const artefact::Stage& stage) {
+    for (const artefact::StageThing& thing : stage.things)
+      (thing.yields() ? moving_ : standing_).push_back(&thing);
     const auto colliders = [&](const model::Prop& prop, int body,
                                const geometry::RigidTransform& X_BP) -> Status {
       synthesis::ContactLaw law = options_.law;
@@ -84,31 +82,27 @@ class Run {
       return {};
     };
     // Objects before fixed things: of a pair the later one is the side b.
-    for (size_t o = 0; o < scene.objects.size(); ++o) {
-      const synthesis::ReplayObject& object = scene.objects[o];
+    for (const artefact::StageThing* thing : moving_) {
       HANDHOLD_ASSIGN(const int body,
-                      world_->AddBody(object.prop.name, object.prop.mass, object.X_WP));
-      HANDHOLD_TRY(colliders(object.prop, body, {}));
+                      world_->AddBody(thing->name, thing->prop->mass, *thing->X_WP));
+      HANDHOLD_TRY(colliders(*thing->prop, body, {}));
+      owners_[body] = {{artefact::Side::Kind::kThing, thing->name, "", 0},
+                       synthesis::ContactSide::Body(static_cast<int>(objects_.size()))};
       objects_.push_back(body);
-      friction_.push_back(object.prop.friction);
-      if (object.pivot) HANDHOLD_TRY(AddPivot(object, body));
+      friction_.push_back(thing->prop->friction);
+      if (thing->is == artefact::StageThing::Is::kPivot) HANDHOLD_TRY(AddPivot(*thing, body));
     }
-    for (const auto& fixed : scene.fixed) {
-      const std::string named = name(fixed.prop.name);
-      motion_.objects.push_back({named, fixed.prop.name, "", {fixed.X_WP}});
-      HANDHOLD_TRY(colliders(fixed.prop, synthesis::kFixedBody, fixed.X_WP));
+    for (const artefact::StageThing* thing : standing_) {
+      motion_.Add(*thing);
+      HANDHOLD_TRY(colliders(*thing->prop, synthesis::kFixedBody, *thing->X_WP));
       // Engine contacts do not tell fixed things apart: the first stands for them all.
-      owners_.try_emplace(synthesis::kFixedBody, Owner{{artefact::Side::Kind::kThing, named, "", 0},
-                                                       synthesis::ContactSide::Fixed(0)});
+      owners_.try_emplace(synthesis::kFixedBody,
+                          Owner{{artefact::Side::Kind::kThing, thing->name, "", 0},
+                                synthesis::ContactSide::Fixed(0)});
     }
-    for (size_t o = 0; o < scene.objects.size(); ++o) {
-      const std::string named = name(scene.objects[o].prop.name);
-      motion_.objects.push_back({named, scene.objects[o].prop.name, "", {scene.objects[o].X_WP}});
-      owners_[objects_[o]] = {{artefact::Side::Kind::kThing, named, "", 0},
-                              synthesis::ContactSide::Body(static_cast<int>(o))};
-    }
-    first_object_ = scene.fixed.size();
-    return options_.replay_contacts ? AddReplayContacts(scene) : Status();
+    for (const artefact::StageThing* thing : moving_) motion_.Add(*thing);
+    first_object_ = standing_.size();
+    return options_.replay_contacts ? AddReplayContacts() : Status();
   }
 
   Result<Motion> Play() {
@@ -160,13 +154,14 @@ class Run {
     int joint = 0;
     double damping_Nms_per_rad = 0.0;
   };
-  Status AddPivot(const synthesis::ReplayObject& object, int body) {
-    const synthesis::Pivot pivot = synthesis::PivotInWorld(object);
-    HANDHOLD_ASSIGN(const int joint, world_->AddHinge({.name = object.prop.name + "/pivot",
+  Status AddPivot(const artefact::StageThing& thing, int body) {
+    const artefact::BearingInWorld line = artefact::BearingOf(thing);
+    HANDHOLD_ASSIGN(const int joint, world_->AddHinge({.name = thing.name + "/pivot",
                                                        .child = body,
-                                                       .p_W = pivot.p_W,
-                                                       .axis_W = pivot.axis_W}));
-    if (pivot.damping_Nms_per_rad > 0.0) bearings_.push_back({joint, pivot.damping_Nms_per_rad});
+                                                       .p_W = line.p_W,
+                                                       .axis_W = line.axis_W}));
+    if (thing.pivot.damping_Nms_per_rad > 0.0)
+      bearings_.push_back({joint, thing.pivot.damping_Nms_per_rad});
     return {};
   }
   // A drive needs a spring: one of a millionth of the damper's strength over a step, to the angle
@@ -183,21 +178,21 @@ class Run {
     return {};
   }
 
-  Status AddReplayContacts(const synthesis::ReplayScene& scene) {
+  Status AddReplayContacts() {
     finder_ = std::make_unique<synthesis::ContactFinder>();
     HANDHOLD_ASSIGN([[maybe_unused]] const auto unusable,
                     finder_->AddSkeleton(hand_, 0, false, kGoesOver_m));
-    for (size_t i = 0; i < scene.fixed.size(); ++i) {
+    for (size_t i = 0; i < standing_.size(); ++i) {
       const auto n = static_cast<int>(i);
-      HANDHOLD_TRY(finder_->AddProp(scene.fixed[i].prop, synthesis::ContactSide::Fixed(n)));
-      poses_.fixed.push_back(scene.fixed[i].X_WP);
+      HANDHOLD_TRY(finder_->AddProp(*standing_[i]->prop, synthesis::ContactSide::Fixed(n)));
+      poses_.fixed.push_back(*standing_[i]->X_WP);
     }
-    for (size_t o = 0; o < scene.objects.size(); ++o) {
+    for (size_t o = 0; o < moving_.size(); ++o) {
       const auto n = static_cast<int>(o);
-      HANDHOLD_TRY(finder_->AddProp(scene.objects[o].prop, synthesis::ContactSide::Body(n)));
+      HANDHOLD_TRY(finder_->AddProp(*moving_[o]->prop, synthesis::ContactSide::Body(n)));
     }
     link_X_WB_.resize(static_cast<size_t>(hand_.body_count()));
-    object_X_WB_.resize(scene.objects.size());
+    object_X_WB_.resize(moving_.size());
     poses_.trees.push_back(link_X_WB_);
     for (const geometry::RigidTransform& X : object_X_WB_) poses_.bodies.push_back(&X);
     return {};
@@ -314,7 +309,8 @@ class Run {
   std::vector<int> hand_bodies_, objects_;  ///< engine bodies
   std::vector<double> friction_;            ///< per object
   std::vector<Bearing> bearings_;
-  std::unique_ptr<synthesis::ContactFinder> finder_;  ///< null: the engine's colliders
+  std::vector<const artefact::StageThing*> standing_, moving_;  ///< in order of the engine's
+  std::unique_ptr<synthesis::ContactFinder> finder_;            ///< null: the engine's colliders
   std::vector<geometry::RigidTransform> link_X_WB_, object_X_WB_;
   synthesis::ContactPoses poses_;  ///< into the two
   synthesis::ContactSet found_;
@@ -343,10 +339,10 @@ Result<artefact::InteractionTrajectory> OdeFreeRun(const model::Skeleton& hand,
 
 Result<Motion> OdeGripRun(const model::Skeleton& hand,
                           const artefact::InteractionTrajectory& program,
-                          const synthesis::ReplayScene& scene, const OdeGripOptions& options) {
+                          const artefact::Stage& stage, const OdeGripOptions& options) {
   Run run(hand, program, options);
   HANDHOLD_TRY(run.Begin());
-  HANDHOLD_TRY(run.AddScene(scene));
+  HANDHOLD_TRY(run.AddStage(stage));
   return run.Play();
 }
 

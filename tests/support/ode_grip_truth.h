@@ -41,12 +41,12 @@ Result<artefact::InteractionTrajectory> OdeFreeRun(const model::Skeleton& hand,
                                                    const artefact::InteractionTrajectory& program,
                                                    const OdeGripOptions& options = {});
 
-/// The program with the scene's props and pivots: one frame per sample, objects named and numbered
-/// as ReplayInteraction does. One row per frame and pair of bodies that pressed each other: the
-/// mean force and slip over the sample, the force-weighted normal; the hook observes the same.
+/// The program with the stage's things and pivots, its hands left out: one frame per sample, things
+/// that stand before those that move. One row per frame and pair of bodies that pressed each other:
+/// the mean force and slip over the sample, the force-weighted normal; the hook observes the same.
 Result<artefact::Motion> OdeGripRun(const model::Skeleton& hand,
                                     const artefact::InteractionTrajectory& program,
-                                    const synthesis::ReplayScene& scene,
+                                    const artefact::Stage& stage,
                                     const OdeGripOptions& options = {});
 
 /// Normal force of every frame on a hand's body from what it touches, N.

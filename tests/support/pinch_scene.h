@@ -71,16 +71,20 @@ inline synthesis::PinchOptions PinchProgram(double depth_m, double hold_s) {
   return o;
 }
 
-inline synthesis::ReplayScene OnTable(const model::Prop& object,
-                                      const geometry::RigidTransform& X_WP = PinchBoxPose()) {
-  model::Prop table;
-  table.name = "table";
-  table.shapes.push_back({"top", geometry::RigidTransform::Translation({0.3, 0, -0.02}),
-                          geometry::Box{geometry::Vec3(1, 1, 0.04)}, ""});
-  synthesis::ReplayScene scene;
-  scene.fixed.push_back({table, {}});
-  scene.objects.push_back({object, X_WP});
-  return scene;
+/// The table's top at z = 0, as wide as ours; things in this order: table, object.
+inline artefact::Stage OnTable(const model::Prop& object,
+                               const geometry::RigidTransform& X_WP = PinchBoxPose()) {
+  artefact::Stage stage;
+  stage.Add(artefact::TableAt(geometry::Vec3(0.3, 0, 0)));
+  stage.Add(artefact::Placed(object, X_WP, artefact::StageThing::Is::kFree));
+  return stage;
+}
+
+/// The same with the hand that plays.
+inline artefact::Stage Played(const artefact::InteractionTrajectory& trajectory,
+                              artefact::Stage stage) {
+  stage.Add(synthesis::Following(PinchHand(), trajectory));
+  return stage;
 }
 
 inline synthesis::ReplayOptions PinchReplay(const synthesis::GripOptions& grip = {}) {

@@ -35,7 +35,7 @@ inline model::Prop WithMass(model::Prop prop, double mass_kg) {
 struct PropLift {
   synthesis::PinchOptions program;
   artefact::InteractionTrajectory script;
-  synthesis::ReplayScene scene;
+  artefact::Stage stage;
 };
 
 inline synthesis::PinchOptions LiftProgram(synthesis::ScriptedGrip grip) {
@@ -58,14 +58,8 @@ inline Result<PropLift> ScriptLift(const model::Skeleton& hand, const model::Pro
   lift.program = LiftProgram(grip);
   lift.program.depth_m *= depth_share;
   HANDHOLD_ASSIGN(lift.script, synthesis::PinchReference(hand, place, lift.program));
-  model::Prop table;
-  table.name = "table";
-  // So thick that nothing falls through it.
-  table.shapes.push_back({"top",
-                          geometry::RigidTransform::Translation(geometry::Vec3(0.3, 0, -0.5)),
-                          geometry::Box{geometry::Vec3(1, 1, 1)}, ""});
-  lift.scene.fixed.push_back({table, {}});
-  lift.scene.objects.push_back({prop, X_WP});
+  lift.stage.Add(artefact::TableAt(geometry::Vec3(0.3, 0, 0)));
+  lift.stage.Add(artefact::Placed(prop, X_WP, artefact::StageThing::Is::kFree));
   return lift;
 }
 

@@ -146,11 +146,13 @@ class ShownLibrary {
     artefact::Motion moved;
     moved.provenance = Made("synth.interaction", {{"contact", contact, ""}, hand->input()});
     moved.times = track.times;
-    moved.hands = {{"R", hand->hash, track.dof_names, {}, track.q}};
-    moved.objects = {{"plate",
-                      "flat_plate",
-                      plate->hash,
-                      {geometry::RigidTransform::Translation({0.01, 0, 0})}}};
+    artefact::StageHand played;
+    played.skeleton.hash = hand->hash;
+    moved.Add(played) = {"R", track.dof_names, track.q};
+    artefact::StageThing stood =
+        artefact::Placed(plate->prop, geometry::RigidTransform::Translation({0.01, 0, 0}));
+    stood.name = "plate", stood.prop.hash = plate->hash;
+    moved.Add(stood);
     for (artefact::ContactRow& row : rows) row.slip_m_per_s = 0.002;
     moved.touches = {touch}, moved.rows = rows;
     moved.series = {{"equilibrium_residual", "rad", Eigen::VectorXd::Zero(kFrames)}};

@@ -201,16 +201,16 @@ model::Prop PlateOf(const lab::Truth& truth) {
   return plate;
 }
 
-synthesis::ReplayScene SceneOf(const lab::Truth& truth, const lab::TruthRun& run, int stroke) {
-  synthesis::ReplayScene scene;
-  if (run.surface == "bumped_plate") {
-    scene.fixed.push_back({model::LoadLibraryProp("bumped_plate").value(),
-                           truth.X_WBumped[static_cast<size_t>(stroke)]});
-    scene.fixed.back().prop.surface_compliance_m_per_N = 1.0 / truth.surface_stiffness_N_per_m;
-  } else {
-    scene.fixed.push_back({PlateOf(truth), truth.X_WPlate});
-  }
-  return scene;
+artefact::Stage StageOf(const lab::Truth& truth, const lab::TruthRun& run, int stroke,
+                        double friction) {
+  const bool bumped = run.surface == "bumped_plate";
+  model::Prop prop = bumped ? model::LoadLibraryProp("bumped_plate").value() : PlateOf(truth);
+  prop.surface_compliance_m_per_N = 1.0 / truth.surface_stiffness_N_per_m;
+  prop.friction = friction < 0 ? run.friction : friction;
+  artefact::Stage stage;
+  stage.Add(artefact::Placed(
+      prop, bumped ? truth.X_WBumped[static_cast<size_t>(stroke)] : truth.X_WPlate));
+  return stage;
 }
 
 artefact::InteractionTrajectory PlantedTrajectory(const lab::Truth& truth,
@@ -290,10 +290,9 @@ RunReplay ReplayPlanted(const lab::Truth& truth, const std::string& name,
       truth, name, *truth.skeleton, [&](const lab::TruthRun& run, const lab::TruthStroke& stroke) {
         synthesis::ReplayOptions options;
         options.form = form;
-        options.friction = friction < 0 ? run.friction : friction;
         options.compliance_scale = compliance_scale;
         return synthesis::ReplayInteraction(*truth.skeleton, PlantedTrajectory(truth, stroke),
-                                            SceneOf(truth, run, stroke.index), options);
+                                            StageOf(truth, run, stroke.index, friction), options);
       });
 }
 
@@ -305,12 +304,11 @@ RunReplay ReplayFitted(const lab::Truth& truth, const std::string& name,
                        [&](const lab::TruthRun& run, const lab::TruthStroke& stroke) {
                          synthesis::ReplayOptions options;
                          options.form = form;
-                         options.friction = run.friction;
                          options.compliance_scale = compliance_scale;
                          options.range = {Timestamp::FromSeconds(stroke.begin_s),
                                           Timestamp::FromSeconds(stroke.end_s)};
                          return synthesis::ReplayInteraction(
-                             hand, trajectory, SceneOf(truth, run, stroke.index), options);
+                             hand, trajectory, StageOf(truth, run, stroke.index), options);
                        });
 }
 

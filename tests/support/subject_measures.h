@@ -84,9 +84,11 @@ struct RunReplay {
   double StickRecall() const;    ///< of the engine's sticking time, how much the replay sticks
 };
 
-/// The plate of the flat runs, and the scene of a stroke of a run (flat or bumped).
+/// The plate of the flat runs, and the stage of a stroke of a run (flat or bumped), as rough as
+/// `friction`; below 0: as the run.
 model::Prop PlateOf(const lab::Truth& truth);
-synthesis::ReplayScene SceneOf(const lab::Truth& truth, const lab::TruthRun& run, int stroke);
+artefact::Stage StageOf(const lab::Truth& truth, const lab::TruthRun& run, int stroke,
+                        double friction = -1.0);
 /// The true reference with planted compliance and time constant, over the stroke.
 artefact::InteractionTrajectory PlantedTrajectory(const lab::Truth& truth,
                                                   const lab::TruthStroke& stroke);

@@ -129,7 +129,7 @@ Result<Issues> Print(Printer& out, const std::string& path) {
                                                                               : Cell(found->second);
   };
   PrintVerdict(out, motion.verdict);
-  out.PrintRecord("grasp", {{{.name = "object"}, motion.objects.back().prop},
+  out.PrintRecord("grasp", {{{.name = "object"}, motion.stage.things.front().prop.key},
                             {{.name = "mass_kg", .decimals = 3}, figure("mass_kg")},
                             {{.name = "friction", .decimals = 2}, figure("friction")},
                             {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
@@ -178,12 +178,12 @@ Result<Step> StepOf(const Arguments& given) {
   run.alpha = given.Number("--alpha");
   if (given.Has("--step")) run.step_s = given.Time("--step").seconds();
   run.seconds = given.Time("--length").seconds();
-  if (given.Has("--mass")) run.mass_kg = given.Number("--mass");
-  if (given.Has("--friction")) run.friction = given.Number("--friction");
-  if (!given.Flag("--weightless")) run.gravity_W = geometry::Vec3(0, 0, -9.81);
+  if (given.Has("--mass")) step.mass_kg = given.Number("--mass");
+  if (given.Has("--friction")) step.friction = given.Number("--friction");
+  if (!given.Flag("--weightless")) step.gravity_W = artefact::Stage().gravity_W;
   run.hold_until_closed = !given.Flag("--afloat");
-  run.table = given.Text("--on") == "table";
-  if (run.table) run.hold_until_closed = false;
+  step.table = given.Text("--on") == "table";
+  if (step.table) run.hold_until_closed = false;
   run.quick = given.Flag("--quick");
   HANDHOLD_ASSIGN(run.keys, synthesis::ParseKeys(given.Text("--sequence"), run.step_s));
   return step;

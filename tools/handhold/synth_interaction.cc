@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "database/artefact/reference_file.h"
+#include "database/artefact/stage_file.h"
 #include "database/base/units.h"
 #include "database/store/artefact_file.h"
 #include "database/text/json_view.h"
 #include "tools/handhold/steps.h"
 #include "tools/handhold/verbs.h"
 #include "tools/pipeline/grip_script.h"
-#include "tools/pipeline/synth_grip.h"
 
 namespace handhold::cli {
 namespace {
@@ -54,152 +54,15 @@ Status ReadAssumptions(const std::vector<std::string>& words, Step* step) {
   return {};
 }
 
-Result<Step> StepOf(const Arguments& given) {
-  Step step;
-  step.clip = given.Text("CLIP");
-  step.trajectory = given.Text("--compliance");
-  step.prop = given.Text("--prop");
-  step.metres_per_unit = MetresPerUnit(given);
-  HANDHOLD_ASSIGN(step.X_WProp, PoseOption(given, "--prop-pose"));
-  if (given.Has("--friction")) step.friction = given.Number("--friction");
-  if (given.Has("--surface-compliance"))
-    step.surface_compliance_m_per_N = given.Number("--surface-compliance");
-  step.borrow = given.Text("--borrow-compliance");
-  step.hand.key = given.Text("--hand");
-  if (given.Has("--hand-scale")) step.hand.scale = given.Number("--hand-scale");
-  const std::string form = given.Text("--form");
-  step.form = form == "damped"         ? Step::Form::kDamped
-              : form == "quasi-static" ? Step::Form::kQuasiStatic
-                                       : Step::Form::kBest;
-  HANDHOLD_TRY(ReadAssumptions(given.All("--assume-compliance"), &step));
-  HANDHOLD_ASSIGN(step.range, RangeOf(given));
-  return step;
-}
+/// What belongs to things that are free.
+constexpr const char* kFreeOptions[] = {"--mass", "--place"};
+/// What the scene file says.
+constexpr const char* kOfTheScene[] = {
+    "--prop",      "--prop-pose", "--prop-scale",        "--mass",
+    "--mesh-unit", "--on",        "--surface-compliance"};
 
-Outcome Print(Context& context, const store::Library& library,
-              const pipeline::SynthInteractionResult& result) {
-  Printer& out = context.printer;
-  out.BeginDocument();
-  out.PrintRecord("motion", ResultFields(context, result));
-  if (!context.dry_run || result.reused) {
-    HANDHOLD_ASSIGN(const artefact::Motion motion,
-                    store::Load<artefact::Motion>(library.ArtefactPath(result.hash)));
-    const pipeline::ReplayFigures figures = pipeline::FiguresOf(motion);
-    const double contact = figures.contact_share;
-    std::vector<Field> replay = {
-        {{.name = "prop"}, motion.objects.front().prop},
-        {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
-        {{.name = "peak_force_N", .decimals = 2}, figures.peak_force_N},
-        {{.name = "contact_share", .decimals = 3}, contact},
-        {{.name = "slip_share", .heading = "slip share of contact", .decimals = 3},
-         contact > 0 ? Cell(figures.slip_share) : Cell(std::nullopt)},
-        {{.name = "equilibrium_residual_max_rad", .decimals = 4},
-         figures.equilibrium_residual_max_rad},
-        {{.name = "lcp_failures"}, static_cast<int64_t>(figures.lcp_failures)}};
-    if (figures.nearest_approach_m) {
-      replay.push_back(
-          {{.name = "nearest_approach_m", .heading = "never touched; nearest, m", .decimals = 5},
-           *figures.nearest_approach_m});
-    }
-    out.PrintRecord("replay", replay);
-    {
-      Table table = out.BeginTable(
-          "assumed", {{.name = "dof"},
-                      {.name = "task"},
-                      {.name = "compliance_rad_per_Nm", .heading = "rad/Nm", .decimals = 4},
-                      {.name = "asked_rad_per_Nm", .heading = "asked for", .decimals = 4}});
-      for (const pipeline::AssumedValue& a : result.assumed)
-        table.Row({a.dof, a.task, a.compliance_rad_per_Nm, a.asked_rad_per_Nm});
-    }
-    const bool touched = contact > 0 || std::any_of(result.replays.begin(), result.replays.end(),
-                                                    [](const artefact::MotionVariant& r) {
-                                                      return r.peak_force_N > 0;
-                                                    });
-    Table table = out.BeginTable("if_assumed_otherwise", {{.name = "factor"},
-                                                          {.name = "force_rms_N", .decimals = 3},
-                                                          {.name = "site_rms_m", .decimals = 5},
-                                                          {.name = "peak_force_N", .decimals = 2},
-                                                          {.name = "motion"}});
-    // Where nothing was touched nothing hangs on what was assumed: the warning says so.
-    for (const artefact::MotionVariant& r : result.replays)
-      if (touched) table.Row({r.factor, r.force_rms_N, r.site_rms_m, r.peak_force_N, r.motion});
-    table.End();
-    out.EndDocument();
-    return Outcome::FromIssues(motion.summary.issues);
-  }
-  out.EndDocument();
-  return Outcome::Done();
-}
-
-/// Figures of the motion by object: "shift_m.upper", "turned_rad.bulb".
-void PrintObjects(Printer& out, const artefact::Motion& motion) {
-  Table table = out.BeginTable("objects", {{.name = "object"},
-                                           {.name = "prop"},
-                                           {.name = "moved_m", .decimals = 4},
-                                           {.name = "turned_deg", .decimals = 2},
-                                           {.name = "shift_m", .decimals = 5}});
-  const auto figure = [&](const std::string& name, double factor) -> Cell {
-    const auto found = motion.summary.figures.find(name);
-    return found == motion.summary.figures.end() ? Cell(std::nullopt)
-                                                 : Cell(found->second * factor);
-  };
-  for (const artefact::MotionObject& object : motion.objects) {
-    if (object.stands_still()) continue;
-    double moved_m = 0;
-    for (const geometry::RigidTransform& X : object.X_WP)
-      moved_m = std::max(moved_m, (X.p - object.X_WP.front().p).norm());
-    table.Row({object.name, object.prop, moved_m,
-               figure("turned_rad." + object.name, RadiansToDegrees(1.0)),
-               figure("shift_m." + object.name, 1.0)});
-  }
-}
-
-Result<Issues> PrintGrip(Printer& out, const std::string& path) {
-  HANDHOLD_ASSIGN(const artefact::Motion motion, store::Load<artefact::Motion>(path));
-  const auto figure = [&](const char* name) -> Cell {
-    const auto found = motion.summary.figures.find(name);
-    return found == motion.summary.figures.end() ? Cell(std::nullopt) : Cell(found->second);
-  };
-  PrintVerdict(out, motion.verdict);
-  const artefact::Series* const scale = motion.FindSeries(synthesis::kGripScale);
-  std::vector<Field> grip = {
-      {{.name = "hands"}, static_cast<int64_t>(motion.hands.size())},
-      {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
-      {{.name = "peak_force_N",
-        .heading = "peak of all touches' forces added up, N",
-        .decimals = 2},
-       figure("peak_force_N")},
-      {{.name = "lifted_m", .decimals = 4}, figure("lifted_m")},
-      {{.name = "creep_m_per_s", .decimals = 9}, figure("creep_m_per_s")},
-      {{.name = "lcp_failures"}, static_cast<int64_t>(synthesis::UnsolvedSteps(motion))}};
-  if (scale != nullptr)
-    grip.push_back({{.name = "grip_compliance_scale", .decimals = 3}, scale->values.minCoeff()});
-  out.PrintRecord("grip", grip);
-  if (motion.summary.figures.contains("placed_m")) {
-    out.PrintRecord("placement",
-                    {{{.name = "placed_m", .heading = "the prop was moved, m", .decimals = 4},
-                      figure("placed_m")},
-                     {{.name = "placed_turn_deg", .heading = "turned, degrees", .decimals = 2},
-                      motion.summary.figures.at("placed_turn_rad") * RadiansToDegrees(1.0)},
-                     {{.name = "pushed_before_m",
-                       .heading = "pushed while closing as it stood, m",
-                       .decimals = 4},
-                      figure("pushed_before_m")},
-                     {{.name = "pushed_after_m", .heading = "as placed, m", .decimals = 4},
-                      figure("pushed_after_m")}});
-  }
-  PrintObjects(out, motion);
-  return motion.summary.issues;
-}
-
-/// What belongs to a scene of free things.
-constexpr const char* kSceneOptions[] = {"--on",    "--scene", "--grip", "--time-constant",
-                                         "--place", "--mass",  "--scale"};
-
-/// Whether things are free: asked for, or the hand is scripted.
-bool IsScene(const Arguments& given) {
-  for (const char* option : kSceneOptions)
-    if (given.Has(option)) return true;
+/// Whether the hand is scripted: then its prop is free and stands on a table.
+bool PlaysAScript(const Arguments& given) {
   const std::string key = given.Text("CLIP");
   const auto ours = artefact::ReferenceNames();
   if (ours && std::find(ours->begin(), ours->end(), key) != ours->end()) return true;
@@ -209,58 +72,187 @@ bool IsScene(const Arguments& given) {
   return artefact && pipeline::IsScripted(artefact->provenance);
 }
 
-Result<pipeline::SynthGripStep> GripOf(const Arguments& given) {
-  pipeline::SynthGripStep step;
-  step.trajectory = given.Text("CLIP");
+Status CheckTogether(const Arguments& given) {
+  const auto refuse = [](const char* option, const char* why) {
+    return Error{ErrorCode::kInvalid, std::string(option) + why};
+  };
+  if (given.Has("--scene")) {
+    for (const char* option : kOfTheScene)
+      if (given.Has(option)) return refuse(option, ": the scene file says what stands where");
+    return {};
+  }
+  const bool scripted = PlaysAScript(given);
+  if (given.Has("--on") || scripted) {
+    if (given.Has("--surface-compliance"))
+      return refuse("--surface-compliance", " is of a prop that is fixed: not with --on");
+  } else {
+    for (const char* option : kFreeOptions)
+      if (given.Has(option)) return refuse(option, " is of a prop that is free: with --on table");
+  }
+  if (scripted && given.Has("--assume-compliance"))
+    return refuse("--assume-compliance", " is for a captured hand");
+  return {};
+}
+
+Result<Step> StepOf(const Arguments& given) {
+  HANDHOLD_TRY(CheckTogether(given));
+  Step step;
+  step.clip = given.Text("CLIP");
+  step.trajectory = given.Text("--compliance");
   step.prop = given.Text("--prop");
   step.metres_per_unit = MetresPerUnit(given);
-  HANDHOLD_ASSIGN(step.X_WProp, PoseOption(given, given.Has("--at") ? "--at" : "--prop-pose"));
+  HANDHOLD_ASSIGN(step.X_WProp, PoseOption(given, "--prop-pose"));
+  if (given.Has("--prop-scale")) step.prop_scale = given.Number("--prop-scale");
   if (given.Has("--mass")) step.mass_kg = given.Number("--mass");
-  if (given.Has("--scale")) step.prop_scale = given.Number("--scale");
   if (given.Has("--friction")) step.friction = given.Number("--friction");
+  if (given.Has("--surface-compliance"))
+    step.surface_compliance_m_per_N = given.Number("--surface-compliance");
   step.on_table = given.Has("--on");
+  step.borrow = given.Text("--borrow-compliance");
+  step.hand.key = given.Text("--hand");
+  if (given.Has("--scale")) step.hand.scale = given.Number("--scale");
+  const std::string form = given.Text("--form");
+  step.form = form == "damped"         ? Step::Form::kDamped
+              : form == "quasi-static" ? Step::Form::kQuasiStatic
+                                       : Step::Form::kBest;
   const std::string grip = given.Text("--grip");
   step.grip.kind = grip == "reflex"       ? synthesis::GripKind::kReflex
                    : grip == "anticipate" ? synthesis::GripKind::kAnticipate
                                           : synthesis::GripKind::kNone;
   step.place = given.Flag("--place");
-  step.hand.key = given.Text("--hand");
-  if (given.Has("--hand-scale")) step.hand.scale = given.Number("--hand-scale");
-  step.borrow = given.Text("--borrow-compliance");
   for (const std::string& word : given.All("--time-constant")) {
     HANDHOLD_ASSIGN(const auto value,
                     JointValue(word, "--time-constant", "SECONDS", "R.index.dip.flex=0.02"));
     step.time_constant_s[value.first] = value.second;
   }
+  HANDHOLD_TRY(ReadAssumptions(given.All("--assume-compliance"), &step));
+  HANDHOLD_ASSIGN(step.range, RangeOf(given));
   return step;
 }
 
-/// A hand, scripted or captured, and things that are free.
-Outcome RunGrip(Context& context) {
-  const Arguments& given = context.arguments;
-  if (given.Has("--scene")) {
-    for (const char* option : {"--prop", "--prop-pose", "--at", "--mass", "--scale", "--on"}) {
-      if (given.Has(option))
-        return Outcome::Usage(std::string(option) + ": the scene file says what stands where");
-    }
+Cell FigureOf(const artefact::Motion& motion, const std::string& name, double factor = 1.0) {
+  const auto found = motion.summary.figures.find(name);
+  return found == motion.summary.figures.end() ? Cell(std::nullopt) : Cell(found->second * factor);
+}
+
+void PrintAssumed(Printer& out, const pipeline::SynthInteractionResult& result, bool touched) {
+  {
+    Table table = out.BeginTable(
+        "assumed", {{.name = "dof"},
+                    {.name = "task"},
+                    {.name = "compliance_rad_per_Nm", .heading = "rad/Nm", .decimals = 4},
+                    {.name = "asked_rad_per_Nm", .heading = "asked for", .decimals = 4}});
+    for (const pipeline::AssumedValue& a : result.assumed)
+      table.Row({a.dof, a.task, a.compliance_rad_per_Nm, a.asked_rad_per_Nm});
   }
-  if (given.Has("--prop-pose") && given.Has("--at"))
-    return Outcome::Usage("--at and --prop-pose are the same: give one");
-  for (const char* option : {"--compliance", "--assume-compliance", "--surface-compliance",
-                             "--form", "--from", "--to"}) {
-    if (given.Has(option)) {
-      return Outcome::Usage(std::string(option) +
-                            " is for a captured hand and one fixed surface: not with --on, --scene "
-                            "and what belongs to them");
-    }
+  touched =
+      touched || std::any_of(result.replays.begin(), result.replays.end(),
+                             [](const artefact::MotionVariant& r) { return r.peak_force_N > 0; });
+  Table table = out.BeginTable("if_assumed_otherwise", {{.name = "factor"},
+                                                        {.name = "force_rms_N", .decimals = 3},
+                                                        {.name = "site_rms_m", .decimals = 5},
+                                                        {.name = "peak_force_N", .decimals = 2},
+                                                        {.name = "motion"}});
+  // Where nothing was touched nothing hangs on what was assumed: the warning says so.
+  for (const artefact::MotionVariant& r : result.replays)
+    if (touched) table.Row({r.factor, r.force_rms_N, r.site_rms_m, r.peak_force_N, r.motion});
+}
+
+/// What a hand did that met what is fixed.
+void PrintReplay(Printer& out, const artefact::Motion& motion) {
+  const bool touched = motion.summary.figures.at("contact_share") > 0;
+  std::vector<Field> replay = {
+      {{.name = "prop"}, motion.stage.things.front().prop.key},
+      {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
+      {{.name = "peak_force_N", .decimals = 2}, FigureOf(motion, "peak_force_N")},
+      {{.name = "contact_share", .decimals = 3}, FigureOf(motion, "contact_share")},
+      {{.name = "slip_share", .heading = "slip share of contact", .decimals = 3},
+       touched ? FigureOf(motion, "slip_share") : Cell(std::nullopt)},
+      {{.name = "equilibrium_residual_max_rad", .decimals = 4},
+       FigureOf(motion, "equilibrium_residual_max_rad")},
+      {{.name = "lcp_failures"}, static_cast<int64_t>(synthesis::UnsolvedSteps(motion))}};
+  if (motion.summary.figures.contains("nearest_approach_m")) {
+    replay.push_back(
+        {{.name = "nearest_approach_m", .heading = "never touched; nearest, m", .decimals = 5},
+         FigureOf(motion, "nearest_approach_m")});
   }
-  Result<pipeline::SynthGripStep> step = GripOf(given);
-  if (!step) return Outcome::Usage(step.error().message);
-  if (given.Has("--scene")) {
-    HANDHOLD_ASSIGN(step->scene, pipeline::ReadScene(given.Text("--scene")));
+  out.PrintRecord("replay", replay);
+}
+
+/// Figures of the motion by object: "shift_m.upper", "turned_rad.bulb".
+void PrintObjects(Printer& out, const artefact::Motion& motion) {
+  Table table = out.BeginTable("objects", {{.name = "object"},
+                                           {.name = "prop"},
+                                           {.name = "moved_m", .decimals = 4},
+                                           {.name = "turned_deg", .decimals = 2},
+                                           {.name = "shift_m", .decimals = 5}});
+  for (size_t i = 0; i < motion.objects.size(); ++i) {
+    const artefact::MotionObject& object = motion.objects[i];
+    if (object.stands_still()) continue;
+    double moved_m = 0;
+    for (const geometry::RigidTransform& X : object.X_WP)
+      moved_m = std::max(moved_m, (X.p - object.X_WP.front().p).norm());
+    table.Row({object.name, motion.stage.things[i].prop.key, moved_m,
+               FigureOf(motion, "turned_rad." + object.name, RadiansToDegrees(1.0)),
+               FigureOf(motion, "shift_m." + object.name)});
   }
-  return RunAndPrint(context, {"gripping", "motion",
-                               [&](const auto& where) { return step->Run(where); }, PrintGrip});
+}
+
+/// What became of what is free.
+void PrintGrip(Printer& out, const artefact::Motion& motion) {
+  PrintVerdict(out, motion.verdict);
+  const artefact::Series* const scale = motion.FindSeries(synthesis::kGripScale);
+  std::vector<Field> grip = {
+      {{.name = "hands"}, static_cast<int64_t>(motion.hands.size())},
+      {{.name = "frames"}, static_cast<int64_t>(motion.times.size())},
+      {{.name = "peak_force_N",
+        .heading = "peak of all touches' forces added up, N",
+        .decimals = 2},
+       FigureOf(motion, "peak_force_N")},
+      {{.name = "lifted_m", .decimals = 4}, FigureOf(motion, "lifted_m")},
+      {{.name = "creep_m_per_s", .decimals = 9}, FigureOf(motion, "creep_m_per_s")},
+      {{.name = "lcp_failures"}, static_cast<int64_t>(synthesis::UnsolvedSteps(motion))}};
+  if (scale != nullptr)
+    grip.push_back({{.name = "grip_compliance_scale", .decimals = 3}, scale->values.minCoeff()});
+  out.PrintRecord("grip", grip);
+  if (motion.summary.figures.contains("placed_m")) {
+    out.PrintRecord("placement",
+                    {{{.name = "placed_m", .heading = "the prop was moved, m", .decimals = 4},
+                      FigureOf(motion, "placed_m")},
+                     {{.name = "placed_turn_deg", .heading = "turned, degrees", .decimals = 2},
+                      FigureOf(motion, "placed_turn_rad", RadiansToDegrees(1.0))},
+                     {{.name = "pushed_before_m",
+                       .heading = "pushed while closing as it stood, m",
+                       .decimals = 4},
+                      FigureOf(motion, "pushed_before_m")},
+                     {{.name = "pushed_after_m", .heading = "as placed, m", .decimals = 4},
+                      FigureOf(motion, "pushed_after_m")}});
+  }
+  PrintObjects(out, motion);
+}
+
+Outcome Print(Context& context, const store::Library& library,
+              const pipeline::SynthInteractionResult& result) {
+  Printer& out = context.printer;
+  out.BeginDocument();
+  out.PrintRecord("motion", ResultFields(context, result));
+  if (context.dry_run && !result.reused) {
+    out.EndDocument();
+    return Outcome::Done();
+  }
+  HANDHOLD_ASSIGN(const artefact::Motion motion,
+                  store::Load<artefact::Motion>(library.ArtefactPath(result.hash)));
+  const bool moves = std::any_of(motion.stage.things.begin(), motion.stage.things.end(),
+                                 [](const auto& thing) { return thing.yields(); });
+  if (moves) {
+    PrintGrip(out, motion);
+  } else if (!motion.objects.empty()) {
+    PrintReplay(out, motion);
+  }
+  if (!moves || !result.assumed.empty())
+    PrintAssumed(out, result, motion.summary.figures.at("contact_share") > 0);
+  out.EndDocument();
+  return Outcome::FromIssues(motion.summary.issues);
 }
 
 std::vector<std::string> Examples() {
@@ -287,17 +279,14 @@ std::vector<Option> ThingOptions() {
            .help = "the prop is free and stands on a fixed table",
            .kind = ValueKind::kChoice,
            .choices = {"table"}},
-          {.name = "--at",
-           .value_name = "POSE",
-           .help = "of the free prop, as --prop-pose; default: where it was scripted for"},
           {.name = "--mass",
            .value_name = "KG",
            .help = "of the free prop, its inertia in proportion; default: its own",
            .kind = ValueKind::kNumber,
            .range = {.least = 0, .most = 100, .above = true, .unit = " kg"}},
-          {.name = "--scale",
+          {.name = "--prop-scale",
            .value_name = "FACTOR",
-           .help = "size of the free prop; its mass stays",
+           .help = "size of the prop; its mass stays",
            .kind = ValueKind::kNumber,
            .range = {.least = 0.01, .most = 100}},
           {.name = "--grip",
@@ -313,7 +302,7 @@ std::vector<Option> ThingOptions() {
            .value_name = "SKELETON",
            .help = "another hand with the same joints plays: a hand of ours, a .json file or an "
                    "artefact"},
-          {.name = "--hand-scale",
+          {.name = "--scale",
            .value_name = "FACTOR",
            .help = "size of the hand that plays",
            .kind = ValueKind::kNumber,
@@ -324,8 +313,7 @@ std::vector<Option> ThingOptions() {
                    "or a query"},
           {.name = "--time-constant",
            .value_name = "WHAT",
-           .help = "JOINT=SECONDS, with free things: instead of the trajectory's one for all "
-                   "joints",
+           .help = "JOINT=SECONDS, instead of the trajectory's one for all joints",
            .repeated = true}};
 }
 
@@ -335,7 +323,7 @@ Verb SynthInteractionVerb() {
   Verb verb{
       .noun = "synth",
       .name = "interaction",
-      .summary = "let the captured hand touch another surface",
+      .summary = "let a captured or scripted hand meet what it never touched",
       .examples = Examples(),
       .positionals = {{.name = "CLIP",
                        .help = "name, id, or the beginning of an id; or a trajectory: an artefact, "
@@ -347,12 +335,13 @@ Verb SynthInteractionVerb() {
             .help = "interaction trajectory; default: the clip's newest fit"},
            {.name = "--prop",
             .value_name = "PROP",
-            .help = "a prop of ours, a .json prop or a .stl, .obj, .ply mesh, fixed; default: the "
-                    "captured surface"},
+            .help =
+                "a prop of ours, a .json prop or a .stl, .obj, .ply mesh; default: the captured "
+                "surface, or what the hand was scripted for"},
            {.name = "--prop-pose",
             .value_name = "POSE",
-            .help = "\"x y z [qw qx qy qz]\", metres; default: where the captured surface stood, a "
-                    "mesh under the hand"},
+            .help = "\"x y z [qw qx qy qz]\", metres; default: where the captured surface stood (a "
+                    "mesh under the hand), or where it was scripted for"},
            MeshUnitOption(),
            {.name = "--friction",
             .value_name = "MU",
@@ -377,21 +366,23 @@ Verb SynthInteractionVerb() {
             .repeated = true}},
       .writes = true,
       .handles_interrupt = true,
+      .renamed = {{"--at", "--prop-pose says where the prop is"},
+                  {"--hand-scale", "--scale is the hand's, --prop-scale the prop's"}},
       .details =
           "A joint that the fit refused gets an assumed compliance (table1: held to the 95 % "
           "interval\n"
           "that the fit leaves open; by name: as given), is marked, and the replay is\n"
           "made twice more with it halved and doubled: 'if_assumed_otherwise' says what hangs on "
           "it.\n"
-          "With --on or --scene things are free: what became of the judged one (held, slipped,\n"
-          "dropped, jammed, lost) is said of the time in which the script holds it. Its form:\n"
-          "schemas/exchange/scene.schema.json.",
+          "With --on or --scene, or where the hand is scripted, things are free: what became\n"
+          "of the judged one (held, slipped, dropped, jammed, lost) is said of the time in which\n"
+          "the script holds it. A scene's form: schemas/exchange/scene.schema.json.",
       .run = [](Context& context) -> Outcome {
-        if (IsScene(context.arguments)) return RunGrip(context);
-        if (context.arguments.Has("--at"))
-          return Outcome::Usage("--at is of a free prop: only with --on");
-        const Result<Step> step = StepOf(context.arguments);
+        Result<Step> step = StepOf(context.arguments);
         if (!step) return Outcome::Usage(step.error().message);
+        if (context.arguments.Has("--scene")) {
+          HANDHOLD_ASSIGN(step->scene, artefact::ReadStage(context.arguments.Text("--scene")));
+        }
         HANDHOLD_ASSIGN(const auto library,
                         store::Library::Open(context.arguments.Text("--library")));
         HANDHOLD_ASSIGN(const pipeline::SynthInteractionResult result,

@@ -165,7 +165,9 @@ struct Verb {
   bool needs_library = true;  ///< false: runs even when the start checks fail (help)
   bool hidden = false;        ///< not in help and completion
   bool headline = false;      ///< its first example is shown by bare `handhold`
-  std::string details = {};   ///< further paragraphs of help, wrapped by hand
+  /// Options of before, each with what says it now: refused with that.
+  std::vector<std::pair<std::string, std::string>> renamed = {};
+  std::string details = {};  ///< further paragraphs of help, wrapped by hand
   std::function<Outcome(Context&)> run = {};
 
   std::string words() const { return name.empty() ? noun : noun + " " + name; }

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "database/base/minimum_jerk.h"
 #include "synthesis/world/skeleton_in_world.h"
 #include "synthesis/world/world.h"
 #include "tools/lab/program.h"

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <string>
 
+#include "database/base/minimum_jerk.h"
 #include "tools/lab/random.h"
 
 namespace handhold::lab {

@@ -2,6 +2,7 @@
 
 #include "database/store/artefact_file.h"
 #include "synthesis/evaluate/motion_figures.h"
+#include "tools/pipeline/stage_models.h"
 
 namespace handhold::pipeline {
 namespace {
@@ -60,12 +61,10 @@ Result<std::vector<Evaluated>> EvaluateStep::Run(const StepContext& context) con
   const auto info = FindArtefact(context.library, what, "");
   std::vector<std::string> unsaid;
   if (info && info->kind == "motion") {
-    HANDHOLD_ASSIGN(const artefact::Motion motion,
-                    store::Load<artefact::Motion>(context.library.ArtefactPath(info->hash)));
-    if (motion.hands.empty()) return Error{ErrorCode::kInvalid, "motion " + what + " has no hand"};
-    HANDHOLD_ASSIGN(const FoundSkeleton hand,
-                    LoadSkeletonArtefact(context.library, motion.hands.front().skeleton_hash));
-    HANDHOLD_TRY(OfMotion(*this, motion, hand.skeleton, &out));
+    HANDHOLD_ASSIGN(const artefact::Motion motion, LoadMotion(context.library, info->hash));
+    if (motion.hands.empty() || !motion.stage.hands[0].skeleton.there())
+      return Error{ErrorCode::kInvalid, "motion " + what + " has no hand"};
+    HANDHOLD_TRY(OfMotion(*this, motion, *motion.stage.hands[0].skeleton, &out));
     // Not every motion shows how it is grasped; those that do are put to the protocols as well.
     if (!p1 && !lift) return out;
     const auto shown = FindExample(context, what, &unsaid);

@@ -10,6 +10,7 @@
 #include "database/store/artefact_file.h"
 #include "synthesis/grasp_control/setpoints.h"
 #include "tools/pipeline/lineage.h"
+#include "tools/pipeline/stage_models.h"
 #include "tools/pipeline/step_runner.h"
 
 namespace handhold::pipeline {
@@ -34,13 +35,10 @@ Result<FoundExample> Complete(const StepContext& context, Grasp grasp, std::stri
 }
 
 Result<FoundExample> FromMotion(const StepContext& context, const store::ArtefactInfo& info) {
-  HANDHOLD_ASSIGN(const Motion motion,
-                  store::Load<Motion>(context.library.ArtefactPath(info.hash)));
-  if (motion.hands.empty())
+  HANDHOLD_ASSIGN(const Motion motion, LoadMotion(context.library, info.hash));
+  if (motion.hands.empty() || !motion.stage.hands[0].skeleton.there())
     return Error{ErrorCode::kInvalid, "motion " + ShortHash(info.hash) + " has no hand"};
-  HANDHOLD_ASSIGN(const FoundSkeleton skeleton,
-                  LoadSkeletonArtefact(context.library, motion.hands.front().skeleton_hash));
-  Result<Grasp> grasp = GraspOfMotion(motion, skeleton.skeleton);
+  Result<Grasp> grasp = GraspOfMotion(motion, *motion.stage.hands[0].skeleton);
   if (!grasp) return grasp.error().Within("motion " + ShortHash(info.hash));
   grasp->name = "motion_" + ShortHash(info.hash);
   return Complete(context, *std::move(grasp), info.hash);
@@ -80,15 +78,17 @@ Result<Grasp> GraspOfMotion(const Motion& motion, const model::Skeleton& skeleto
   Grasp grasp;
   grasp.proposer = "motion";
   grasp.skeleton_name = skeleton.name();
-  grasp.skeleton_hash = hand.skeleton_hash;
+  grasp.skeleton_hash = motion.stage.hands.front().skeleton.hash;
   grasp.dof_names = hand.dof_names;
   grasp.q = hand.q.col(static_cast<Eigen::Index>(at));
   grasp.q_open = hand.q.col(static_cast<Eigen::Index>(first - 1));
   grasp.q_squeeze = synthesis::SqueezeTarget(skeleton, grasp.q_open, grasp.q, 1.0);
   const geometry::RigidTransform X_PW = moves->pose(at).Inverse();
   grasp.X_PH = X_PW;  // the motion's W is the skeleton's world
-  grasp.prop = moves->prop;
-  grasp.prop_hash = moves->prop_hash;
+  const artefact::StageThing& held =
+      motion.stage.things[static_cast<size_t>(moves - motion.objects.begin())];
+  grasp.prop = held.prop.there() ? held.prop->name : held.prop.key;
+  grasp.prop_hash = held.prop.hash;
   for (const artefact::ContactRow& row : motion.rows) {
     const artefact::Touch& touch = motion.touches[static_cast<size_t>(row.touch)];
     if (static_cast<size_t>(row.frame) != at || !touch.a.is_hand() || touch.b.name != moves->name ||

@@ -66,8 +66,13 @@ Result<Script> Load(const StepContext& context, const store::ArtefactInfo& info)
   Script script{.skeleton = std::move(skeleton), .hash = info.hash};
   HANDHOLD_ASSIGN(script.trajectory,
                   store::Load<InteractionTrajectory>(context.library.ArtefactPath(info.hash)));
+  script.info = info;
   script.captured = !IsScripted(info.provenance);
-  if (script.captured) return script;
+  if (script.captured) {
+    if (const ProvenanceInput* surface = FindInput(info.provenance, "surface"))
+      script.prop_hash = surface->hash;
+    return script;
+  }
   HANDHOLD_ASSIGN(const ProvenanceInput prop, RequireInput(info, "prop"));
   script.prop_hash = prop.hash;
   const std::string source = "parameters of " + info.hash;
@@ -124,6 +129,67 @@ std::string Said(const synthesis::BorrowedCompliance& lent, const std::string& l
   return text;
 }
 
+/// What a lender gives to joints that `borrower` does not know, rad/Nm by dof; each is told.
+Result<std::map<std::string, double>> Borrow(const StepContext& context, const std::string& key,
+                                             InteractionTrajectory* borrower,
+                                             std::vector<ProvenanceInput>* inputs,
+                                             std::vector<std::string>* chosen) {
+  HANDHOLD_ASSIGN(const store::ArtefactInfo info, FindLender(context, key, chosen));
+  HANDHOLD_ASSIGN(const auto lender,
+                  store::Load<InteractionTrajectory>(context.library.ArtefactPath(info.hash)));
+  HANDHOLD_ASSIGN(const auto lent, synthesis::BorrowCompliances(lender, borrower));
+  inputs->push_back({"lender", info.hash, ""});
+  std::map<std::string, double> borrowed;
+  for (const synthesis::BorrowedCompliance& b : lent) {
+    borrowed[b.dof] = b.compliance_rad_per_Nm;
+    chosen->push_back(Said(b, info.hash));
+  }
+  return borrowed;
+}
+
+/// Of every joint that is given a value, by the tasks in which `estimator` refused it.
+std::vector<AssumedValue> ValuesOf(const std::vector<artefact::ComplianceFit>& fits,
+                                   const std::string& estimator, const Completed& assumed,
+                                   const std::vector<std::string>& dofs) {
+  std::vector<AssumedValue> values;
+  for (const std::string& dof : dofs) {
+    const auto given = assumed.given.find(dof);
+    const bool named = given != assumed.given.end();
+    const double asked = named ? given->second : assumed.within_bounds.at(dof);
+    const size_t before = values.size();
+    for (const artefact::ComplianceFit& fit : fits) {
+      if (fit.estimator != estimator) continue;
+      for (const artefact::JointCompliance& joint : fit.joints) {
+        if (joint.compliance_rad_per_Nm || joint.dof != dof) continue;
+        values.push_back({dof, fit.task, named ? asked : fitting::HeldToBounds(joint, asked), asked,
+                          joint.lower_rad_per_Nm, joint.upper_rad_per_Nm});
+      }
+    }
+    if (values.size() == before) values.push_back({dof, "", asked, asked});
+  }
+  return values;
+}
+
+std::string Said(const AssumedValue& value) {
+  char text[240];
+  std::snprintf(text, sizeof text, "%s%s%s: compliance %.4g rad/Nm assumed (refused by the fit",
+                value.dof.c_str(), value.task.empty() ? "" : ", ", value.task.c_str(),
+                value.compliance_rad_per_Nm);
+  std::string line = text;
+  if (value.compliance_rad_per_Nm != value.asked_rad_per_Nm) {
+    std::snprintf(text, sizeof text, ", whose 95 %% interval excludes Table 1's %.4g",
+                  value.asked_rad_per_Nm);
+    line += text;
+  } else if (value.asked_rad_per_Nm < value.lower_rad_per_Nm ||
+             value.asked_rad_per_Nm > value.upper_rad_per_Nm) {
+    std::snprintf(text, sizeof text,
+                  ", whose 95 %% interval, %.4g to %.4g, excludes it: taken since it was named",
+                  value.lower_rad_per_Nm, value.upper_rad_per_Nm);
+    line += text;
+  }
+  return line + ")";
+}
+
 }  // namespace
 
 bool IsScripted(const artefact::Provenance& provenance) {
@@ -158,54 +224,67 @@ Result<Script> FindScript(const StepContext& context, const std::string& key,
   return Load(context, fitted);
 }
 
-Result<Borrowed> Borrow(const StepContext& context, const std::string& key,
-                        InteractionTrajectory* borrower, std::vector<std::string>* chosen) {
-  HANDHOLD_ASSIGN(const store::ArtefactInfo info, FindLender(context, key, chosen));
-  HANDHOLD_ASSIGN(const auto lender,
-                  store::Load<InteractionTrajectory>(context.library.ArtefactPath(info.hash)));
-  HANDHOLD_ASSIGN(const auto lent, synthesis::BorrowCompliances(lender, borrower));
-  Borrowed borrowed{.lender = {"lender", info.hash, ""}, .compliance_rad_per_Nm = {}};
-  for (const synthesis::BorrowedCompliance& b : lent) {
-    borrowed.compliance_rad_per_Nm[b.dof] = b.compliance_rad_per_Nm;
-    chosen->push_back(Said(b, info.hash));
+Result<Completed> Complete(const StepContext& context, const AssumeWishes& wishes, Script* script,
+                           std::vector<ProvenanceInput>* inputs, std::vector<std::string>* chosen) {
+  const model::Skeleton& hand = script->skeleton.skeleton;
+  std::map<std::string, double> named = wishes.named;
+  for (const auto& [dof, value] : named) {
+    if (hand.FindDof(dof) >= 0) continue;
+    return Error{ErrorCode::kInvalid,
+                 "--assume-compliance: no joint '" + dof + "'" + DidYouMean(dof, hand.dof_names())};
   }
-  return borrowed;
-}
-
-Status Complete(const StepContext& context, const std::string& borrow, Script* script,
-                std::vector<ProvenanceInput>* inputs, std::vector<std::string>* chosen) {
-  std::map<std::string, double> given, within_bounds;
-  if (!borrow.empty()) {
+  if (!wishes.borrow.empty()) {
     InteractionTrajectory lent = script->trajectory;
-    HANDHOLD_ASSIGN(const Borrowed borrowed, Borrow(context, borrow, &lent, chosen));
-    inputs->push_back(borrowed.lender);
-    given = borrowed.compliance_rad_per_Nm;
+    HANDHOLD_ASSIGN(const auto borrowed, Borrow(context, wishes.borrow, &lent, inputs, chosen));
+    named.insert(borrowed.begin(), borrowed.end());
     if (!script->captured) script->trajectory = std::move(lent);
   }
-  if (!script->captured) return {};
-  const std::map<std::string, double> table1 = fitting::Table1Exploring(script->skeleton.skeleton);
-  bool refused = false;
-  for (size_t d = 0; d < script->trajectory.dof_names.size(); ++d) {
-    if (script->trajectory.compliance_rad_per_Nm.row(static_cast<Eigen::Index>(d)).allFinite())
-      continue;
-    refused = true;
-    const std::string& dof = script->trajectory.dof_names[d];
-    const auto general = table1.find(dof);
-    if (given.contains(dof) || general == table1.end()) continue;
-    within_bounds.insert(*general);
-    chosen->push_back(dof + ": refused by the fit, the paper's compliance is assumed");
+  Completed completed{.fitted = script->hash};
+  if (!script->captured) return completed;
+  const InteractionTrajectory& fitted = script->trajectory;
+  for (const auto& [dof, value] : wishes.named) {
+    if (fitted.compliance_rad_per_Nm.row(hand.FindDof(dof)).allFinite())
+      chosen->push_back(dof + ": the fit answered it, what was to be assumed is not used");
   }
-  if (!refused) return {};
-  HANDHOLD_ASSIGN(
-      const StepResult made,
-      RunStep(context, fitting::AssumeComplianceStep{.trajectory = script->hash,
-                                                     .assume_compliance = given,
-                                                     .assume_within_bounds = within_bounds}));
-  if (context.dry_run && !made.reused) return {};
+  std::map<std::string, double> table1;
+  if (wishes.table1) table1 = fitting::Table1Exploring(hand);
+  std::vector<std::string> dofs;
+  std::string missing;
+  for (int d = 0; d < hand.nv(); ++d) {
+    if (fitted.compliance_rad_per_Nm.row(d).allFinite()) continue;
+    const std::string& dof = hand.dof_names()[static_cast<size_t>(d)];
+    dofs.push_back(dof);
+    if (const auto given = named.find(dof); given != named.end()) {
+      completed.given.insert(*given);
+    } else if (const auto general = table1.find(dof); general != table1.end()) {
+      completed.within_bounds.insert(*general);
+    } else {
+      missing += (missing.empty() ? "" : ", ") + dof;
+    }
+  }
+  if (!missing.empty()) {
+    return Error{ErrorCode::kUnidentifiable, "the fit refused a compliance for " + missing +
+                                                 ": assume one by name, --assume-compliance " +
+                                                 missing.substr(0, missing.find(',')) +
+                                                 "=0.7 (rad/Nm), and the result will say so"};
+  }
+  if (!completed.any()) return completed;
+  completed.values = ValuesOf(fitted.fits, fitted.made_with.estimator, completed, dofs);
+  for (const AssumedValue& value : completed.values) chosen->push_back(Said(value));
+  HANDHOLD_ASSIGN(const StepResult made, Assumed(context, completed, 1.0));
   script->hash = made.hash;
+  if (context.dry_run && !made.reused) return completed;
   HANDHOLD_ASSIGN(script->trajectory,
-                  store::Load<InteractionTrajectory>(context.library.ArtefactPath(made.hash)));
-  return {};
+                  store::Load<InteractionTrajectory>(context.library.ArtefactPath(script->hash)));
+  return completed;
+}
+
+Result<StepResult> Assumed(const StepContext& context, const Completed& completed, double factor) {
+  return RunStep(context, fitting::AssumeComplianceStep{
+                              .trajectory = completed.fitted,
+                              .assume_compliance = completed.given,
+                              .assume_within_bounds = completed.within_bounds,
+                              .assumed_factor = factor});
 }
 
 }  // namespace handhold::pipeline

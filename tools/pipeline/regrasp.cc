@@ -94,12 +94,6 @@ Status Take(int part, const Json& found, Gathered* all) {
   return {};
 }
 
-/// Under the lowest point of the prop, normal to Z of P.
-synthesis::GraspWishes::Table TableUnder(const model::Prop& prop) {
-  const geometry::Vec3 up = geometry::Vec3::UnitZ();
-  return {model::LowestAlong(prop, {}, up) * up, up};
-}
-
 /// What the search is asked for; kNotFound: no such region.
 Result<synthesis::GraspWishes> WishesOf(const RegraspStep& s) {
   synthesis::GraspWishes wishes;
@@ -107,7 +101,8 @@ Result<synthesis::GraspWishes> WishesOf(const RegraspStep& s) {
     HANDHOLD_ASSIGN(wishes.region, synthesis::RegionNamed(*s.prop, s.region));
   }
   wishes.type = s.type;
-  if (s.avoid_table) wishes.table = TableUnder(*s.prop);
+  // Under its lowest point, normal to Z of P.
+  if (s.avoid_table) wishes.X_PTable = artefact::TableUnder(artefact::Placed(*s.prop, {})).X_WP;
   wishes.poses = s.poses;
   wishes.seed = static_cast<std::uint64_t>(s.seed);
   wishes.seconds = s.seconds;
@@ -140,7 +135,7 @@ class Regrasping {
         recording_(step.motion) {
     proposing_.mass_kg = step.mass_kg, proposing_.friction = step.friction;
     trying_.scene.mass_kg = step.mass_kg, trying_.scene.friction = step.friction;
-    if (wishes.table) trying_.scene.table_up_P = wishes.table->normal_P;
+    if (wishes.X_PTable) trying_.scene.table_up_P = wishes.X_PTable->R.col(2);
     recording_.scene.mass_kg = step.mass_kg, recording_.scene.friction = step.friction;
     recording_.scene.table_up_P = trying_.scene.table_up_P;
     all_.tried.assign(static_cast<size_t>(wishes.parts), 0);
@@ -304,9 +299,9 @@ class Regrasping {
                             m.summary.figures.at("turned_in_hand_rad") <= trying_.protocol.turn_rad;
     if (m.verdict.kind == artefact::Verdict::Kind::kHeld && !kept_still) seen->verdict = "shifted";
     grasp->scores["shown_held"] = seen->verdict == "held" ? 1.0 : 0.0;
-    m.hands.front().skeleton_hash = step_.hand.hash;
-    m.objects.front().prop_hash = step_.prop.hash;
-    if (stands) m.objects.back().prop_hash = step_.table.hash;
+    m.stage.hands.front().skeleton.hash = step_.hand.hash;
+    m.stage.things.front().prop.hash = step_.prop.hash;
+    if (stands) m.stage.things.back().prop.hash = step_.table.hash;
     seen->motion = std::move(m);
     return {};
   }
@@ -391,7 +386,7 @@ Status PrepareStep(const StepContext& context, RegraspStep* s, std::vector<std::
     }
   }
   if (!said(s->table)) {
-    HANDHOLD_ASSIGN(const FoundProp table, KeepProp(context, synthesis::HandScene::Table()));
+    HANDHOLD_ASSIGN(const FoundProp table, KeepProp(context, artefact::TableProp()));
     Give(table.hash, table.prop.name, table.prop, &s->table);
   }
   return {};

@@ -14,6 +14,7 @@
 #include "synthesis/grasp_control/setpoints.h"
 #include "tools/pipeline/find_grasp.h"
 #include "tools/pipeline/forms.h"
+#include "tools/pipeline/stage_models.h"
 #include "tools/pipeline/step_runner.h"
 
 namespace handhold::pipeline {
@@ -31,8 +32,8 @@ struct SynthControlStep::Prepared {
   std::vector<std::string> chosen;
   artefact::Provenance provenance;
   std::optional<FoundSkeleton> skeleton, free;
-  FoundProp prop;
-  std::optional<FoundProp> table;
+  artefact::Stage stage;  ///< hand, prop and, if any, table
+  const model::Prop& prop() const { return *stage.things.front().prop; }
   artefact::SetpointSet set;
   RigidTransform X_WGrip;
   synthesis::PalmPath path;
@@ -60,17 +61,15 @@ Result<synthesis::PalmPath> SynthControlStep::PathTo(
     case PalmStory::kTrack: {
       HANDHOLD_ASSIGN(const store::ArtefactInfo info,
                       FindArtefact(context.library, track, "motion"));
-      HANDHOLD_ASSIGN(const Motion motion,
-                      store::Load<Motion>(context.library.ArtefactPath(info.hash)));
-      if (motion.hands.empty() || motion.times.empty())
+      HANDHOLD_ASSIGN(const Motion motion, LoadMotion(context.library, info.hash));
+      if (motion.hands.empty() || motion.times.empty() || !motion.stage.hands[0].skeleton.there())
         return Error{ErrorCode::kInvalid, "motion " + ShortHash(info.hash) + " has no hand"};
-      HANDHOLD_ASSIGN(const FoundSkeleton led,
-                      LoadSkeletonArtefact(context.library, motion.hands.front().skeleton_hash));
-      const int palm = synthesis::PalmOf(led.skeleton);
+      const model::Skeleton& led = *motion.stage.hands[0].skeleton;
+      const int palm = synthesis::PalmOf(led);
       for (size_t i = 0; i < motion.times.size(); ++i) {
         path.times_s.push_back((motion.times[i] - motion.times.front()).seconds());
         path.X_WPalm.push_back(synthesis::PoseOfBody(
-            led.skeleton, motion.hands.front().q.col(static_cast<Eigen::Index>(i)), palm));
+            led, motion.hands.front().q.col(static_cast<Eigen::Index>(i)), palm));
       }
       more->push_back({"track", info.hash, ""});
       break;
@@ -114,11 +113,22 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
                                : grasp ? (grasp->prop_hash.empty() ? grasp->prop : grasp->prop_hash)
                                        : "";
   if (prop_key.empty()) return Error{ErrorCode::kInvalid, "setpoints say no prop: name one"};
-  HANDHOLD_ASSIGN(p.prop, FindProp(context, prop_key, metres_per_unit, &p.chosen));
-  if (p.options.mass_kg == 0.0 && p.prop.prop.mass.mass_kg == 0.0) {
-    p.options.mass_kg = 0.1;
-    p.chosen.push_back("mass 0.1 kg (the prop says none)");
-  }
+  artefact::StageHand staged;
+  staged.skeleton = {choice.key, p.skeleton->hash,
+                     std::make_shared<const model::Skeleton>(skeleton)};
+  staged.q = skeleton.ZeroConfiguration();
+  p.stage.Add(std::move(staged));
+  p.stage.gravity_W = gravity_W;
+  artefact::StageThing thing{.name = "prop",
+                             .is = artefact::StageThing::Is::kFree,
+                             .metres_per_unit = metres_per_unit,
+                             .X_WP = X_WP,
+                             .mass_kg = mass_kg,
+                             .friction = friction};
+  thing.prop.key = prop_key;
+  HANDHOLD_TRY(FindStaged(context, &p.chosen, &thing));
+  thing.name = thing.prop->name;
+  p.stage.Add(std::move(thing));
 
   if (grasp) {
     const bool mirrored = grasp->skeleton_hash.empty() && choice.side == "left";
@@ -147,9 +157,9 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
         HANDHOLD_ASSIGN(const FoundProp own,
                         FindProp(context, grasp->prop_hash.empty() ? grasp->prop : grasp->prop_hash,
                                  metres_per_unit, &quiet));
-        X_PGrip.p += model::BoundsOf(p.prop.prop).centre() - model::BoundsOf(own.prop).centre();
+        X_PGrip.p += model::BoundsOf(p.prop()).centre() - model::BoundsOf(own.prop).centre();
       }
-      HANDHOLD_ASSIGN(X_PGrip, synthesis::ClosedIn(skeleton, grasp->q_open, p.prop.prop, X_PGrip));
+      HANDHOLD_ASSIGN(X_PGrip, synthesis::ClosedIn(skeleton, grasp->q_open, p.prop(), X_PGrip));
       p.chosen.push_back("palm 2 mm from the prop along the example's direction");
     }
   }
@@ -158,25 +168,25 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
   Vec3 way = Vec3::UnitZ();
   if (story == PalmStory::kReach) {
     HANDHOLD_ASSIGN(way, synthesis::ClearWay(skeleton, grasp ? grasp->q_open : p.set.q_neutral,
-                                             p.prop.prop, X_PGrip));
+                                             p.prop(), X_PGrip));
   }
   HANDHOLD_ASSIGN(p.path, PathTo(context, p.X_WGrip, way, &more));
-  if (p.options.table) {
-    model::Prop table;
-    table.name = "table";
-    table.source = "Ours: a fixed table of 1 x 1 m; T is the middle of its top, z up.";
-    table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0, 0, -0.02)),
-                            geometry::Box{Vec3(1, 1, 0.04)}, "ours"});
-    HANDHOLD_ASSIGN(p.table, KeepProp(context, table));
-    more.push_back(p.table->input("table"));
+  if (table) {
+    artefact::StageThing below = artefact::TableUnder(p.stage.things.front());
+    HANDHOLD_TRY(FindStaged(context, &p.chosen, &below));
+    more.push_back({"table", below.prop.hash, below.name});
+    p.stage.Add(std::move(below));
   }
   p.provenance = ProvenanceOf("synth.control", synthesis::kGraspControlVersion);
-  p.provenance.inputs = {source_input, p.skeleton->input(), p.free->input("hand"),
-                         p.prop.input("prop")};
+  p.provenance.inputs = {source_input,
+                         p.skeleton->input(),
+                         p.free->input("hand"),
+                         {"prop", p.stage.things.front().prop.hash, p.prop().name}};
   p.provenance.inputs.insert(p.provenance.inputs.end(), more.begin(), more.end());
   HANDHOLD_ASSIGN(
       p.provenance.parameters_json,
-      Parameters(Json::Object({{"X_WP", artefact::ToJson(X_WP)},
+      Parameters(Json::Object({{"things", artefact::ToJson(p.stage.things)},
+                               {"gravity_W", artefact::ToJson(gravity_W)},
                                {"X_WGrip", artefact::ToJson(p.X_WGrip)},
                                {"path", artefact::ToJson(p.path)},
                                {"setpoints", artefact::Writable(artefact::ToJson(p.set))},
@@ -188,10 +198,8 @@ Result<SynthControlStep::Prepared> SynthControlStep::Prepare(const StepContext& 
 Result<SynthControlStep> SynthControlStep::Play(
     const StepContext& context, const std::function<bool(synthesis::GraspRun&)>& tick) const {
   HANDHOLD_ASSIGN(const Prepared p, Prepare(context));
-  HANDHOLD_ASSIGN(
-      const auto running,
-      synthesis::GraspRun::Create(
-          {p.skeleton->skeleton, p.set, p.prop.prop, X_WP, p.X_WGrip, p.path}, p.options));
+  HANDHOLD_ASSIGN(const auto running,
+                  synthesis::GraspRun::Create({p.stage, p.set, p.X_WGrip, p.path}, p.options));
   while (!running->done()) {
     HANDHOLD_TRY(running->Step());
     if (!tick(*running)) break;
@@ -205,10 +213,8 @@ Result<SynthControlStep> SynthControlStep::Play(
 Result<StepResult> SynthControlStep::Run(const StepContext& context) const {
   HANDHOLD_ASSIGN(Prepared p, Prepare(context));
   return RunStep(context, p.provenance, p.chosen, [&]() -> Result<Motion> {
-    HANDHOLD_ASSIGN(
-        const auto running,
-        synthesis::GraspRun::Create(
-            {p.skeleton->skeleton, p.set, p.prop.prop, X_WP, p.X_WGrip, p.path}, p.options));
+    HANDHOLD_ASSIGN(const auto running,
+                    synthesis::GraspRun::Create({p.stage, p.set, p.X_WGrip, p.path}, p.options));
     std::int64_t steps = 0;
     Status alive;
     while (!running->done() && alive) {
@@ -217,17 +223,16 @@ Result<StepResult> SynthControlStep::Run(const StepContext& context) const {
         HANDHOLD_TRY(Report(context, running->time_s() / p.options.seconds, "synth.control"));
     }
     Motion motion = running->TakeMotion();
-    motion.hands.front().skeleton_hash = p.free->hash;
-    motion.objects.back().prop_hash = p.prop.hash;
-    if (p.table) motion.objects.front().prop_hash = p.table->hash;
+    motion.stage.hands.front().skeleton.hash = p.free->hash;
     const double begin_s = std::min(running->let_go_s().value_or(0.5 * p.options.seconds) + 0.3,
                                     (motion.times.back() - motion.times.front()).seconds());
     if (alive) {
       synthesis::VerdictOptions judge;
-      judge.object = motion.objects.back().name;
+      judge.object = motion.stage.judged = motion.objects.front().name;
       judge.hold = {Timestamp::FromNanoseconds(std::llround(begin_s * 1e9)), motion.times.back()};
       // P1's: a hand of springs sways, and that is no slip.
       judge.slide_m = 0.05;
+      motion.stage.hold = judge.hold;
       HANDHOLD_ASSIGN(motion.verdict, synthesis::JudgeHold(p.free->skeleton, motion, judge));
     }
     double peak = 0.0, grip = 0.0;
@@ -238,7 +243,7 @@ Result<StepResult> SynthControlStep::Run(const StepContext& context) const {
       if ((motion.times[static_cast<size_t>(i)] - motion.times.front()).seconds() >= begin_s)
         grip += normal[i], ++frames;
     }
-    const artefact::MotionObject& object = motion.objects.back();
+    const artefact::MotionObject& object = motion.objects.front();
     motion.summary.figures = {
         {"peak_force_N", peak},
         {"grip_N", frames > 0 ? grip / frames : 0.0},
@@ -247,8 +252,8 @@ Result<StepResult> SynthControlStep::Run(const StepContext& context) const {
         {"gain_factor", p.options.controller.gain_factor},
         {"inertia_floor_kgm2", p.options.controller.inertia_floor_kgm2},
         {"alpha", p.options.alpha},
-        {"mass_kg", running->world().prop_mass_kg(0)},
-        {"friction", p.options.friction >= 0 ? p.options.friction : p.prop.prop.friction}};
+        {"mass_kg", *p.stage.things.front().mass_kg},
+        {"friction", *p.stage.things.front().friction}};
     return motion;
   });
 }

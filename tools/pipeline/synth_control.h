@@ -40,6 +40,9 @@ struct SynthControlStep {
   /// Pose of the palm's body in the prop when it grips; empty: the grasp's.
   std::optional<geometry::RigidTransform> X_PPalm = {};
   geometry::RigidTransform X_WP = {};
+  std::optional<double> mass_kg = {}, friction = {};  ///< of the prop; empty: its own
+  bool table = false;                                 ///< a fixed one just below the prop
+  geometry::Vec3 gravity_W = geometry::Vec3::Zero();
   PalmStory story = PalmStory::kReach;
   std::string track = {};  ///< of kTrack: a motion's artefact
   double reach_s = 0.9, wait_s = 0.9, lift_m = 0.1, lift_s = 0.5;

@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
+#include <functional>
 #include <utility>
 
+#include "database/artefact/describe.h"
 #include "database/base/names.h"
 #include "database/geometry/rotation.h"
-#include "database/model/kinematics.h"
 #include "database/recording/pose_text.h"
-#include "database/text/json_view.h"
-#include "fitting/compliance/steps.h"
 #include "synthesis/interaction/retarget.h"
-#include "tools/pipeline/engine.h"
 #include "tools/pipeline/forms.h"
-#include "tools/pipeline/grip_script.h"
-#include "tools/pipeline/inputs.h"
+#include "tools/pipeline/interaction_findings.h"
+#include "tools/pipeline/stage_models.h"
 #include "tools/pipeline/step_runner.h"
 
 namespace handhold::pipeline {
@@ -25,37 +22,30 @@ namespace {
 using artefact::InteractionTrajectory;
 using artefact::Motion;
 using artefact::ProvenanceInput;
+using artefact::Stage;
+using artefact::StageThing;
 using geometry::RigidTransform;
 using geometry::Vec3;
 using text::Json;
+using Is = StageThing::Is;
 
-/// Everything a replay reads but the trajectory, which the halved and doubled replays change.
-struct Scene {
-  FoundSkeleton skeleton;                      ///< that plays
-  std::optional<FoundSkeleton> captured_hand;  ///< where another plays
-  std::optional<ProvenanceInput> lender;
-  FoundProp prop;
-  RigidTransform X_WProp;
-  std::string captured_contact;  ///< artefact: what the hand felt where it was captured
-  double surface_compliance_m_per_N = 0.0;
-  synthesis::ReplayForm form = synthesis::ReplayForm::kQuasiStatic;
-  bool as_captured = false;  ///< the captured surface, where it stood, as rough and soft as it was
-};
+/// A push of the closing grip that is smaller than this is none.
+constexpr double kNoPush_m = 5e-4;
 
-/// Where the captured surface stood.
-Result<RigidTransform> CapturedPose(const StepContext& context, const std::string& contact) {
-  HANDHOLD_ASSIGN(const artefact::ContactTrack track,
-                  store::Load<artefact::ContactTrack>(context.library.ArtefactPath(contact)));
-  if (!track.things.empty()) return track.things.front().X_WT;
-  return Error{ErrorCode::kCorrupt, "contact track " + ShortHash(contact) +
+// ---------------------------------------------------------------------------------------------
+// What is on stage
+
+Result<artefact::ContactTrack> TouchedBy(const StepContext& context, const Script& script) {
+  HANDHOLD_ASSIGN(const ProvenanceInput contact, RequireInput(script.info, "contact"));
+  HANDHOLD_ASSIGN(auto track,
+                  store::Load<artefact::ContactTrack>(context.library.ArtefactPath(contact.hash)));
+  if (!track.things.empty()) return track;
+  return Error{ErrorCode::kCorrupt, "contact track " + ShortHash(contact.hash) +
                                         " does not say where the touched surface stood"};
 }
 
 /// The top middle of the prop's bounding box at the middle of the captured contacts.
-Result<RigidTransform> UnderTheHand(const StepContext& context, const std::string& contact,
-                                    const model::Prop& prop) {
-  HANDHOLD_ASSIGN(const artefact::ContactTrack track,
-                  store::Load<artefact::ContactTrack>(context.library.ArtefactPath(contact)));
+Result<RigidTransform> UnderTheHand(const artefact::ContactTrack& track, const model::Prop& prop) {
   Vec3 middle = Vec3::Zero(), normal = Vec3::Zero();
   double count = 0;
   for (const artefact::ContactRow& row : track.rows) {
@@ -76,579 +66,456 @@ Result<RigidTransform> UnderTheHand(const StepContext& context, const std::strin
   return X;
 }
 
-/// Of the surface that is touched, m/N. A mesh file says nothing of it, nor of its friction.
-Result<double> SurfaceCompliance(const StepContext& context, const SynthInteractionStep& step,
-                                 const FoundProp& prop, const std::string& captured,
-                                 std::vector<std::string>* chosen) {
-  double compliance_m_per_N = prop.prop.surface_compliance_m_per_N;
-  if (prop.from_mesh) {
-    HANDHOLD_ASSIGN(const FoundProp touched, LoadPropArtefact(context.library, captured));
-    compliance_m_per_N = touched.prop.surface_compliance_m_per_N;
-  }
-  if (step.surface_compliance_m_per_N >= 0) compliance_m_per_N = step.surface_compliance_m_per_N;
+/// What of the surface nobody said, m/N: a mesh file says nothing of it, nor of its friction.
+Status SaySurface(const StepContext& context, const Script& script, bool from_mesh,
+                  std::vector<std::string>* chosen, StageThing* thing) {
   char text[160];
-  if (prop.from_mesh && step.friction < 0) {
+  if (from_mesh && !thing->friction) {
     std::snprintf(text, sizeof text, "friction %g, assumed: a mesh does not say (--friction)",
-                  prop.prop.friction);
+                  thing->prop->friction);
     chosen->push_back(text);
   }
-  if (prop.from_mesh && step.surface_compliance_m_per_N < 0) {
+  if (thing->compliance_m_per_N) return {};
+  double compliance_m_per_N = thing->prop->surface_compliance_m_per_N;
+  if (from_mesh) {
+    HANDHOLD_ASSIGN(const FoundProp touched, LoadPropArtefact(context.library, script.prop_hash));
+    compliance_m_per_N = touched.prop.surface_compliance_m_per_N;
     std::snprintf(text, sizeof text,
                   "surface compliance %g m/N, the captured surface's: a mesh does not say "
                   "(--surface-compliance)",
                   compliance_m_per_N);
     chosen->push_back(text);
-  } else if (step.surface_compliance_m_per_N < 0 && compliance_m_per_N == 0.0) {
+  } else if (compliance_m_per_N == 0.0) {
     compliance_m_per_N = synthesis::SurfaceLaw{}.compliance_m_per_N();
     std::snprintf(text, sizeof text,
                   "surface compliance %g m/N, assumed: '%s' does not say (--surface-compliance)",
-                  compliance_m_per_N, prop.prop.name.c_str());
+                  compliance_m_per_N, thing->prop->name.c_str());
     chosen->push_back(text);
   }
-  return compliance_m_per_N;
+  thing->compliance_m_per_N = compliance_m_per_N;
+  return {};
 }
 
-Eigen::Matrix3Xd Forces(const Motion& motion) {
-  return artefact::ForceOnHand(motion.touches, motion.rows, motion.times.size());
-}
-
-double Peak(const Eigen::Matrix3Xd& force) {
-  return force.cols() == 0 ? 0.0 : force.colwise().norm().maxCoeff();
-}
-
-/// The sites that touch in either motion.
-std::vector<int> TouchingSites(const model::Skeleton& hand, const Motion& a, const Motion& b) {
-  std::vector<int> sites;
-  for (const Motion* motion : {&a, &b}) {
-    for (const artefact::Touch& touch : motion->touches) {
-      const int site = hand.FindSite(touch.a.site);
-      if (site >= 0 && std::find(sites.begin(), sites.end(), site) == sites.end())
-        sites.push_back(site);
-    }
-  }
-  return sites;
-}
-
-artefact::MotionVariant Difference(const model::Skeleton& hand, const Motion& a, const Motion& b,
-                                   double factor, std::string hash) {
-  artefact::MotionVariant out{.factor = factor, .motion = std::move(hash)};
-  const Eigen::Matrix3Xd fa = Forces(a), fb = Forces(b);
-  out.peak_force_N = Peak(fb);
-  model::KinematicsData data(hand);
-  const std::vector<int> sites = TouchingSites(hand, a, b);
-  const auto places = [&](const Motion& motion, Eigen::Index k) {
-    model::ComputePoses<double>(hand, motion.hands.front().q.col(k), &data);
-    Eigen::Matrix3Xd p(3, static_cast<Eigen::Index>(sites.size()));
-    for (size_t i = 0; i < sites.size(); ++i) {
-      const model::ContactSite& site = hand.sites()[static_cast<size_t>(sites[i])];
-      p.col(static_cast<Eigen::Index>(i)) = data.X_WB[static_cast<size_t>(site.body)] * site.p_BS;
-    }
-    return p;
-  };
-  double frames = 0;
-  for (Eigen::Index k = 0; k < std::min(fa.cols(), fb.cols()); ++k) {
-    if (fa.col(k).isZero() && fb.col(k).isZero()) continue;
-    frames += 1;
-    out.force_rms_N += (fa.col(k) - fb.col(k)).squaredNorm();
-    if (!sites.empty())
-      out.site_rms_m += (places(a, k) - places(b, k)).colwise().squaredNorm().mean();
-  }
-  out.force_rms_N = std::sqrt(out.force_rms_N / std::max(1.0, frames));
-  out.site_rms_m = std::sqrt(out.site_rms_m / std::max(1.0, frames));
-  return out;
-}
-
-constexpr double kTellResidual_rad = 0.1;
-
-/// Least distance of the hand's round shapes to the prop over the motion, 600 frames at the most;
-/// infinity when the hand has none.
-Result<double> NearestApproach(const Scene& scene, const Motion& motion) {
-  const model::Skeleton& hand = scene.skeleton.skeleton;
-  synthesis::ContactFinder finder;
-  HANDHOLD_ASSIGN([[maybe_unused]] const std::vector<std::string> unusable,
-                  finder.AddSkeleton(hand, 0));
-  HANDHOLD_TRY(finder.AddProp(scene.prop.prop, synthesis::ContactSide::Fixed()));
-  synthesis::ContactSet contacts;
-  model::KinematicsData data(hand);
-  synthesis::ContactPoses poses;
-  poses.trees.push_back(data.X_WB);
-  poses.fixed.push_back(scene.X_WProp);
-  double nearest_m = std::numeric_limits<double>::infinity();
-  const Eigen::MatrixXd& q = motion.hands.front().q;
-  const Eigen::Index frames = q.cols(), step = std::max<Eigen::Index>(1, frames / 600);
-  for (Eigen::Index k = 0; k < frames; k += step) {
-    model::ComputePoses<double>(hand, q.col(k), &data);
-    HANDHOLD_TRY(finder.Find(poses, std::min(nearest_m, 100.0), &contacts));
-    for (const synthesis::Contact& c : contacts) nearest_m = std::min(nearest_m, c.separation_m);
-  }
-  return nearest_m;
-}
-
-/// From the motion itself, before it has a summary.
-ReplayFigures Measured(const Motion& motion) {
-  ReplayFigures figures;
-  const Eigen::Matrix3Xd force = Forces(motion);
-  double touching = 0, sliding = 0;
-  for (Eigen::Index k = 0; k < force.cols(); ++k) touching += !force.col(k).isZero();
-  for (const artefact::ContactRow& row : motion.rows) sliding += row.slip_m_per_s > 1e-3;
-  figures.peak_force_N = Peak(force);
-  figures.contact_share = touching / static_cast<double>(std::max<Eigen::Index>(1, force.cols()));
-  figures.slip_share = sliding / static_cast<double>(std::max<size_t>(1, motion.rows.size()));
-  figures.equilibrium_residual_max_rad = synthesis::LargestResidual_rad(motion);
-  if (const artefact::Series* residual = motion.FindSeries(synthesis::kLcpResidual))
-    figures.lcp_residual_max = residual->values.maxCoeff();
-  figures.lcp_failures = synthesis::UnsolvedSteps(motion);
-  return figures;
-}
-
-/// Touches that press more than kJamForce times as hard as when they were captured.
-std::optional<Issue> Jams(const artefact::ContactTrack& captured, const Motion& motion) {
-  const Eigen::Matrix3Xd force = Forces(motion);
-  const Eigen::Matrix3Xd felt =
-      artefact::ForceOnHand(captured.touches, captured.rows, captured.times.size());
-  const size_t count = captured.touches.size();
-  int jams = 0, touches = 0;
-  double worst = 0, worst_N = 0;
-  Timestamp at;
-  for (size_t p = 0; p < count; ++p) {
-    const artefact::Touch& touch = captured.touches[p];
-    // On another surface a touch begins and ends elsewhere: up to halfway to its neighbours.
-    const auto halfway = [](Timestamp a, Timestamp b) {
-      return a + Duration::Nanoseconds((b - a).ns() / 2);
-    };
-    const TimeRange around{
-        p == 0 ? motion.times.front() : halfway(captured.touches[p - 1].release, touch.onset),
-        p + 1 == count ? motion.times.back() + Duration::Nanoseconds(1)
-                       : halfway(touch.release, captured.touches[p + 1].onset)};
-    double captured_N = 0, peak_N = 0;
-    for (size_t k = 0; k < captured.times.size(); ++k) {
-      if (!around.Contains(captured.times[k])) continue;
-      const Vec3 f = felt.col(static_cast<Eigen::Index>(k));
-      if (f.allFinite()) captured_N = std::max(captured_N, f.norm());
-    }
-    Timestamp peak_at;
-    for (size_t k = 0; k < motion.times.size(); ++k) {
-      const double f_N = force.col(static_cast<Eigen::Index>(k)).norm();
-      if (!around.Contains(motion.times[k]) || f_N <= peak_N) continue;
-      peak_N = f_N, peak_at = motion.times[k];
-    }
-    touches += peak_N > 0;
-    if (!(captured_N > 0) || peak_N <= synthesis::kJamForce * captured_N) continue;
-    ++jams;
-    if (peak_N / captured_N > worst) worst = peak_N / captured_N, worst_N = peak_N, at = peak_at;
-  }
-  if (jams == 0) return std::nullopt;
-  char text[400];
-  std::snprintf(text, sizeof text,
-                "%d of %d touches jam: they press more than %g times as hard as when they were "
-                "captured, the worst %.1f times, %.3g N at %.2f s; there the hand is caught, and "
-                "force and path hang on every compliance",
-                jams, touches, synthesis::kJamForce, worst, worst_N, (at - Timestamp()).seconds());
-  std::string what = text;
-  if (!motion.hands.front().assumed_dofs.empty()) {
-    what += " (assumed for";
-    for (const std::string& dof : motion.hands.front().assumed_dofs) what += " " + dof;
-    what += ")";
-  }
-  return Issue{"jam", Severity::kWarning, what};
-}
-
-/// What a reader of the motion must know: of the trajectory it plays between `motion`'s ends, and
-/// of the motion itself.
-Issues Findings(const InteractionTrajectory& played, const artefact::ContactTrack& captured,
-                const Motion& motion, double nearest_m, bool as_captured) {
-  Issues issues;
-  // Eq. 1 made the reference from the very motion and forces that this gives back.
-  if (as_captured) {
-    issues.push_back(
-        {"surface",
-         motion.hands.front().assumed_dofs.empty() ? Severity::kNote : Severity::kWarning,
-         "the captured surface as it was captured: the replay gives back what was recorded, "
-         "whatever the compliances are" +
-             std::string(motion.hands.front().assumed_dofs.empty() ? "" : ", assumed ones too") +
-             "; it shows that the fits agree with each other, not that they are right (--prop, "
-             "--prop-pose or --friction choose what was not captured)"});
-  }
-  // Where no pose was fitted the reference goes straight from one frame to the next.
-  const Duration bridged = Duration::Milliseconds(50);
-  Duration sum, longest;
-  Timestamp at;
-  int gaps = 0;
-  for (size_t k = 1; k < played.times.size(); ++k) {
-    const Duration gap = played.times[k] - played.times[k - 1];
-    if (gap <= bridged || played.times[k] <= motion.times.front() ||
-        played.times[k - 1] >= motion.times.back())
-      continue;
-    ++gaps;
-    sum = sum + gap;
-    if (gap > longest) longest = gap, at = played.times[k - 1];
-  }
-  char text[200];
-  if (gaps > 0) {
-    std::snprintf(text, sizeof text,
-                  "%.2f s without a fitted pose are bridged by straight lines (%d gaps, the "
-                  "longest %.2f s at %.2f s)",
-                  sum.seconds(), gaps, longest.seconds(), (at - Timestamp()).seconds());
-    issues.push_back({"reference", Severity::kWarning, text});
-  }
-  const ReplayFigures figures = Measured(motion);
-  if (figures.equilibrium_residual_max_rad > kTellResidual_rad) {
-    std::snprintf(
-        text, sizeof text,
-        "out of balance by %.2f rad at the most, a sound replay by less than 0.05: is the "
-        "surface closed, is an assumed compliance too large?",
-        figures.equilibrium_residual_max_rad);
-    issues.push_back({"balance", Severity::kWarning, text});
-  }
-  if (motion.rows.empty()) {
-    std::string how;
-    if (std::isfinite(nearest_m)) {
-      std::snprintf(text, sizeof text, "; it comes no nearer than %.3g mm", 1e3 * nearest_m);
-      how = text;
-    }
-    issues.push_back({"contact", Severity::kWarning,
-                      "the hand never touches '" + motion.objects.front().prop + "'" + how +
-                          ": --prop-pose places it elsewhere, --from and --to choose when"});
-  }
-  if (const std::optional<Issue> jams = Jams(captured, motion)) issues.push_back(*jams);
-  if (figures.lcp_failures > 0) {
-    issues.push_back({"contact", Severity::kLoss,
-                      std::to_string(figures.lcp_failures) +
-                          " steps of contact were not solved: their forces are within the cones of "
-                          "friction but not in balance"});
-  }
-  return issues;
-}
-
-artefact::MotionSummary Summary(const InteractionTrajectory& played,
-                                const artefact::ContactTrack& captured, const Motion& motion,
-                                double nearest_m, bool as_captured,
-                                std::vector<artefact::MotionVariant> variants) {
-  const ReplayFigures f = Measured(motion);
-  artefact::MotionSummary summary;
-  summary.figures = {{"peak_force_N", f.peak_force_N},
-                     {"contact_share", f.contact_share},
-                     {"slip_share", f.slip_share},
-                     {"equilibrium_residual_max_rad", f.equilibrium_residual_max_rad},
-                     {"lcp_residual_max", f.lcp_residual_max},
-                     {"lcp_failures", f.lcp_failures}};
-  if (std::isfinite(nearest_m)) summary.figures["nearest_approach_m"] = nearest_m;
-  summary.variants = std::move(variants);
-  summary.issues = Findings(played, captured, motion, nearest_m, as_captured);
-  return summary;
-}
-
-class Maker {
+class Staging {
  public:
-  Maker(const StepContext& context, const SynthInteractionStep& step, Scene scene)
-      : context_(context), step_(step), scene_(std::move(scene)) {}
+  Staging(const StepContext& context, const SynthInteractionStep& step, const Script& script,
+          std::vector<std::string>* chosen)
+      : context_(context), step_(step), script_(script), chosen_(*chosen) {}
 
-  /// The motion of one trajectory; `replays` go into its summary.
-  Result<StepResult> Make(
-      const std::string& trajectory, std::vector<std::string> chosen,
-      const std::function<Result<std::vector<artefact::MotionVariant>>(const Motion&)>& replays)
-      const {
-    artefact::Provenance provenance = ProvenanceOf("synth.interaction", synthesis::kReplayVersion);
-    provenance.inputs = {
-        {"trajectory", trajectory, ""}, scene_.skeleton.input(), scene_.prop.input()};
-    if (scene_.lender) provenance.inputs.push_back(*scene_.lender);
-    HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(ParametersJson()));
-    return RunStep(context_, std::move(provenance), std::move(chosen), [&]() -> Result<Motion> {
-      HANDHOLD_ASSIGN(InteractionTrajectory played, store::Load<artefact::InteractionTrajectory>(
-                                                        context_.library.ArtefactPath(trajectory)));
-      if (scene_.captured_hand) {
-        HANDHOLD_ASSIGN(played, synthesis::OntoHand(scene_.captured_hand->skeleton, played,
-                                                    scene_.skeleton.skeleton));
-      }
-      HANDHOLD_ASSIGN(Motion motion, Replay(played));
-      HANDHOLD_ASSIGN(std::vector<artefact::MotionVariant> others, replays(motion));
-      double nearest_m = std::numeric_limits<double>::infinity();  // not asked where it touches
-      if (motion.rows.empty()) {
-        HANDHOLD_ASSIGN(nearest_m, NearestApproach(scene_, motion));
-      }
-      HANDHOLD_ASSIGN(const artefact::ContactTrack captured,
-                      store::Load<artefact::ContactTrack>(
-                          context_.library.ArtefactPath(scene_.captured_contact)));
-      motion.objects.front().prop_hash = scene_.prop.hash;
-      motion.hands.front().skeleton_hash = scene_.skeleton.hash;
-      motion.summary =
-          Summary(played, captured, motion, nearest_m, scene_.as_captured, std::move(others));
-      return motion;
-    });
+  /// The scene's things looked up, where the script has its prop if they say no place.
+  Status Scene(Stage* stage) {
+    for (StageThing& thing : stage->things) {
+      if (step_.friction) thing.friction = step_.friction;
+      if (!thing.X_WP && thing.is != Is::kTrack)
+        thing.X_WP = script_.X_WProp.value_or(RigidTransform());
+      if (const Status found = FindStaged(context_, &chosen_, &thing); !found)
+        return found.error().Within("object '" + thing.name + "'");
+    }
+    return {};
   }
 
-  const Scene& scene() const { return scene_; }
+  /// One free prop on a table.
+  Status OnTable(Stage* stage) {
+    HANDHOLD_ASSIGN(StageThing thing, PropOf(Is::kFree));
+    thing.X_WP = step_.X_WProp ? step_.X_WProp : script_.X_WProp;
+    if (!thing.X_WP) {
+      return Error{ErrorCode::kInvalid,
+                   "the trajectory was captured: say where '" + thing.prop->name + "' stands"};
+    }
+    StageThing table = artefact::TableUnder(thing);
+    if (step_.friction) table.friction = step_.friction;
+    HANDHOLD_TRY(FindStaged(context_, &chosen_, &table));
+    stage->Add(std::move(table));
+    stage->Add(std::move(thing));
+    return {};
+  }
+
+  /// One that does not move, where the captured surface stood; answers whether it is that surface,
+  /// as it was.
+  Result<bool> Fixed(Stage* stage) {
+    HANDHOLD_ASSIGN(const artefact::ContactTrack track, TouchedBy(context_, script_));
+    const RigidTransform& stood = track.things.front().X_WT;
+    const bool from_mesh = IsMeshFile(step_.prop);
+    HANDHOLD_ASSIGN(StageThing thing, PropOf(Is::kFixed));
+    const bool as_rough = !step_.friction || *step_.friction == captured_friction_;
+    if (step_.X_WProp) {
+      thing.X_WP = step_.X_WProp;
+    } else if (from_mesh) {
+      HANDHOLD_ASSIGN(thing.X_WP, UnderTheHand(track, *thing.prop));
+      chosen_.push_back("pose \"" + recording::FormatPose(*thing.X_WP) +
+                        "\": its top under the middle of the captured contacts");
+    } else {
+      thing.X_WP = stood;
+    }
+    const bool same = thing.prop.hash == script_.prop_hash && step_.prop_scale == 1.0 &&
+                      artefact::ToJson(*thing.X_WP) == artefact::ToJson(stood) && as_rough &&
+                      (!step_.surface_compliance_m_per_N ||
+                       *step_.surface_compliance_m_per_N == captured_compliance_m_per_N_);
+    stage->Add(std::move(thing));
+    return same;
+  }
 
  private:
-  Json ParametersJson() const {
-    return Json::Object(
-        {{"form", scene_.form == synthesis::ReplayForm::kDamped ? "damped" : "quasi-static"},
-         {"X_WProp", artefact::ToJson(scene_.X_WProp)},
-         {"friction", step_.friction < 0 ? scene_.prop.prop.friction : step_.friction},
-         {"surface_compliance_m_per_N", scene_.surface_compliance_m_per_N},
-         {"compliance_scale", step_.compliance_scale},
-         {"range_ns", artefact::ToJson(step_.range)},
-         {"contact_margin_m", step_.margin_m},
-         {"step", artefact::ToJson(step_.step)}});
-  }
-
-  Result<Motion> Replay(const InteractionTrajectory& played) const {
-    synthesis::ReplayScene scene;
-    scene.fixed.push_back({scene_.prop.prop, scene_.X_WProp});
-    scene.fixed.back().prop.surface_compliance_m_per_N = scene_.surface_compliance_m_per_N;
-    synthesis::ReplayOptions options;
-    options.form = scene_.form;
-    if (step_.range) options.range = *step_.range;
-    options.friction = step_.friction;
-    options.compliance_scale = step_.compliance_scale;
-    options.margin_m = step_.margin_m;
-    // Nought was asked for, or is what the surface says: rigid.
-    if (scene_.surface_compliance_m_per_N == 0.0)
-      options.stiffness_N_per_m = synthesis::kRigid_N_per_m;
-    options.step = step_.step;
-    options.progress = [&](double share) {
-      return Report(context_, share, "synth.interaction").has_value();
-    };
-    return synthesis::ReplayInteraction(scene_.skeleton.skeleton, played, scene, options);
+  Result<StageThing> PropOf(Is is) {
+    StageThing thing{.is = is,
+                     .metres_per_unit = step_.metres_per_unit,
+                     .scale = step_.prop_scale,
+                     .mass_kg = step_.mass_kg,
+                     .friction = step_.friction};
+    if (is == Is::kFixed) thing.compliance_m_per_N = step_.surface_compliance_m_per_N;
+    thing.prop.key = step_.prop;
+    if (step_.prop.empty()) {
+      if (script_.prop_hash.empty() || (script_.captured && is != Is::kFixed)) {
+        return Error{ErrorCode::kInvalid,
+                     "the trajectory was captured: say what it shall meet, a prop or a scene"};
+      }
+      thing.prop.key = script_.prop ? script_.prop->prop.name : script_.prop_hash;
+    }
+    StageThing plain = thing;
+    plain.friction = {}, plain.compliance_m_per_N = {};
+    HANDHOLD_TRY(FindStaged(context_, &chosen_, &plain));
+    captured_friction_ = *plain.friction;
+    captured_compliance_m_per_N_ = *plain.compliance_m_per_N;
+    thing.prop = plain.prop;
+    if (is == Is::kFixed)
+      HANDHOLD_TRY(SaySurface(context_, script_, IsMeshFile(step_.prop), &chosen_, &thing));
+    HANDHOLD_TRY(Dress(*plain.prop, &thing));
+    if (step_.prop.empty()) {
+      chosen_.push_back("prop '" + thing.prop->name + "' (the " +
+                        (script_.captured ? "captured surface)" : "one it was scripted for)"));
+    }
+    return thing;
   }
 
   const StepContext& context_;
   const SynthInteractionStep& step_;
-  Scene scene_;
+  const Script& script_;
+  std::vector<std::string>& chosen_;
+  double captured_friction_ = 0.0, captured_compliance_m_per_N_ = 0.0;
 };
 
-/// The refused joints' values by dof, rad/Nm.
-struct Assumed {
-  std::map<std::string, double> given;          ///< by the user: as they are
-  std::map<std::string, double> within_bounds;  ///< Table 1's, held to what the fit leaves open
+bool HasFreeRoot(const model::Skeleton& hand) {
+  return hand.body_count() > 1 && hand.body(1).joint.type == model::JointType::kFree;
+}
 
-  bool Has(const std::string& dof) const {
-    return given.contains(dof) || within_bounds.contains(dof);
-  }
-};
-
-/// kUnidentifiable names the joints that have no value.
-Result<Assumed> Assumptions(const std::map<std::string, double>& named, bool assume_table1,
-                            const model::Skeleton& hand, const InteractionTrajectory& fitted,
-                            std::vector<std::string>* chosen) {
-  for (const auto& [dof, value] : named) {
-    if (hand.FindDof(dof) >= 0) continue;
+/// Time constants that were asked for, by velocity; NaN: the trajectory's.
+Result<Eigen::VectorXd> TimeConstants(const Script& script,
+                                      const std::map<std::string, double>& asked_s) {
+  const model::Skeleton& hand = script.skeleton.skeleton;
+  Eigen::VectorXd T_s = Eigen::VectorXd::Constant(asked_s.empty() ? 0 : hand.nv(),
+                                                  std::numeric_limits<double>::quiet_NaN());
+  if (!asked_s.empty() && script.trajectory.q_reference_dynamic.cols() == 0) {
     return Error{ErrorCode::kInvalid,
-                 "--assume-compliance: no joint '" + dof + "'" + DidYouMean(dof, hand.dof_names())};
+                 "time constants are of the damped form, and the trajectory has no dynamic "
+                 "reference"};
   }
-  for (const auto& [dof, value] : named) {
-    if (!fitted.compliance_rad_per_Nm.row(hand.FindDof(dof)).allFinite()) continue;
-    chosen->push_back(dof + ": the fit answered it, what was to be assumed is not used");
-  }
-  std::map<std::string, double> table1;
-  if (assume_table1) table1 = fitting::Table1Exploring(hand);
-  Assumed used;
-  std::string missing;
-  for (int d = 0; d < hand.nv(); ++d) {
-    if (fitted.compliance_rad_per_Nm.row(d).allFinite()) continue;
-    const std::string& dof = hand.dof_names()[static_cast<size_t>(d)];
-    if (const auto given = named.find(dof); given != named.end()) {
-      used.given.insert(*given);
-    } else if (const auto general = table1.find(dof); general != table1.end()) {
-      used.within_bounds.insert(*general);
-    } else {
-      missing += (missing.empty() ? "" : ", ") + dof;
+  for (const auto& [dof, T] : asked_s) {
+    const int d = hand.FindDof(dof);
+    if (d < 0) {
+      return Error{ErrorCode::kInvalid, "time constant: '" + hand.name() + "' has no joint '" +
+                                            dof + "'" + DidYouMean(dof, hand.dof_names())};
     }
+    T_s[d] = T;
   }
-  if (missing.empty()) return used;
-  return Error{ErrorCode::kUnidentifiable, "the fit refused a compliance for " + missing +
-                                               ": assume one by name, --assume-compliance " +
-                                               missing.substr(0, missing.find(',')) +
-                                               "=0.7 (rad/Nm), and the result will say so"};
+  return T_s;
 }
 
-/// Of every joint that is given a value, by the tasks in which `estimator` refused it.
-std::vector<AssumedValue> ValuesOf(const std::vector<artefact::ComplianceFit>& fits,
-                                   const std::string& estimator, const Assumed& assumed,
-                                   const std::vector<std::string>& dofs) {
-  std::vector<AssumedValue> values;
-  for (const std::string& dof : dofs) {
-    const auto given = assumed.given.find(dof);
-    const bool named = given != assumed.given.end();
-    const double asked = named ? given->second : assumed.within_bounds.at(dof);
-    const size_t before = values.size();
-    for (const artefact::ComplianceFit& fit : fits) {
-      if (fit.estimator != estimator) continue;
-      for (const artefact::JointCompliance& joint : fit.joints) {
-        if (joint.compliance_rad_per_Nm || joint.dof != dof) continue;
-        values.push_back({dof, fit.task, named ? asked : fitting::HeldToBounds(joint, asked), asked,
-                          joint.lower_rad_per_Nm, joint.upper_rad_per_Nm});
+/// Section 8.3: pushes the judged thing to where the first hand's grip expects it; says how far,
+/// and whether anything was won.
+Status PlaceJudged(const synthesis::ReplayOptions& options,
+                   const synthesis::PlacementOptions& placement, Stage* stage,
+                   artefact::MotionSummary* summary) {
+  if (stage->Judged() == nullptr) {
+    return Error{ErrorCode::kInvalid,
+                 "nothing to place: no object is free, or the one that is judged is not"};
+  }
+  StageThing& object = stage->things[static_cast<size_t>(stage->Judged() - stage->things.data())];
+  HANDHOLD_ASSIGN(const synthesis::PlacedObject found,
+                  synthesis::PlaceObject(*stage, object.name, options, placement));
+  const double before_m = found.rounds.front().shift_m, after_m = found.rounds.back().shift_m;
+  summary->figures["placed_m"] = (found.X_WP.p - object.X_WP->p).norm();
+  summary->figures["placed_turn_rad"] =
+      geometry::Log(object.X_WP->R.transpose() * found.X_WP.R).norm();
+  summary->figures["pushed_before_m"] = before_m;
+  summary->figures["pushed_after_m"] = after_m;
+  object.X_WP = found.X_WP;
+  if (before_m < kNoPush_m || after_m < 0.5 * before_m) return {};
+  char text[200];
+  std::snprintf(
+      text, sizeof text,
+      "placing won nothing: the closing grip pushes '%s' by %.1f mm, and by %.1f mm as it "
+      "stood: it tips or turns instead of sliding; grip it lower, or place it by hand",
+      object.name.c_str(), 1e3 * after_m, 1e3 * before_m);
+  summary->issues.push_back({"placement", Severity::kWarning, text});
+  return {};
+}
+
+// ---------------------------------------------------------------------------------------------
+// Playing
+
+/// Everything a motion is made from but the first hand's trajectory, which the halved and doubled
+/// replays change.
+struct Play {
+  std::vector<Script> scripts;
+  std::optional<FoundSkeleton> other_hand;  ///< that plays the first
+  Stage stage;                              ///< things only
+  bool damped = false, as_captured = false;
+  Eigen::VectorXd time_constant_s;
+  std::vector<ProvenanceInput> lenders;
+  std::vector<std::string> chosen;
+
+  const FoundSkeleton& first_hand() const {
+    return other_hand ? *other_hand : scripts.front().skeleton;
+  }
+  bool moves() const {
+    return std::ranges::any_of(stage.things, [](const auto& thing) { return thing.yields(); });
+  }
+};
+
+class Maker {
+ public:
+  using Variants = std::function<Result<std::vector<artefact::MotionVariant>>(const Motion&)>;
+
+  Maker(const StepContext& context, const SynthInteractionStep& step, Play play)
+      : context_(context), step_(step), play_(std::move(play)) {}
+
+  /// The motion of one trajectory of the first hand; `variants` go into its summary.
+  Result<StepResult> Make(const std::string& trajectory, const Variants& variants) const {
+    artefact::Provenance provenance = ProvenanceOf("synth.interaction", synthesis::kReplayVersion);
+    provenance.inputs = InputsOf(trajectory);
+    HANDHOLD_ASSIGN(provenance.parameters_json, Parameters(ParametersJson()));
+    return RunStep(context_, std::move(provenance), play_.chosen, [&]() -> Result<Motion> {
+      InteractionTrajectory played = play_.scripts.front().trajectory;
+      if (trajectory != play_.scripts.front().hash) {
+        HANDHOLD_ASSIGN(
+            played, store::Load<InteractionTrajectory>(context_.library.ArtefactPath(trajectory)));
       }
-    }
-    if (values.size() == before) values.push_back({dof, "", asked, asked});
+      return MotionOf(played, trajectory, variants);
+    });
   }
-  return values;
-}
 
-std::string Said(const AssumedValue& value) {
-  char text[240];
-  std::snprintf(text, sizeof text, "%s%s%s: compliance %.4g rad/Nm assumed (refused by the fit",
-                value.dof.c_str(), value.task.empty() ? "" : ", ", value.task.c_str(),
-                value.compliance_rad_per_Nm);
-  std::string line = text;
-  if (value.compliance_rad_per_Nm != value.asked_rad_per_Nm) {
-    std::snprintf(text, sizeof text, ", whose 95 %% interval excludes Table 1's %.4g",
-                  value.asked_rad_per_Nm);
-    line += text;
-  } else if (value.asked_rad_per_Nm < value.lower_rad_per_Nm ||
-             value.asked_rad_per_Nm > value.upper_rad_per_Nm) {
-    std::snprintf(text, sizeof text,
-                  ", whose 95 %% interval, %.4g to %.4g, excludes it: taken since it was named",
-                  value.lower_rad_per_Nm, value.upper_rad_per_Nm);
-    line += text;
+  const Play& play() const { return play_; }
+
+ private:
+  std::vector<ProvenanceInput> InputsOf(const std::string& trajectory) const {
+    std::vector<ProvenanceInput> inputs = {{"trajectory", trajectory, ""},
+                                           play_.first_hand().input()};
+    for (size_t i = 1; i < play_.scripts.size(); ++i) {
+      const std::string number = "_" + std::to_string(i + 1);
+      inputs.push_back({"trajectory" + number, play_.scripts[i].hash, ""});
+      inputs.push_back(play_.scripts[i].skeleton.input("skeleton" + number));
+    }
+    std::map<std::string, int> count;
+    for (const StageThing& thing : play_.stage.things) {
+      const std::string role = thing.yields()          ? "prop"
+                               : thing.name == "table" ? "table"
+                               : play_.moves()         ? "fixed"
+                                                       : "surface";
+      const int n = ++count[role];
+      inputs.push_back(
+          {role + (n > 1 ? "_" + std::to_string(n) : ""), thing.prop.hash, thing.prop->name});
+    }
+    inputs.insert(inputs.end(), play_.lenders.begin(), play_.lenders.end());
+    return inputs;
   }
-  return line + ")";
+
+  synthesis::VerdictOptions Judge() const {
+    synthesis::VerdictOptions judge = step_.judge;
+    if (play_.stage.hold) judge.hold = *play_.stage.hold;
+    if (const StageThing* judged = play_.stage.Judged()) judge.object = judged->name;
+    return judge;
+  }
+
+  synthesis::ReplayOptions Options() const {
+    synthesis::ReplayOptions options;
+    options.form =
+        play_.damped ? synthesis::ReplayForm::kDamped : synthesis::ReplayForm::kQuasiStatic;
+    if (step_.range) options.range = *step_.range;
+    options.compliance_scale = step_.compliance_scale;
+    options.margin_m = step_.margin_m;
+    // Nought was asked for, or is what the surface says: rigid.
+    if (!play_.moves() && !play_.stage.things.empty() &&
+        play_.stage.things.front().compliance_m_per_N == 0.0)
+      options.stiffness_N_per_m = synthesis::kRigid_N_per_m;
+    options.step = step_.step;
+    options.step.limits = step_.step.limits || play_.moves();
+    options.grip = step_.grip;
+    options.progress = [this](double share) {
+      return Report(context_, share, "synth.interaction").has_value();
+    };
+    return options;
+  }
+
+  Json ParametersJson() const {
+    const synthesis::ReplayOptions options = Options();
+    return Json::Object({{"form", play_.damped ? "damped" : "quasi-static"},
+                         {"things", artefact::ToJson(play_.stage.things)},
+                         {"gravity_W", artefact::ToJson(play_.stage.gravity_W)},
+                         {"touches_itself", play_.stage.touches_itself},
+                         {"compliance_scale", step_.compliance_scale},
+                         {"range_ns", artefact::ToJson(step_.range)},
+                         {"contact_margin_m", step_.margin_m},
+                         {"step", artefact::ToJson(options.step)},
+                         {"grip", artefact::ToJson(step_.grip)},
+                         {"time_constant_s", artefact::ToJson(step_.time_constant_s)},
+                         {"placed", step_.place ? artefact::ToJson(step_.placement) : Json()},
+                         {"judge_version", synthesis::kVerdictVersion},
+                         {"judge", artefact::ToJson(Judge())}});
+  }
+
+  artefact::StageHand HandOf(const FoundSkeleton& skeleton, const std::string& hash,
+                             const InteractionTrajectory& trajectory) const {
+    artefact::StageHand hand = synthesis::Following(skeleton.skeleton, trajectory);
+    hand.skeleton.key = skeleton.name, hand.skeleton.hash = skeleton.hash;
+    hand.trajectory.hash = hash;
+    if (HasFreeRoot(skeleton.skeleton)) hand.root_compliance_m_per_N = 0.0;
+    return hand;
+  }
+
+  Result<Motion> MotionOf(InteractionTrajectory played, const std::string& hash,
+                          const Variants& variants) const {
+    const Script& first = play_.scripts.front();
+    if (play_.other_hand) {
+      HANDHOLD_ASSIGN(
+          played, synthesis::OntoHand(first.skeleton.skeleton, played, play_.other_hand->skeleton));
+    }
+    Stage stage = play_.stage;
+    stage.Add(HandOf(play_.first_hand(), hash, played)).time_constant_s = play_.time_constant_s;
+    for (size_t i = 1; i < play_.scripts.size(); ++i) {
+      const Script& script = play_.scripts[i];
+      stage.Add(HandOf(script.skeleton, script.hash, script.trajectory));
+    }
+    const synthesis::ReplayOptions options = Options();
+    artefact::MotionSummary placed;
+    if (step_.place) HANDHOLD_TRY(PlaceJudged(options, step_.placement, &stage, &placed));
+    HANDHOLD_ASSIGN(Motion motion, synthesis::ReplayInteraction(stage, options));
+    motion.summary = std::move(placed);
+    HANDHOLD_ASSIGN(motion.summary.variants, variants(motion));
+    HANDHOLD_TRY(Verdict(&motion));
+    HANDHOLD_TRY(AddFigures(&motion));
+    if (play_.as_captured) TellAsCaptured(&motion);
+    std::optional<artefact::ContactTrack> captured;
+    if (first.captured) {
+      HANDHOLD_ASSIGN(captured, TouchedBy(context_, first));
+    }
+    AddFindings(first.captured ? &played : nullptr, captured ? &*captured : nullptr, &motion);
+    for (const std::string& sentence : play_.chosen) {
+      if (sentence.find(" borrowed (") != std::string::npos)
+        motion.summary.issues.push_back({"compliance", Severity::kNote, sentence});
+    }
+    return motion;
+  }
+
+  Status Verdict(Motion* motion) const {
+    const synthesis::VerdictOptions judge = Judge();
+    if (judge.object.empty() || !play_.stage.hold) {
+      motion->verdict.cause = judge.object.empty() ? "no thing is free to be held or dropped"
+                                                   : "no time is named in which it is to be held";
+      return {};
+    }
+    motion->stage.judged = judge.object;
+    motion->phases = {{artefact::phase::kHold, judge.hold}};
+    HANDHOLD_ASSIGN(motion->verdict,
+                    synthesis::JudgeHold(play_.first_hand().skeleton, *motion, judge));
+    return {};
+  }
+
+  const StepContext& context_;
+  const SynthInteractionStep& step_;
+  Play play_;
+};
+
+/// Hands, things and form, all looked up and checked.
+Result<Play> Prepare(const StepContext& context, const SynthInteractionStep& step,
+                     Completed* completed) {
+  HANDHOLD_TRY(synthesis::CheckGrip(step.grip));
+  Play play;
+  HANDHOLD_ASSIGN(
+      Script first,
+      FindScript(context, step.trajectory.empty() ? step.clip : step.trajectory, &play.chosen));
+  if (step.range) {
+    synthesis::ReplayOptions asked;
+    asked.range = *step.range, asked.step = step.step;
+    HANDHOLD_TRY(synthesis::CheckRange(first.trajectory, asked));
+  }
+  if (!step.hand.key.empty() || step.hand.scale != 1.0) {
+    HandChoice choice = step.hand;
+    if (choice.key.empty()) choice.key = first.prop ? first.skeleton.name : first.skeleton.hash;
+    HANDHOLD_ASSIGN(play.other_hand, FindSkeleton(context, choice, &play.chosen));
+    // Whether it has the same joints is known before anything is computed.
+    HANDHOLD_TRY(
+        synthesis::OntoHand(first.skeleton.skeleton, first.trajectory, play.other_hand->skeleton));
+  }
+  if (step.scene) play.stage = *step.scene;
+  for (const artefact::StageHand& beside : std::exchange(play.stage.hands, {})) {
+    if (beside.trajectory.key.empty()) {
+      return Error{ErrorCode::kUnsupported,
+                   "hand '" + beside.name + "' follows no trajectory: it cannot play here yet"};
+    }
+    HANDHOLD_ASSIGN(Script script, FindScript(context, beside.trajectory.key, &play.chosen));
+    HANDHOLD_TRY(Complete(context, {}, &script, &play.lenders, &play.chosen));
+    play.scripts.push_back(std::move(script));
+  }
+  Staging staging(context, step, first, &play.chosen);
+  if (step.scene) {
+    HANDHOLD_TRY(staging.Scene(&play.stage));
+  } else if (step.on_table || !first.captured) {
+    HANDHOLD_TRY(staging.OnTable(&play.stage));
+  } else {
+    HANDHOLD_ASSIGN(const bool same, staging.Fixed(&play.stage));
+    play.as_captured = same && step.compliance_scale == 1.0 && !play.other_hand;
+  }
+  if (!play.stage.hold) play.stage.hold = first.hold;
+  HANDHOLD_ASSIGN(play.time_constant_s, TimeConstants(first, step.time_constant_s));
+  const AssumeWishes wishes{step.assume_compliance, step.assume_table1, step.borrow};
+  HANDHOLD_ASSIGN(*completed, Complete(context, wishes, &first, &play.lenders, &play.chosen));
+  play.scripts.insert(play.scripts.begin(), std::move(first));
+  const bool dynamic = std::ranges::all_of(play.scripts, [](const Script& script) {
+    return script.trajectory.q_reference_dynamic.cols() > 0;
+  });
+  using Form = SynthInteractionStep::Form;
+  play.damped = step.form == Form::kDamped || (step.form == Form::kBest && dynamic);
+  if (step.form == Form::kBest && play.scripts.front().captured) {
+    play.chosen.push_back(dynamic ? "damped replay with the dynamic reference"
+                                  : "quasi-static replay (the fit gave no dynamic reference)");
+  }
+  return play;
 }
 
 }  // namespace
 
 Result<SynthInteractionResult> SynthInteractionStep::Run(const StepContext& context) const {
-  std::vector<std::string> chosen;
-  store::ArtefactInfo fitted;
-  if (const auto itself = FindArtefact(context.library, clip, "interaction_trajectory");
-      trajectory.empty() && itself) {
-    fitted = *itself;
-  } else if (trajectory.empty()) {
-    HANDHOLD_ASSIGN(const FoundClip found, FindClip(context, clip));
-    HANDHOLD_ASSIGN(fitted, FindResult(context, "", "interaction_trajectory", found,
-                                       "fit compliance", &chosen));
-  } else {
-    HANDHOLD_ASSIGN(fitted, FindArtefact(context.library, trajectory, "interaction_trajectory"));
-  }
-  HANDHOLD_ASSIGN(const ProvenanceInput fitted_hand, RequireInput(fitted, "skeleton"));
-  HANDHOLD_ASSIGN(const ProvenanceInput contact, RequireInput(fitted, "contact"));
-  HANDHOLD_ASSIGN(const ProvenanceInput surface, RequireInput(fitted, "surface"));
-  HANDHOLD_ASSIGN(const InteractionTrajectory base, store::Load<artefact::InteractionTrajectory>(
-                                                        context.library.ArtefactPath(fitted.hash)));
-  HANDHOLD_ASSIGN(FoundSkeleton skeleton, LoadSkeletonArtefact(context.library, fitted_hand.hash));
-  if (range) {
-    synthesis::ReplayOptions asked;
-    asked.range = *range, asked.step = this->step;
-    HANDHOLD_TRY(synthesis::CheckRange(base, asked));
-  }
-  Scene scene{.skeleton = std::move(skeleton),
-              .captured_hand = {},
-              .lender = {},
-              .prop = {},
-              .X_WProp = {},
-              .captured_contact = contact.hash};
-  if (!hand.key.empty() || hand.scale != 1.0) {
-    HandChoice choice = hand;
-    if (choice.key.empty()) choice.key = scene.skeleton.hash;
-    HANDHOLD_ASSIGN(FoundSkeleton other, FindSkeleton(context, choice, &chosen));
-    scene.captured_hand = std::exchange(scene.skeleton, std::move(other));
-    // Whether it has the same joints is known before anything is computed.
-    HANDHOLD_TRY(synthesis::OntoHand(scene.captured_hand->skeleton, base, scene.skeleton.skeleton));
-  }
-  if (prop.empty()) {
-    HANDHOLD_ASSIGN(scene.prop, LoadPropArtefact(context.library, surface.hash));
-    chosen.push_back("prop '" + scene.prop.prop.name + "' (the captured surface)");
-  } else {
-    HANDHOLD_ASSIGN(scene.prop, FindProp(context, prop, metres_per_unit, &chosen));
-  }
-  if (X_WProp) {
-    scene.X_WProp = *X_WProp;
-  } else if (scene.prop.from_mesh) {
-    HANDHOLD_ASSIGN(scene.X_WProp, UnderTheHand(context, contact.hash, scene.prop.prop));
-    chosen.push_back("pose \"" + recording::FormatPose(scene.X_WProp) +
-                     "\": its top under the middle of the captured contacts");
-  } else {
-    HANDHOLD_ASSIGN(scene.X_WProp, CapturedPose(context, contact.hash));
-  }
-  HANDHOLD_ASSIGN(scene.surface_compliance_m_per_N,
-                  SurfaceCompliance(context, *this, scene.prop, surface.hash, &chosen));
-  HANDHOLD_ASSIGN(const RigidTransform stood, CapturedPose(context, contact.hash));
-  scene.as_captured =
-      scene.prop.hash == surface.hash &&
-      artefact::ToJson(scene.X_WProp) == artefact::ToJson(stood) &&
-      (friction < 0 || friction == scene.prop.prop.friction) && compliance_scale == 1.0 &&
-      (surface_compliance_m_per_N < 0 ||
-       scene.surface_compliance_m_per_N == scene.prop.prop.surface_compliance_m_per_N) &&
-      !scene.captured_hand;
-  const bool dynamic = base.q_reference_dynamic.cols() > 0;
-  scene.form = form == Form::kDamped || (form == Form::kBest && dynamic)
-                   ? synthesis::ReplayForm::kDamped
-                   : synthesis::ReplayForm::kQuasiStatic;
-  if (form == Form::kBest) {
-    chosen.push_back(dynamic ? "damped replay with the dynamic reference"
-                             : "quasi-static replay (the fit gave no dynamic reference)");
-  }
-  std::map<std::string, double> named = assume_compliance;
-  if (!borrow.empty()) {
-    InteractionTrajectory lent = base;
-    HANDHOLD_ASSIGN(const Borrowed borrowed, Borrow(context, borrow, &lent, &chosen));
-    scene.lender = borrowed.lender;
-    named.insert(borrowed.compliance_rad_per_Nm.begin(), borrowed.compliance_rad_per_Nm.end());
-  }
-  HANDHOLD_ASSIGN(const auto assumed,
-                  Assumptions(named, assume_table1, scene.skeleton.skeleton, base, &chosen));
-
+  Completed completed;
+  HANDHOLD_ASSIGN(Play play, Prepare(context, *this, &completed));
   SynthInteractionResult result;
-  std::string played = fitted.hash;
-  const auto assume = [&](double factor) -> Result<std::string> {
-    HANDHOLD_ASSIGN(const StepResult made,
-                    RunStep(context, fitting::AssumeComplianceStep{
-                                         .trajectory = fitted.hash,
-                                         .assume_compliance = assumed.given,
-                                         .assume_within_bounds = assumed.within_bounds,
-                                         .assumed_factor = factor}));
-    return made.hash;
-  };
-  for (const std::string& dof : scene.skeleton.skeleton.dof_names()) {
-    if (assumed.Has(dof)) result.assumed_dofs.push_back(dof);
+  result.assumed = completed.values;
+  for (const std::string& dof : play.scripts.front().skeleton.skeleton.dof_names()) {
+    if (completed.given.contains(dof) || completed.within_bounds.contains(dof))
+      result.assumed_dofs.push_back(dof);
   }
-  const bool assumes = !result.assumed_dofs.empty();
-  if (assumes) {
-    HANDHOLD_ASSIGN(played, assume(1.0));
-    result.assumed = ValuesOf(base.fits, base.made_with.estimator, assumed, result.assumed_dofs);
-    for (const AssumedValue& value : result.assumed) chosen.push_back(Said(value));
-  }
-  const Maker maker(context, *this, std::move(scene));
+  const Maker maker(context, *this, std::move(play));
   const auto none = [](const Motion&) -> Result<std::vector<artefact::MotionVariant>> {
     return std::vector<artefact::MotionVariant>();
   };
   const auto others = [&](const Motion& motion) -> Result<std::vector<artefact::MotionVariant>> {
     std::vector<artefact::MotionVariant> list;
-    if (!assumes || !replay_assumed) return list;
+    if (!completed.any() || !replay_assumed) return list;
     for (const double factor : {0.5, 2.0}) {
-      HANDHOLD_ASSIGN(const std::string other, assume(factor));
-      HANDHOLD_ASSIGN(const StepResult made, maker.Make(other, {}, none));
+      HANDHOLD_ASSIGN(const StepResult other, Assumed(context, completed, factor));
+      HANDHOLD_ASSIGN(const StepResult made, maker.Make(other.hash, none));
       HANDHOLD_ASSIGN(const Motion changed,
-                      store::Load<artefact::Motion>(context.library.ArtefactPath(made.hash)));
-      list.push_back(
-          Difference(maker.scene().skeleton.skeleton, motion, changed, factor, made.hash));
+                      store::Load<Motion>(context.library.ArtefactPath(made.hash)));
+      list.push_back(Difference(motion, changed, factor, made.hash));
     }
     return list;
   };
-  HANDHOLD_ASSIGN(static_cast<StepResult&>(result), maker.Make(played, std::move(chosen), others));
+  HANDHOLD_ASSIGN(static_cast<StepResult&>(result),
+                  maker.Make(maker.play().scripts.front().hash, others));
   if (context.dry_run && !result.reused) return result;
   HANDHOLD_ASSIGN(const Motion motion,
-                  store::Load<artefact::Motion>(context.library.ArtefactPath(result.hash)));
+                  store::Load<Motion>(context.library.ArtefactPath(result.hash)));
   result.replays = motion.summary.variants;
   return result;
-}
-
-ReplayFigures FiguresOf(const Motion& motion) {
-  const std::map<std::string, double>& said = motion.summary.figures;
-  const auto figure = [&](const char* name) {
-    const auto found = said.find(name);
-    return found == said.end() ? 0.0 : found->second;
-  };
-  ReplayFigures figures;
-  figures.peak_force_N = figure("peak_force_N");
-  figures.contact_share = figure("contact_share");
-  figures.slip_share = figure("slip_share");
-  figures.equilibrium_residual_max_rad = figure("equilibrium_residual_max_rad");
-  figures.lcp_residual_max = figure("lcp_residual_max");
-  figures.lcp_failures = static_cast<int>(figure("lcp_failures"));
-  if (said.contains("nearest_approach_m"))
-    figures.nearest_approach_m = figure("nearest_approach_m");
-  return figures;
 }
 
 }  // namespace handhold::pipeline

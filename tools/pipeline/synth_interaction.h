@@ -1,40 +1,21 @@
-/// Step "synth.interaction": the captured hand meets another surface (Kry & Pai 2006, sections 6
-/// and 7; synthesis/interaction/replay.h).
+/// Step "synth.interaction": hands, captured or scripted, meet things that they never touched (Kry
+/// & Pai 2006, sections 6 to 8; synthesis/interaction/replay.h).
 #pragma once
 
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "database/artefact/stage.h"
+#include "synthesis/evaluate/verdict.h"
+#include "synthesis/interaction/placement.h"
 #include "synthesis/interaction/replay.h"
+#include "tools/pipeline/grip_script.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/step.h"
 
 namespace handhold::pipeline {
-
-/// What a replay's motion says in numbers, as they stand in its summary.
-struct ReplayFigures {
-  double peak_force_N = 0.0;
-  double contact_share = 0.0;  ///< of the frames
-  double slip_share = 0.0;     ///< of the contact rows: faster than 1 mm/s
-  double equilibrium_residual_max_rad = 0.0;
-  double lcp_residual_max = 0.0;
-  int lcp_failures = 0;
-  std::optional<double> nearest_approach_m;  ///< where nothing was touched, if it is known
-};
-ReplayFigures FiguresOf(const artefact::Motion& motion);
-
-/// What a refused joint was given.
-struct AssumedValue {
-  std::string dof;
-  std::string task;                    ///< empty where the estimator has no fit to refuse it
-  double compliance_rad_per_Nm = 0.0;  ///< held to what the refused fit leaves open, unless named
-  double asked_rad_per_Nm = 0.0;       ///< before that: the one named, or Table 1's
-  /// 95 % interval that the refused fit leaves open.
-  double lower_rad_per_Nm = 0.0, upper_rad_per_Nm = std::numeric_limits<double>::infinity();
-};
 
 struct SynthInteractionResult : StepResult {
   std::vector<std::string> assumed_dofs = {};         ///< empty: every compliance was fitted
@@ -44,46 +25,64 @@ struct SynthInteractionResult : StepResult {
                                                       ///< switched off
 };
 
-/// The result is an artefact::Motion against one fixed surface. Where the fit refused a joint, a
-/// value is assumed by name and marked; the replays with it halved and doubled are motions of their
-/// own, and their differences stand in the motion's summary.
+/// The result is an artefact::Motion on its stage, with figures (interaction_findings.h) and, where
+/// something free is held for a time, its verdict. Inputs: trajectory, skeleton, props, table,
+/// fixed things, further trajectories with their skeletons, lender. Of a placed thing the figures
+/// say placed_m, placed_turn_rad: how far it was moved, and pushed_before_m, pushed_after_m: how
+/// far the closing grip pushed it as it stood and as placed.
+///
+/// Where the fit refused a joint, a value is assumed and marked; the replays with it halved and
+/// doubled are motions of their own, and their differences stand in the motion's summary.
 struct SynthInteractionStep {
-  /// Whose newest trajectory, or itself the artefact of one; not read when `trajectory` is given.
+  /// A scripted reference of ours ("pinch_box_3x5x7"), an artefact, or a clip with a fitted
+  /// trajectory (then its newest). Of a clip `trajectory` may name another: an artefact.
   std::string clip = {};
-  std::string trajectory = {};  ///< artefact of FitComplianceStep or AssumeComplianceStep
+  std::string trajectory = {};
 
-  /// Prop by name, .json file, mesh (.stl, .obj, .ply) or artefact; empty: the captured surface.
+  /// What it meets, and hands beside it; empty: `prop` alone.
+  std::optional<artefact::Stage> scene = {};
+  /// Prop by name, .json file, mesh (.stl, .obj, .ply) or artefact; empty: the one that the hand
+  /// was captured on or scripted for.
   std::string prop = {};
   double metres_per_unit = kMeshMetresPerUnit;  ///< of a mesh file
-  /// Where it stands. Empty: a prop stands where the captured surface stood; a mesh is put under
-  /// the hand: the top middle of its bounding box at the middle of the captured contacts, its Z
-  /// along their mean normal.
+  double prop_scale = 1.0;
+  /// Where it stands. Empty: where the script has its prop, or the captured surface stood; a mesh
+  /// is put under a captured hand: the top middle of its bounding box at the middle of the captured
+  /// contacts, its Z along their mean normal.
   std::optional<geometry::RigidTransform> X_WProp = {};
-  double friction = -1.0;  ///< negative: the prop's own
-  /// Negative: the prop's own; of a mesh file, which does not say, the captured surface's.
-  double surface_compliance_m_per_N = -1.0;
+  /// It is free and stands on a table, as what a scripted hand grasps always is; else it is fixed.
+  bool on_table = false;
+  std::optional<double> mass_kg = {};   ///< inertia scales with it; empty: its own
+  std::optional<double> friction = {};  ///< of every surface; empty: each prop's own
+  /// Of a fixed prop; empty: its own; of a mesh file, which does not say, the captured surface's.
+  std::optional<double> surface_compliance_m_per_N = {};
 
   enum class Form {
-    kBest,         ///< damped where the trajectory has a dynamic reference, else quasi-static
+    kBest,         ///< damped where every trajectory has a dynamic reference, else quasi-static
     kQuasiStatic,  ///< the paper's
     kDamped,
   };
   Form form = Form::kBest;
-  /// For refused joints: Table 1's exploring value where the paper has one, held to what the fit
-  /// leaves open (fitting::HeldToBounds). Named ones win, and are taken as they are.
-  bool assume_table1 = true;
+  /// For joints that the fit of the first hand refused; further hands get the paper's values.
   std::map<std::string, double> assume_compliance = {};  ///< by dof, rad/Nm
-  /// Whose compliances the refused joints borrow before anything is assumed for them: a
-  /// trajectory's artefact, a clip, or a query; empty: nobody's. Named ones win.
-  std::string borrow = {};
-  /// Another hand with the same joints plays; empty key: the captured one, scaled by `hand.scale`.
+  bool assume_table1 = true;
+  std::string borrow = {};  ///< AssumeWishes::borrow
+  /// Another hand with the same joints plays; empty key: the trajectory's, scaled by `hand.scale`.
   HandChoice hand = {};
   bool replay_assumed = true;     ///< halved and doubled too
   double compliance_scale = 1.0;  ///< on every joint: for experiments
+  /// By dof of the played hand, instead of the trajectory's one for all.
+  std::map<std::string, double> time_constant_s = {};
+  synthesis::GripOptions grip = {};
+  bool place = false;  ///< the judged thing is pushed to where the grip expects it first (8.3)
+  synthesis::PlacementOptions placement = {};
 
   std::optional<TimeRange> range = {};                    ///< clip time; empty: all
   double margin_m = synthesis::ReplayOptions{}.margin_m;  ///< shapes further apart are no contact
+  /// Roots that are free have a compliance of their own; joints keep within their limits where
+  /// something moves, whatever `limits` says.
   synthesis::StepOptions step = {};
+  synthesis::VerdictOptions judge = {};  ///< object and hold are the stage's
 
   Result<SynthInteractionResult> Run(const StepContext& context) const;
 };

@@ -141,7 +141,8 @@ Picture Stroboscope(const Filling& f, const std::string& surface, const ReplayEx
   PictureScene scene;
   scene.skeleton = f.from.skeleton, scene.markers = false;
   scene.fade_begin_m = 0.095, scene.fade_end_m = 0.14;
-  for (const auto& fixed : e.scene.fixed) scene.props.push_back({&fixed.prop, fixed.X_WP});
+  for (const artefact::StageThing& thing : e.stage.things)
+    scene.props.push_back({thing.prop.value.get(), *thing.X_WP});
   const double m_per_N = 0.05 / std::max(0.1, peak);
   const double shares[] = {0.04, 0.35, 0.65, 0.96};
   std::vector<Mark> arrows;

@@ -309,15 +309,16 @@ artefact::InteractionTrajectory PlantedTrajectory(const lab::Truth& truth,
   return t;
 }
 
-Result<synthesis::ReplayScene> SceneOf(const lab::Truth& truth, const lab::TruthRun& run,
-                                       int stroke) {
+Result<artefact::Stage> StageOf(const lab::Truth& truth, const lab::TruthRun& run, int stroke,
+                                double friction) {
   const bool bumped = run.surface == "bumped_plate";
   HANDHOLD_ASSIGN(model::Prop prop, model::LoadLibraryProp(bumped ? "bumped_plate" : "flat_plate"));
   prop.surface_compliance_m_per_N = 1.0 / truth.surface_stiffness_N_per_m;
-  synthesis::ReplayScene scene;
-  scene.fixed.push_back(
-      {std::move(prop), bumped ? truth.X_WBumped[static_cast<size_t>(stroke)] : truth.X_WPlate});
-  return scene;
+  prop.friction = friction < 0 ? run.friction : friction;
+  artefact::Stage stage;
+  stage.Add(artefact::Placed(
+      prop, bumped ? truth.X_WBumped[static_cast<size_t>(stroke)] : truth.X_WPlate));
+  return stage;
 }
 
 namespace {
@@ -378,13 +379,13 @@ Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& 
     if (trajectory.times.empty()) continue;  // a stroke outside this clip
     if (replay_case.keep_going && !replay_case.keep_going())
       return Error{ErrorCode::kCancelled, "replaying was cancelled"};
-    HANDHOLD_ASSIGN(synthesis::ReplayScene scene, SceneOf(truth, *run, stroke.index));
+    HANDHOLD_ASSIGN(const artefact::Stage stage,
+                    StageOf(truth, *run, stroke.index, replay_case.friction));
     synthesis::ReplayOptions options;
     options.form = replay_case.form;
-    options.friction = replay_case.friction < 0 ? run->friction : replay_case.friction;
     options.compliance_scale = replay_case.compliance_scale;
     HANDHOLD_ASSIGN(const artefact::Motion motion,
-                    synthesis::ReplayInteraction(hand, trajectory, scene, options));
+                    synthesis::ReplayInteraction(hand, trajectory, stage, options));
     ++done;
     score.lcp_failures += synthesis::UnsolvedSteps(motion);
     score.equilibrium_rad = std::max(score.equilibrium_rad, synthesis::LargestResidual_rad(motion));
@@ -406,7 +407,7 @@ Result<ReplayScore> ScoreReplay(const lab::Truth& truth, const model::Skeleton& 
     score.stuck_found += stroke_score.stick_stick;
     if (stroke.index != example_stroke) continue;
     score.example = TracesOf(hand, tip, series, motion, start_s);
-    score.example.stroke = stroke.index, score.example.scene = std::move(scene);
+    score.example.stroke = stroke.index, score.example.stage = stage;
   }
   return score;
 }

@@ -92,7 +92,7 @@ struct ReplayExample {
   Eigen::Matrix3Xd engine_tip_W, replay_tip_W;
   Eigen::MatrixXd q;                             ///< of the replay, nq x frames
   std::vector<geometry::Vec3> f_onHand_W, p_WC;  ///< of the replay; p NaN without contact
-  synthesis::ReplayScene scene;
+  artefact::Stage stage;
 };
 
 struct ReplayScore {
@@ -116,9 +116,9 @@ using TrajectoryOf = std::function<artefact::InteractionTrajectory(const lab::Tr
 artefact::InteractionTrajectory PlantedTrajectory(const lab::Truth& truth,
                                                   const lab::TruthStroke& stroke);
 
-/// The surface of a run as a scene, with the planted surface compliance.
-Result<synthesis::ReplayScene> SceneOf(const lab::Truth& truth, const lab::TruthRun& run,
-                                       int stroke);
+/// The surface of a run, with the planted surface compliance. `friction` < 0: the run's.
+Result<artefact::Stage> StageOf(const lab::Truth& truth, const lab::TruthRun& run, int stroke,
+                                double friction = -1.0);
 
 /// Replays each stroke with contact and compares force and fingertip with the engine's. `hand`:
 /// the one the trajectory belongs to; `start_s`: clip time of session time 0 in the trajectory's

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "database/artefact/motion_nodes.h"
 #include "database/base/check.h"
-#include "database/model/kinematics.h"
 
 namespace handhold::report {
 namespace {
@@ -64,39 +64,48 @@ std::vector<double> SecondsOf(const std::vector<Timestamp>& times, std::span<con
   return out;
 }
 
+namespace {
+
+/// A frame with shapes; `first`: number of the one that its parent counts from.
+void AddNode(const artefact::MotionNode& from, int first, int thing, int time, Scene* scene,
+             SceneMotion* motion) {
+  SceneNode node{
+      .name = from.name, .parent = from.parent < 0 ? -1 : first + from.parent, .thing = thing};
+  if (!from.X_PN.empty()) SetTrack(from.X_PN, time, &node);
+  for (const geometry::PosedShape& shape : from.shapes)
+    node.shapes.push_back({scene->AddShape(shape.shape), shape.X_GS});
+  motion->nodes.push_back(std::move(node));
+}
+
+}  // namespace
+
 void AddHand(const std::string& name, const model::Skeleton& skeleton, const Eigen::MatrixXd& q,
              std::span<const int> frames, int time, Scene* scene, SceneMotion* motion) {
   const int thing = AddThing(name, "hand", motion);
   const auto first = static_cast<int>(motion->nodes.size());
-  const auto bodies = static_cast<size_t>(skeleton.body_count());
-  // Poses in the parent come from the model's own kinematics: nothing here knows a joint type.
-  std::vector<std::vector<RigidTransform>> X_PB(bodies);
-  model::KinematicsData data(skeleton);
-  for (const int k : frames) {
-    model::ComputePoses<double>(skeleton, q.col(k), &data);
-    for (size_t b = 1; b < bodies; ++b) {
-      const auto parent = static_cast<size_t>(skeleton.body(static_cast<int>(b)).parent);
-      X_PB[b].push_back(data.X_WB[parent].Inverse() * data.X_WB[b]);
-    }
-  }
-  for (size_t b = 1; b < bodies; ++b) {
-    const model::Body& body = skeleton.body(static_cast<int>(b));
-    SceneNode node{.name = body.name, .thing = thing};
-    node.parent = body.parent == 0 ? -1 : first + body.parent - 1;
-    if (!X_PB[b].empty()) SetTrack(X_PB[b], time, &node);
-    for (const model::BodyShape& shape : body.shapes)
-      node.shapes.push_back({scene->AddShape(shape.shape), shape.X_BS});
-    motion->nodes.push_back(std::move(node));
-  }
+  for (const artefact::MotionNode& node : artefact::BodiesOf(skeleton, q, frames))
+    AddNode(node, first, thing, time, scene, motion);
 }
 
 void AddProp(const std::string& name, const std::string& role, const model::Prop& prop,
              const std::vector<RigidTransform>& X_WP, int time, Scene* scene, SceneMotion* motion) {
-  SceneNode node{.name = name, .thing = AddThing(name, role, motion)};
-  if (!X_WP.empty()) SetTrack(X_WP, time, &node);
-  for (const model::PropShape& shape : prop.shapes)
-    node.shapes.push_back({scene->AddShape(shape.shape), shape.X_PS});
-  motion->nodes.push_back(std::move(node));
+  AddNode({.name = name, .X_PN = X_WP, .shapes = artefact::ShapesOf(prop)}, 0,
+          AddThing(name, role, motion), time, scene, motion);
+}
+
+Status AddMotionNodes(const artefact::Motion& from, std::span<const int> frames, int time,
+                      Scene* scene, SceneMotion* motion) {
+  HANDHOLD_ASSIGN(const std::vector<artefact::MotionNode> nodes, artefact::NodesOf(from, frames));
+  const auto first = static_cast<int>(motion->nodes.size());
+  const auto things = static_cast<int>(motion->things.size());
+  for (const artefact::MotionHand& hand : from.hands) AddThing(hand.name, "hand", motion);
+  for (const artefact::MotionObject& object : from.objects) AddThing(object.name, "prop", motion);
+  for (const artefact::MotionNode& node : nodes) {
+    const bool of_hand = node.of == artefact::MotionNode::Of::kHand;
+    const size_t at = node.index + (of_hand ? 0 : from.hands.size());
+    AddNode(node, first, things + static_cast<int>(at), time, scene, motion);
+  }
+  return {};
 }
 
 void AddSensor(const recording::ClipInfo& info, const recording::ForceSensor& sensor, Scene* scene,

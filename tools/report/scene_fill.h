@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "database/artefact/motion.h"
 #include "database/base/time.h"
 #include "database/model/prop.h"
 #include "database/model/skeleton.h"
@@ -36,6 +37,10 @@ void AddHand(const std::string& name, const model::Skeleton& skeleton, const Eig
 void AddProp(const std::string& name, const std::string& role, const model::Prop& prop,
              const std::vector<geometry::RigidTransform>& X_WP, int time, Scene* scene,
              SceneMotion* motion);
+
+/// All hands and things of a motion whose models were looked up, at the frames shown.
+Status AddMotionNodes(const artefact::Motion& from, std::span<const int> frames, int time,
+                      Scene* scene, SceneMotion* motion);
 
 /// A force sensor: a small set of axes where it sits; nothing of one whose place is not known.
 void AddSensor(const recording::ClipInfo& info, const recording::ForceSensor& sensor, Scene* scene,

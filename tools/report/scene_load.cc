@@ -17,6 +17,7 @@
 #include "synthesis/interaction/replay.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
+#include "tools/pipeline/stage_models.h"
 
 namespace handhold::report {
 namespace {
@@ -557,21 +558,6 @@ class Loader {
     AddCurve("height of contact", kHeight, "m", at, seconds, z_m, limits_.points, &scene_);
   }
 
-  /// What the step of a motion gave its objects, by name: a scene's own frictions.
-  static std::map<std::string, double> FrictionsOf(const text::Json* parameters) {
-    std::map<std::string, double> frictions;
-    const text::Json* const things = parameters == nullptr ? nullptr : parameters->Find("scene");
-    if (things == nullptr || !things->is_array()) return frictions;
-    for (const text::Json& thing : things->elements()) {
-      const text::Json *const name = thing.Find("name"), *const prop = thing.Find("prop"),
-                              *const mu = thing.Find("friction");
-      if (name == nullptr || prop == nullptr || mu == nullptr || !mu->number()) continue;
-      const std::string given = name->string() ? *name->string() : "";
-      frictions[given.empty() && prop->string() ? *prop->string() : given] = *mu->number();
-    }
-    return frictions;
-  }
-
   Status AddContacts(const ArtefactInfo& info, int motion) {
     HANDHOLD_ASSIGN(const auto track, store::Load<artefact::ContactTrack>(Path(info.hash)));
     const std::vector<int> frames = ShownFrames(track.times.size(), limits_.frames);
@@ -608,13 +594,18 @@ class Loader {
     if (grasp.q.size() != skeleton.nq())
       return Error{ErrorCode::kCorrupt, "grasp " + info.hash + ": q is not its hand's"};
     constexpr int kOpen = 15, kClosed = 60, kFrames = 91;  // at 60 Hz
+    artefact::Stage stage = artefact::StageOfGrasp(grasp);
+    if (const artefact::ProvenanceInput* input = pipeline::FindInput(info.provenance, "prop");
+        stage.things[0].prop.hash.empty() && input != nullptr)
+      stage.things[0].prop.hash = input->hash;
+    HANDHOLD_TRY(pipeline::LoadModels(context_.library, &stage));
     artefact::Motion motion;
+    artefact::StageHand& staged = stage.hands[0];
+    staged.name = skeleton.name();
+    staged.skeleton.value = std::make_shared<const model::Skeleton>(skeleton);
+    artefact::MotionHand& hand = motion.Add(std::move(staged));
     const Eigen::VectorXd open = grasp.q_open.size() == grasp.q.size() ? grasp.q_open : grasp.q;
     const Eigen::VectorXd way = skeleton.Difference(open, grasp.q);
-    artefact::MotionHand hand;
-    hand.name = skeleton.name();
-    hand.skeleton_hash = grasp.skeleton_hash;
-    hand.dof_names = grasp.dof_names;
     hand.q.resize(skeleton.nq(), kFrames);
     for (int k = 0; k < kFrames; ++k) {
       motion.times.push_back(Timestamp::FromSeconds(k / 60.0));
@@ -622,11 +613,8 @@ class Loader {
       hand.q.col(k) = skeleton.Integrate(open, (0.5 - 0.5 * std::cos(kPi * share)) * way);
     }
     const RigidTransform X_HP = grasp.X_PH.Inverse();
-    std::string prop_hash = grasp.prop_hash;
-    if (const artefact::ProvenanceInput* input = pipeline::FindInput(info.provenance, "prop");
-        prop_hash.empty() && input != nullptr)
-      prop_hash = input->hash;
-    motion.objects.push_back({grasp.prop, grasp.prop, prop_hash, {X_HP}});
+    stage.things[0].X_WP = X_HP;  // the hand's world is the page's
+    motion.Add(std::move(stage.things[0]));
     for (const artefact::GraspContact& c : grasp.contacts) {
       const artefact::Side a{artefact::Side::Kind::kHand, hand.name, c.site, c.body};
       const artefact::Side b{artefact::Side::Kind::kThing, grasp.prop, "", 0};
@@ -641,7 +629,6 @@ class Loader {
     std::ranges::stable_sort(motion.rows, {}, [](const artefact::ContactRow& row) {
       return std::pair(row.frame, row.touch);
     });
-    motion.hands.push_back(std::move(hand));
     HANDHOLD_TRY(AddMotion(info, motion));
     SceneMotion& shown = scene_.motions.back();
     shown.name = grasp.name;
@@ -778,7 +765,8 @@ class Loader {
   }
 
   Status AddMotion(const ArtefactInfo& info) {
-    HANDHOLD_ASSIGN(const auto motion, store::Load<artefact::Motion>(Path(info.hash)));
+    HANDHOLD_ASSIGN(const artefact::Motion motion,
+                    pipeline::LoadMotion(context_.library, info.hash));
     return AddMotion(info, motion);
   }
 
@@ -792,39 +780,17 @@ class Loader {
     scene_.motions.push_back(
         {.name = info.provenance.step + " " + name, .source = "synthesised", .hash = info.hash});
     const int at = static_cast<int>(scene_.motions.size()) - 1;
-    std::vector<model::Skeleton> skeletons;
-    for (const artefact::MotionHand& hand : motion.hands) {
-      HANDHOLD_ASSIGN(model::Skeleton loaded, LoadSkeleton(info, hand.skeleton_hash));
-      skeletons.push_back(std::move(loaded));
-      const model::Skeleton& skeleton = skeletons.back();
-      AddHand(hand.name, skeleton, hand.q, frames, time, &scene_, &scene_.motions.back());
-      AddAngles(hand.dof_names, skeleton, hand.q, nullptr, frames, time, at);
+    HANDHOLD_TRY(AddMotionNodes(motion, frames, time, &scene_, &scene_.motions.back()));
+    std::map<std::string, const model::Skeleton*> hands;
+    for (size_t i = 0; i < motion.hands.size(); ++i) {
+      const model::Skeleton& skeleton = *motion.stage.hands[i].skeleton;
+      hands[motion.hands[i].name] = &skeleton;
+      AddAngles(motion.hands[i].dof_names, skeleton, motion.hands[i].q, nullptr, frames, time, at);
     }
     std::map<std::string, double> friction;
-    const text::Json* told = nullptr;
-    const auto parameters = text::ParseJson(info.provenance.parameters_json, {.source = info.hash});
-    if (parameters) told = parameters->Find("friction");
-    const std::map<std::string, double> staged = FrictionsOf(parameters ? &*parameters : nullptr);
-    for (const artefact::MotionObject& object : motion.objects) {
-      HANDHOLD_ASSIGN(const std::optional<model::Prop> prop, PropOf(object.prop_hash));
-      std::vector<RigidTransform> poses;
-      if (object.stands_still()) {
-        poses = object.X_WP;
-      } else {
-        for (const int k : frames) poses.push_back(object.pose(static_cast<size_t>(k)));
-      }
-      if (prop) friction[object.name] = prop->friction;
-      if (const auto own = staged.find(object.name); own != staged.end())
-        friction[object.name] = own->second;
-      // Negative: each prop's own.
-      if (told != nullptr && told->number() && *told->number() >= 0.0)
-        friction[object.name] = *told->number();
-      AddProp(object.name, "prop", prop.value_or(model::Prop{}), poses, time, &scene_,
-              &scene_.motions.back());
-    }
+    for (const artefact::StageThing& thing : motion.stage.things)
+      if (thing.friction) friction[thing.name] = *thing.friction;
     AddRows(motion.touches, motion.rows, motion.times, friction, frames, time, at);
-    std::map<std::string, const model::Skeleton*> hands;
-    for (size_t i = 0; i < skeletons.size(); ++i) hands[motion.hands[i].name] = &skeletons[i];
     AddFingers(motion, hands, friction, at);
     AddHeights(motion, at);
     for (const artefact::Series& series : motion.series) {
@@ -837,6 +803,9 @@ class Loader {
       for (const int k : frames) channel.y.push_back(series.values[k]);
       scene_.channels.push_back(std::move(channel));
     }
+    for (const artefact::Phase& phase : motion.phases)
+      scene_.events.push_back(
+          {"mark", phase.range.begin.seconds(), phase.range.end.seconds(), phase.name, "phases"});
     if (motion.verdict.kind != artefact::Verdict::Kind::kNotJudged) {
       char when[32];
       std::snprintf(when, sizeof when, " at %.3f s", motion.verdict.when.seconds());

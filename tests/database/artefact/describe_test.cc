@@ -108,7 +108,10 @@ void Whole() {
 TEST(Describe, EveryArtefactAndEveryOptionIsDescribedWhole) {
   ForEachKind([]<typename T>(const T&) { CheckDescribed<T>(); });
   Whole<Side>(), Whole<Touch>(), Whole<ContactRow>(), Whole<TouchedThing>(), Whole<Verdict>();
-  Whole<MotionHand>(), Whole<MotionObject>(), Whole<Series>(), Whole<MotionSummary>();
+  Whole<Stage>(), Whole<StageHand>(), Whole<StageThing>(), Whole<StageSensor>(), Whole<Phase>();
+  Whole<StagePivot>(), Whole<StageSlider>(), Whole<StageImpedance>(), Whole<StageMeasured>();
+  Whole<StageLink<model::Prop>>(), Whole<MotionHand>(), Whole<MotionObject>(), Whole<Series>(),
+      Whole<MotionSummary>();
   Whole<MotionVariant>(), Whole<GraspContact>(), Whole<GraspTest>(), Whole<GraspTemplate>();
   Whole<JointCompliance>(), Whole<ComplianceFit>(), Whole<DynamicSummary>();
   Whole<fitting::ContactFitOptions>(), Whole<fitting::TouchOptions>(),

@@ -17,18 +17,20 @@ using geometry::Vec3;
 artefact::Motion Sample(const model::Skeleton& hand) {
   artefact::Motion motion;
   motion.provenance.step = "synth.test";
-  motion.hands.resize(1);
-  motion.hands[0].name = "R", motion.hands[0].dof_names = hand.dof_names();
+  artefact::StageHand staged;
+  staged.skeleton.value = std::make_shared<const model::Skeleton>(hand);
+  motion.Add(staged);
   motion.hands[0].q.resize(hand.nq(), 3);
-  artefact::MotionObject box;
-  box.name = "box", box.prop = "box_3x5x7";
+  artefact::StageThing thing =
+      artefact::Placed(*model::LoadLibraryProp("box_3x5x7"), {}, artefact::StageThing::Is::kFree);
+  thing.name = "box", thing.X_WP = {};
+  artefact::MotionObject& box = motion.Add(thing);
   for (int k = 0; k < 3; ++k) {
     motion.times.push_back(Timestamp::FromSeconds(2.0 + 0.1 * k));
     motion.hands[0].q.col(k) =
         hand.Integrate(hand.ZeroConfiguration(), Eigen::VectorXd::Constant(hand.nv(), 0.1 * k));
     box.X_WP.push_back(RigidTransform::Translation(Vec3(0.1, 0, 0.01 * k)));
   }
-  motion.objects = {box};
   artefact::Touch touch;
   touch.a = {artefact::Side::Kind::kHand, "R", "R.index.pad", 1};
   touch.b.name = "box";
@@ -52,7 +54,7 @@ TEST(GltfMotionTest, HandObjectAndContactsAreNodes) {
   const model::Skeleton hand = *model::LoadHand("hand57");
   const model::Prop box = *model::LoadLibraryProp("box_3x5x7");
   const artefact::Motion motion = Sample(hand);
-  const auto file = GltfOfMotion(motion, {.hands = {&hand}, .props = {&box}});
+  const auto file = GltfOfMotion(motion);
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_DOUBLE_EQ(file->times_s.at(0), 0.0) << "times begin at 0";
   EXPECT_NEAR(file->times_s.at(2), 0.2, 1e-9);
@@ -95,9 +97,11 @@ TEST(GltfMotionTest, HandObjectAndContactsAreNodes) {
 TEST(GltfMotionTest, TwoHandsKeepTheirNamesApart) {
   const model::Skeleton right = *model::LoadHand("hand57"), left = model::Mirrored(right);
   artefact::Motion motion = Sample(right);
-  motion.hands.push_back(motion.hands[0]);
-  motion.hands[1].name = "L", motion.hands[1].dof_names = left.dof_names();
-  const auto file = GltfOfMotion(motion, {.hands = {&right, &left}, .props = {nullptr}});
+  artefact::StageHand other{.name = "L"};
+  other.skeleton.value = std::make_shared<const model::Skeleton>(left);
+  motion.Add(other).q = motion.hands[0].q;
+  motion.stage.things[0].prop.value = nullptr;
+  const auto file = GltfOfMotion(motion);
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_NE(Find(*file, "R/" + right.body(2).name), nullptr);
   EXPECT_NE(Find(*file, "L/" + left.body(2).name), nullptr);
@@ -106,11 +110,13 @@ TEST(GltfMotionTest, TwoHandsKeepTheirNamesApart) {
 
 TEST(GltfMotionTest, PartsOfAnotherMotionAreRefused) {
   const model::Skeleton hand = *model::LoadHand("hand57"), finger = *model::LoadHand("finger4");
-  const artefact::Motion motion = Sample(hand);
-  EXPECT_EQ(GltfOfMotion(motion, {.hands = {}, .props = {nullptr}}).error().code,
-            ErrorCode::kInvalid);
-  EXPECT_EQ(GltfOfMotion(motion, {.hands = {&finger}, .props = {nullptr}}).error().code,
-            ErrorCode::kInvalid);
+  artefact::Motion motion = Sample(hand);
+  motion.stage.hands[0].skeleton.value = std::make_shared<const model::Skeleton>(finger);
+  EXPECT_EQ(GltfOfMotion(motion).error().code, ErrorCode::kInvalid);
+  motion.stage.hands[0].skeleton.value = nullptr;
+  EXPECT_EQ(GltfOfMotion(motion).error().code, ErrorCode::kInvalid);
+  motion.stage.hands.clear();
+  EXPECT_EQ(GltfOfMotion(motion).error().code, ErrorCode::kCorrupt);
 }
 
 }  // namespace

@@ -351,11 +351,12 @@ class Filler {
  public:
   static constexpr bool kLoading = false;
   template <typename T>
-  void Field(const char*, T& v) {
+  void Field(const char*, T& v, const artefact::About& = {}) {
     Fill(v);
   }
   template <typename E>
-  void Choice(const char*, E& v, std::initializer_list<const char*> words) {
+  void Choice(const char*, E& v, std::initializer_list<const char*> words,
+              const artefact::About& = {}) {
     v = static_cast<E>(static_cast<size_t>(++n_) % words.size());
   }
   template <typename T>
@@ -381,6 +382,8 @@ class Filler {
       v = Timestamp::FromNanoseconds(1'000'000'007ll * n_);
     } else if constexpr (std::is_same_v<T, Duration>) {
       v = Duration::Nanoseconds(-1'000'000'007ll * n_);
+    } else if constexpr (std::is_same_v<T, TimeRange>) {
+      v = {Timestamp::FromNanoseconds(n_), Timestamp::FromNanoseconds(3ll * n_)};
     } else if constexpr (std::is_same_v<T, Issue>) {
       v = {"frame 3", static_cast<Severity>(n_ % 3), "odd"};
     } else if constexpr (std::is_same_v<T, geometry::RigidTransform>) {
@@ -445,7 +448,7 @@ class Teller {
   static constexpr bool kLoading = false;
   Teller(Expected* e, Named* named) : e_(e), named_(named) {}
   template <typename T>
-  void Field(const char* name, T& v) {
+  void Field(const char* name, T& v, const artefact::About& = {}) {
     if constexpr (kIsDocument<T>) {
       std::string path;
       for (const char c : path_) {
@@ -462,7 +465,8 @@ class Teller {
     Tell(path_ + name, v);
   }
   template <typename E>
-  void Choice(const char* name, E& v, std::initializer_list<const char*> words) {
+  void Choice(const char* name, E& v, std::initializer_list<const char*> words,
+              const artefact::About& = {}) {
     named_->members.insert(name);
     e_->Row("content/" + path_ + name, words.begin()[static_cast<size_t>(v)]);
   }
@@ -547,6 +551,9 @@ class Teller {
   void TellOne(const std::string& at, double v) { e_->Number(at, v); }
   void TellOne(const std::string& at, Timestamp v) { e_->Row(at, v.ns()); }
   void TellOne(const std::string& at, Duration v) { e_->Row(at, v.ns()); }
+  void TellOne(const std::string& at, const TimeRange& v) {
+    e_->All(at, std::vector<int64_t>{v.begin.ns(), v.end.ns()});
+  }
   void TellOne(const std::string& at, const Issue& v) {
     e_->Row(at + "/where", v.where);
     e_->Row(at + "/severity", SeverityName(v.severity));
@@ -670,6 +677,54 @@ TEST_F(FormatPage, EveryMemberOfEveryKindOfArtefactIsReadFromThePageAlone) {
   EXPECT_GE(kinds, 9);
 }
 
+/// A stage of a hand "R" and a ball, with what else it says.
+void ExpectStage(const artefact::Stage& stage, Expected* e) {
+  const std::string of = "content/stage/", hand = of + "hands/0/", thing = of + "things/0/";
+  e->Row(of + "name", stage.name);
+  e->Word(of + "sensors", "");
+  e->Numbers(of + "gravity_W", {stage.gravity_W.data(), 3});
+  e->Word(of + "touches_itself", "false");
+  e->Row(of + "judged", "");
+  e->Word(of + "hold_ns", "null");
+  e->Row(hand + "name", "R");
+  for (const char* link : {"skeleton", "trajectory", "poses", "wrist_track"}) {
+    e->Row(hand + link + "/key", "");
+    e->Row(hand + link + "/hash", link == std::string("skeleton") ? "f00d" : "");
+  }
+  e->Number(hand + "scale", 1.0);
+  e->Numbers(hand + "X_WH/p_m", std::vector<double>{0, 0, 0});
+  e->Numbers(hand + "X_WH/R", std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1});
+  e->Row(hand + "wrist", "");
+  e->Row(hand + "measured/stream", "");
+  e->Word(hand + "measured/items", "");
+  e->Word(hand + "root_compliance_m_per_N", "null");
+  e->Word(hand + "assumed_dofs", "");
+  for (const char* matrix : {"q", "impedance/q_rest", "impedance/stiffness_Nm_per_rad",
+                             "impedance/damping_Nms_per_rad", "time_constant_s"})
+    e->Row("matrix/stage/hands/0/" + std::string(matrix), 0, 1);
+  e->Row(thing + "name", "ball");
+  e->Row(thing + "is", "free");
+  e->Row(thing + "prop/key", "ball");
+  e->Row(thing + "prop/hash", "");
+  e->Number(thing + "metres_per_unit", 0.001);
+  e->Number(thing + "scale", 1.0);
+  e->Word(thing + "X_WP", "null");
+  for (const char* zero : {"omega_P", "v_P", "pivot/p_P"})
+    e->Numbers(thing + zero, std::vector<double>{0, 0, 0});
+  e->Number(thing + "mass_kg", 0.25);
+  for (const char* unsaid : {"friction", "compliance_m_per_N", "slider/lower_m", "slider/upper_m"})
+    e->Word(thing + unsaid, "null");
+  for (const char* axis : {"pivot/axis_P", "slider/axis_P"})
+    e->Numbers(thing + axis, std::vector<double>{0, 0, 1});
+  for (const char* nought :
+       {"pivot/damping_Nms_per_rad", "slider/damping_Ns_per_m", "slider/dry_friction_N"})
+    e->Number(thing + nought, 0.0);
+  e->Row(thing + "track/key", "");
+  e->Row(thing + "track/hash", "");
+  e->Row(thing + "measured/stream", "");
+  e->Word(thing + "measured/items", "");
+}
+
 // The same once by hand: what nobody described for us.
 TEST_F(FormatPage, AMotionIsWhereThePageSaysMemberByMember) {
   artefact::Motion m;
@@ -677,8 +732,13 @@ TEST_F(FormatPage, AMotionIsWhereThePageSaysMemberByMember) {
   m.times = Frames(2);
   Eigen::MatrixXd q(1, 2);
   q << 0.25, 0.5;
-  m.hands.push_back({"R", "f00d", {"a"}, {}, q});
-  m.objects.push_back({"ball", "ball", "", std::vector<geometry::RigidTransform>(2)});
+  artefact::StageHand hand;
+  hand.skeleton.hash = "f00d";
+  m.Add(hand) = {"R", {"a"}, q};
+  artefact::StageThing ball{.name = "ball", .mass_kg = 0.25};
+  ball.prop.key = "ball";
+  m.Add(ball).X_WP.resize(2);
+  m.phases = {{"hold", {m.times[0], m.times[1]}}};
   m.objects[0].X_WP[1].R << 0, 1, 0, -1, 0, 0, 0, 0, 1;
   m.objects[0].X_WP[1].p = {1, 2, 3};
   m.touches = {{{artefact::Side::Kind::kHand, "R", "R.palm", 3},
@@ -700,14 +760,13 @@ TEST_F(FormatPage, AMotionIsWhereThePageSaysMemberByMember) {
   e.Word("content/summary/variants", "");
   e.Word("content/summary/issues", "");
   e.Row("list/times", 0, 2'000'001);
+  ExpectStage(m.stage, &e);
+  e.Row("content/phases/0/name", "hold");
+  e.Row("content/phases/0/range_ns", 0, 2'000'001);
   e.Row("content/hands/0/name", "R");
-  e.Row("content/hands/0/skeleton_hash", "f00d");
   e.Row("content/hands/0/dof_names", "a");
-  e.Word("content/hands/0/assumed_dofs", "");
   e.Row("matrix/hands/0/q", 1, 2, 0.25, 0.5);
   e.Row("content/objects/0/name", "ball");
-  e.Row("content/objects/0/prop", "ball");
-  e.Row("content/objects/0/prop_hash", "");
   Eigen::MatrixXd poses(12, 2), row(16, 1);
   poses.col(0) << 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0;
   poses.col(1) << 0, -1, 0, 1, 0, 0, 0, 0, 1, 1, 2, 3;

@@ -18,10 +18,10 @@ struct Rising {
   model::Skeleton hand = *model::LoadHand("hand27");
   Motion motion;
   Rising() {
-    artefact::MotionHand& moved = motion.hands.emplace_back();
+    artefact::MotionHand& moved = motion.Add(artefact::StageHand{});
     moved.dof_names = hand.dof_names();
     moved.q.resize(hand.nq(), 201);
-    motion.objects.push_back({"box", "box", "", {}});
+    motion.Add(artefact::StageThing{.name = "box"});
     const Side box{Side::Kind::kThing, "box", "", 0};
     for (int k = 0; k <= 200; ++k) {
       const double t = 0.01 * k, up = std::min(0.1, 0.1 * t);

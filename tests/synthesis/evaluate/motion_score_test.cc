@@ -47,10 +47,10 @@ Made Random(unsigned seed) {
   const auto vec = [&] { return Vec3(normal(random), normal(random), normal(random)); };
   Made made;
   Motion& motion = made.motion;
-  artefact::MotionHand& hand = motion.hands.emplace_back();
+  artefact::MotionHand& hand = motion.Add(artefact::StageHand{});
   hand.dof_names = Hand().dof_names();
   hand.q.resize(Hand().nq(), kFrames);
-  motion.objects.push_back({"box", "box", "", {}});
+  motion.Add(artefact::StageThing{.name = "box"});
   for (int k = 0; k < kFrames; ++k) motion.times.push_back(Timestamp::FromSeconds(TimeOf(k)));
   const Side box{Side::Kind::kThing, "box", "", 0};
   const int mine = motion.TouchBetween({Side::Kind::kHand, "R", "", 4}, box, motion.times[0]);

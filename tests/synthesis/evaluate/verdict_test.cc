@@ -27,11 +27,11 @@ Timestamp At(int frame) { return Timestamp::FromNanoseconds(frame * 2'000'000LL)
 // A hand that rises 10 cm and turns half round, a box that goes with it, touched by two fingers.
 Motion Carried() {
   Motion motion;
-  artefact::MotionHand& hand = motion.hands.emplace_back();
+  artefact::MotionHand& hand = motion.Add(artefact::StageHand{});
   hand.dof_names = Hand().dof_names();
   hand.q.resize(Hand().nq(), kFrames);
-  motion.objects.push_back({"table", "table", "", {RigidTransform()}});
-  motion.objects.push_back({"box", "box", "", {}});
+  motion.Add(artefact::TableAt(Vec3::Zero()));
+  motion.Add(artefact::StageThing{.name = "box"});
   motion.series.push_back({"lcp_unsolved", "1", Eigen::VectorXd::Zero(kFrames)});
   for (int k = 0; k < kFrames; ++k) {
     const double s = k / (kFrames - 1.0);
@@ -109,7 +109,7 @@ TEST(JudgeHold, LyingOnSomethingIsNoHold) {
 
 TEST(JudgeHold, WhatLiesOnTheObjectIsCarriedAndWhatItLiesOnIsNot) {
   Motion motion = Carried();
-  motion.objects.push_back({"brick", "box", "", motion.objects[1].X_WP});
+  motion.Add(artefact::StageThing{.name = "brick"}).X_WP = motion.objects[1].X_WP;
   const Side box{Side::Kind::kThing, "box", "", 0}, brick{Side::Kind::kThing, "brick", "", 0},
       table{Side::Kind::kThing, "table", "", 0};
   const auto press = [&](const Side& a, const Side& b) {
@@ -179,7 +179,7 @@ TEST(JudgeHold, RefusesWhatItCannotJudge) {
   EXPECT_EQ(JudgeHold(Hand(), motion, options).error().code, ErrorCode::kInvalid);
   EXPECT_EQ(JudgeHold(*model::LoadHand("hand57"), motion, {}).error().code, ErrorCode::kInvalid);
   Motion two = motion;
-  two.objects.push_back({"ball", "ball", "", two.objects[1].X_WP});
+  two.Add(artefact::StageThing{.name = "ball"}).X_WP = two.objects[1].X_WP;
   EXPECT_EQ(JudgeHold(Hand(), two, {}).error().code, ErrorCode::kInvalid);
   options = {};
   options.object = "box";

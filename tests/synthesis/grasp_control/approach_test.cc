@@ -30,7 +30,7 @@ Shipped Of(const char* name) {
 double Gap(const Shipped& s, const model::Prop& prop, const RigidTransform& X_PPalm) {
   const auto world = HandWorld::Create().value();
   EXPECT_TRUE(world->AddHand(s.hand));
-  EXPECT_TRUE(world->AddProp(prop, {}, {.fixed = true}));
+  EXPECT_TRUE(world->AddProp(artefact::Placed(prop, {})));
   const RigidTransform X_PalmH = PoseOfBody(s.hand, s.grasp.q_open, PalmOf(s.hand)).Inverse();
   EXPECT_TRUE(world->SetHand(0, world->Placed(0, s.grasp.q_open, X_PPalm * X_PalmH)));
   return world->HandGap(0, 0).value();

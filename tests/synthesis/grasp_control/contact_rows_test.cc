@@ -15,13 +15,22 @@ using geometry::RigidTransform;
 using geometry::Vec3;
 using testing::ClosingHand;
 
+/// A motion of these things and hand "R".
+artefact::Motion Named(std::vector<artefact::StageThing> things) {
+  artefact::Motion motion;
+  motion.Add(artefact::StageHand{});
+  for (artefact::StageThing& thing : things) motion.Add(std::move(thing));
+  motion.times = {Timestamp()};
+  return motion;
+}
+
 TEST(ContactRows, SayWhatTheHandTouchesWithWhat) {
   ClosingHand scene("hand27");
   ASSERT_TRUE(scene.Close(0.6));
-  artefact::Motion motion;
+  artefact::Motion motion = Named({{.name = "mug"}});
   motion.times = {Timestamp(), Timestamp::FromSeconds(0.01)};
   const Timestamp now = motion.times[1];
-  const double normal = AddContactRows(*scene.world, {"R", {"mug"}, "table"}, 1, now, &motion);
+  const double normal = AddContactRows(*scene.world, 1, now, &motion);
   EXPECT_NEAR(normal, scene.world->GripOn(0, 0).normal_N, 1e-9);
   EXPECT_GT(normal, 1.0);
   ASSERT_TRUE(artefact::CheckRows(motion.touches, motion.rows, 2));
@@ -48,7 +57,8 @@ TEST(ContactRows, SayWhatTheHandTouchesWithWhat) {
   for (const artefact::Touch& touch : motion.touches) peak = std::max(peak, touch.peak_force_N);
   EXPECT_EQ(peak, most);
   const size_t before = motion.rows.size();
-  EXPECT_EQ(AddContactRows(*scene.world, {"R", {}, ""}, 1, now, &motion), 0.0);
+  motion.stage.things.clear();
+  EXPECT_EQ(AddContactRows(*scene.world, 1, now, &motion), 0.0);
   EXPECT_EQ(motion.rows.size(), before);
 }
 
@@ -60,13 +70,13 @@ TEST(ContactRows, TheGroundCarriesTheProp) {
   plate.name = "plate";
   plate.shapes.push_back({"plate", {}, geometry::Box{Vec3(1, 1, 0.1)}, ""});
   // The cylinder lies: 4 cm thick, 100 g.
-  ASSERT_TRUE(
-      world.AddProp(plate, RigidTransform::Translation(Vec3(0, 0, -1.07)), {.fixed = true}));
+  const artefact::StageThing fixed =
+      artefact::Placed(plate, RigidTransform::Translation(Vec3(0, 0, -1.07)));
+  ASSERT_TRUE(world.AddProp(fixed));
   world.SetGravity({.g_W = Vec3(0, 0, -10)});
   for (int i = 0; i < 400; ++i) ASSERT_TRUE(world.Step(2e-3));
-  artefact::Motion motion;
-  motion.times = {Timestamp()};
-  AddContactRows(world, {"R", {"can", "plate"}, "plate"}, 0, Timestamp(), &motion);
+  artefact::Motion motion = Named({{.name = "can"}, fixed});
+  AddContactRows(world, 0, Timestamp(), &motion);
   Vec3 carried = Vec3::Zero();
   ASSERT_FALSE(motion.rows.empty());
   for (const artefact::ContactRow& row : motion.rows) {
@@ -78,9 +88,8 @@ TEST(ContactRows, TheGroundCarriesTheProp) {
   }
   EXPECT_NEAR(carried.z(), 1.0, 0.02);
   EXPECT_LT(carried.head<2>().norm(), 0.02);
-  motion = {};
-  motion.times = {Timestamp()};
-  AddContactRows(world, {"R", {"can", "plate"}, ""}, 0, Timestamp(), &motion);
+  motion = Named({{.name = "can"}});
+  AddContactRows(world, 0, Timestamp(), &motion);
   EXPECT_TRUE(motion.rows.empty());
 }
 

@@ -36,8 +36,19 @@ struct Story {
     const RigidTransform up{X_WGrip.R, X_WGrip.p + Vec3(0, 0, 0.1)};
     Append(up, 0.9, 0.5, &path);
   }
-  std::unique_ptr<GraspRun> Begin(const GraspRunOptions& options) const {
-    return GraspRun::Create({hand, set, prop, {}, X_WGrip, path}, options).value();
+  /// 100 g of it, with friction 0.6.
+  artefact::Stage Stage(bool weightless = true) const {
+    artefact::Stage stage;
+    if (weightless) stage.gravity_W.setZero();
+    artefact::StageHand staged;
+    staged.skeleton.value = std::make_shared<const model::Skeleton>(hand);
+    staged.q = hand.ZeroConfiguration();
+    stage.Add(staged);
+    stage.Add(artefact::Placed(prop, {}, artefact::StageThing::Is::kFree, 0.1, 0.6));
+    return stage;
+  }
+  std::unique_ptr<GraspRun> Begin(const GraspRunOptions& options, bool weightless = true) const {
+    return GraspRun::Create({Stage(weightless), set, X_WGrip, path}, options).value();
   }
 };
 
@@ -46,9 +57,7 @@ TEST(GraspRun, ReachesClosesLiftsByDistanceAlone) {
     const Story story(name);
     GraspRunOptions options;
     options.seconds = 3.0;
-    options.mass_kg = 0.1, options.friction = 0.6;
-    options.gravity_W = Vec3(0, 0, -9.81);
-    const auto run = story.Begin(options);
+    const auto run = story.Begin(options, false);
     std::vector<GraspState> states = {run->state()};
     while (!run->done()) {
       ASSERT_TRUE(run->Step()) << name;
@@ -61,8 +70,13 @@ TEST(GraspRun, ReachesClosesLiftsByDistanceAlone) {
     const artefact::Motion motion = run->TakeMotion();
     ASSERT_TRUE(artefact::CheckMotion(motion));
     EXPECT_EQ(motion.times.size(), 301u);
-    EXPECT_GT(motion.objects.back().X_WP.back().p.z(), 0.08) << name;  // lifted with the palm
+    EXPECT_GT(motion.objects.front().X_WP.back().p.z(), 0.08) << name;  // lifted with the palm
     EXPECT_FALSE(motion.touches.empty());
+    ASSERT_EQ(motion.phases.size(), 3u);
+    EXPECT_EQ(motion.phases[0].name, artefact::phase::kReach);
+    EXPECT_EQ(motion.phases[1].name, artefact::phase::kClose);
+    EXPECT_EQ(motion.phases[2].name, artefact::phase::kHold);
+    EXPECT_EQ(motion.phases[2].range.end, motion.times.back());
     EXPECT_GT(motion.FindSeries("grip")->values[300], 1.0);
     // Forces of the last frame carry the weight.
     Vec3 sum = Vec3::Zero();
@@ -119,8 +133,7 @@ TEST(GraspRun, AHandThatBeginsRoundItsPropBeginsOpen) {
   GraspRunOptions options;
   options.keys = {{0, "open", 0.0}};
   const auto run =
-      GraspRun::Create(
-          {story.hand, story.set, story.prop, {}, story.X_WGrip, {{0.0}, {story.X_WGrip}}}, options)
+      GraspRun::Create({story.Stage(), story.set, story.X_WGrip, {{0.0}, {story.X_WGrip}}}, options)
           .value();
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(run->Step());

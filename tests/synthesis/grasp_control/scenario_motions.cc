@@ -36,18 +36,18 @@ class Recorder {
       if (hands[i] == "hand27") choice.key = "hand27", choice.free_base = false;
       if (hands[i] == "small") choice.scale = 0.85;
       const auto found = pipeline::FindSkeleton(context, choice, &chosen).value();
-      motion_.hands.push_back({.name = i == 0 ? "R" : "R2",
-                               .skeleton_hash = found.hash,
-                               .dof_names = found.skeleton.dof_names(),
-                               .assumed_dofs = {},
-                               .q = {}});
+      artefact::StageHand hand{.name = i == 0 ? "R" : "R2"};
+      hand.skeleton.hash = found.hash;
+      hand.skeleton.value = std::make_shared<const model::Skeleton>(found.skeleton);
+      motion_.Add(std::move(hand));
     }
     q_.resize(hands.size());
     if (world->prop_count() > 0) {
       const auto prop =
           pipeline::KeepProp(context, model::LoadLibraryProp("cylinder_60").value()).value();
-      motion_.objects.push_back(
-          {.name = "cylinder_60", .prop = "cylinder_60", .prop_hash = prop.hash, .X_WP = {}});
+      artefact::StageThing thing = artefact::Placed(prop.prop, {}, artefact::StageThing::Is::kFree);
+      thing.prop.hash = prop.hash;
+      motion_.Add(std::move(thing)).X_WP.clear();
     }
   }
   void Step() {
@@ -86,8 +86,8 @@ class Recorder {
     motion_.provenance.step = "synth.control";
     motion_.provenance.version = 1;
     motion_.provenance.parameters_json = "{\"scene\":\"" + scene + "\"}";
-    for (const auto& hand : motion_.hands)
-      motion_.provenance.inputs.push_back({"hand", hand.skeleton_hash, ""});
+    for (const auto& hand : motion_.stage.hands)
+      motion_.provenance.inputs.push_back({"hand", hand.skeleton.hash, ""});
     std::printf("%s %s\n", scene.c_str(), library_->Save(motion_).value().c_str());
   }
 

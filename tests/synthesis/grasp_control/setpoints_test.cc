@@ -72,8 +72,8 @@ TEST(Examples, HoldTheirPropAndReproduceTheirJoints) {
     const model::Skeleton hand = model::LoadHand(grasp.skeleton_name).value();
     const auto world = HandWorld::Create().value();
     ASSERT_TRUE(world->AddHand(hand));
-    ASSERT_TRUE(world->AddProp(model::LoadLibraryProp(grasp.prop).value(), {},
-                               {.mass_kg = 0.1, .friction = 0.6}));
+    ASSERT_TRUE(world->AddProp(artefact::Placed(model::LoadLibraryProp(grasp.prop).value(), {},
+                                                artefact::StageThing::Is::kFree, 0.1, 0.6)));
     ASSERT_TRUE(world->SetHand(0, world->Placed(0, grasp.q_open, grasp.X_PH)));
     ASSERT_TRUE(world->HoldProp(0, true));
     const Eigen::VectorXd target = world->Placed(0, grasp.q_squeeze, grasp.X_PH);

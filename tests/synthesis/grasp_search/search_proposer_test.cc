@@ -41,7 +41,7 @@ TEST(SearchProposer, ProposesWhatTheWishesSay) {
   Scene s;
   ProposerReport report;
   const auto tripods =
-      s.Ask({.region = {}, .type = "feix:tripod", .table = {}, .poses = 6}, &report);
+      s.Ask({.region = {}, .type = "feix:tripod", .X_PTable = {}, .poses = 6}, &report);
   ASSERT_FALSE(tripods.empty());
   EXPECT_EQ(report.done.tried, 6);
   EXPECT_EQ(report.done.proposed, static_cast<int>(tripods.size()));
@@ -52,7 +52,7 @@ TEST(SearchProposer, ProposesWhatTheWishesSay) {
     EXPECT_EQ(g.q_open.size(), 28);
     EXPECT_GE(g.scores.at("candidate"), 0);
   }
-  s.Ask({.region = {}, .type = "hook", .table = {}, .poses = 6}, &report);
+  s.Ask({.region = {}, .type = "hook", .X_PTable = {}, .poses = 6}, &report);
   EXPECT_NE(report.no_match.find("palmar-pinch"), std::string::npos);
 }
 
@@ -62,7 +62,7 @@ TEST(SearchProposer, PartsTogetherAreTheWhole) {
     return std::pair(g.scores.at("candidate"), g.q[8]);
   };
   std::set<std::pair<double, double>> whole, parts;
-  for (const auto& g : s.Ask({.region = {}, .type = {}, .table = {}, .poses = 9}))
+  for (const auto& g : s.Ask({.region = {}, .type = {}, .X_PTable = {}, .poses = 9}))
     whole.insert(key(g));
   for (int part = 0; part < 3; ++part) {
     GraspWishes wishes;
@@ -82,7 +82,7 @@ TEST(SearchProposer, KeepsOffTheTable) {
   Scene s;
   GraspWishes wishes;
   wishes.poses = 12;
-  wishes.table = GraspWishes::Table{Vec3(0, 0, -0.1), Vec3::UnitZ()};
+  wishes.X_PTable = geometry::RigidTransform::Translation(Vec3(0, 0, -0.1));
   for (const auto& g : s.Ask(wishes)) {
     model::KinematicsData data(s.hand.skeleton());
     model::ComputePoses(s.hand.skeleton(), g.q, &data);

@@ -238,8 +238,8 @@ void Placing() {
       geometry::RigidTransform X_off = X;
       X_off.R = geometry::Exp(geometry::Vec3(0, 0, off[2] * M_PI / 180)) * X.R;
       X_off.p += geometry::Vec3(off[0], off[1], 0);
-      const auto placed =
-          synthesis::PlaceObject(PinchHand(), closing, OnTable(PinchBox(0.012), X_off), 0, options);
+      const auto placed = synthesis::PlaceObject(
+          testing::Played(closing, OnTable(PinchBox(0.012), X_off)), "box_3x5x7", options);
       std::printf("%s %5.0f %3.0f %4.0f   ", upright ? "upright" : "lying  ", 1e3 * off[0],
                   1e3 * off[1], off[2]);
       if (!placed) {

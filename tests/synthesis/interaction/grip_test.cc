@@ -49,13 +49,9 @@ PinchOptions Program(double depth_m, double hold_s = 1.0) {
 Result<Motion> Lift(const PinchOptions& program, double mass_kg,
                     const model::Skeleton& hand = Hand(), bool limits = false) {
   HANDHOLD_ASSIGN(const auto reference, PinchReference(hand, Place(), program));
-  model::Prop table;
-  table.name = "table";
-  table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0.3, 0, -0.02)),
-                          geometry::Box{Vec3(1, 1, 0.04)}, ""});
-  ReplayScene scene;
-  scene.fixed.push_back({table, {}});
-  scene.objects.push_back({Box(mass_kg), BoxPose()});
+  artefact::Stage scene;
+  scene.Add(artefact::TableAt(Vec3(0.3, 0, 0)));
+  scene.Add(artefact::Placed(Box(mass_kg), BoxPose(), artefact::StageThing::Is::kFree));
   ReplayOptions options;
   options.form = ReplayForm::kDamped;
   options.margin_m = 4e-3;

@@ -203,10 +203,10 @@ TEST(GripTruth, WithAReplaysContactsTheEngineDoesWhatTheReplayDoes) {
   ode.limits = true;
   ode.end_s = (synthesis::PinchHold(lift.program).end - Timestamp()).seconds();
   const InteractionTrajectory free = *OdeFreeRun(PinchHand(), lift.script, ode);
-  const Motion ours = *synthesis::ReplayInteraction(PinchHand(), free, lift.scene, LiftOptions());
-  const Motion colliders = *OdeGripRun(PinchHand(), lift.script, lift.scene, ode);
+  const Motion ours = *synthesis::ReplayInteraction(PinchHand(), free, lift.stage, LiftOptions());
+  const Motion colliders = *OdeGripRun(PinchHand(), lift.script, lift.stage, ode);
   ode.replay_contacts = true;
-  const Motion contacts = *OdeGripRun(PinchHand(), lift.script, lift.scene, ode);
+  const Motion contacts = *OdeGripRun(PinchHand(), lift.script, lift.stage, ode);
   const auto turned = [](const Motion& motion) -> double {
     const auto& object = motion.objects.back();
     return geometry::Log(object.X_WP.back().R).norm();

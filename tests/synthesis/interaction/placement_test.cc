@@ -12,12 +12,15 @@
 namespace handhold::synthesis::placement_test {
 namespace {
 
+constexpr const char* kBox = "box_3x5x7";
+
 using geometry::RigidTransform;
 using geometry::Vec3;
 using testing::OnTable;
 using testing::PinchBox;
 using testing::PinchBoxPose;
 using testing::PinchHand;
+using testing::Played;
 
 // The box lies on its side of 3 x 7 cm, 5 cm high, pinched across 3 cm in its middle.
 RigidTransform Lying() { return {geometry::Exp(Vec3(M_PI / 2, 0, 0)), Vec3(0.3, 0.1, 0.025)}; }
@@ -47,7 +50,7 @@ double YawDegrees(const RigidTransform& X) { return std::atan2(X.R(1, 0), X.R(0,
 
 PlacedObject Placed(const RigidTransform& X_WP, const PlacementOptions& options = {}) {
   auto placed =
-      PlaceObject(PinchHand(), Closing(), OnTable(PinchBox(0.012), X_WP), 0, Options(), options);
+      PlaceObject(Played(Closing(), OnTable(PinchBox(0.012), X_WP)), kBox, Options(), options);
   EXPECT_TRUE(placed) << placed.error().message;
   const PlacementRound &before = placed->rounds.front(), &after = placed->rounds.back();
   std::printf(
@@ -86,8 +89,8 @@ TEST(Placement, AYawIsLessenedAndAnOffsetAlongTheFacesStays) {
 TEST(Placement, WhatTipsFallsBackToWhereItStood) {
   RigidTransform X = PinchBoxPose();
   X.p.x() += 0.004;
-  const auto placed = PlaceObject(PinchHand(), ClosingOn(PinchBoxPose(), 0.025),
-                                  OnTable(PinchBox(0.012), X), 0, Options());
+  const auto placed = PlaceObject(
+      Played(ClosingOn(PinchBoxPose(), 0.025), OnTable(PinchBox(0.012), X)), kBox, Options());
   ASSERT_TRUE(placed) << placed.error().message;
   EXPECT_NEAR(placed->X_WP.p.x(), X.p.x(), 1e-4);
   EXPECT_GT(placed->rounds.front().shift_m, 1e-3);
@@ -105,21 +108,21 @@ TEST(Placement, TheSameHasTheSameBitsAndOneRoundIsTheFirstOfTwo) {
 }
 
 TEST(Placement, SaysWhoNeverTouches) {
-  const ReplayScene scene = OnTable(PinchBox(0.012));
-  const auto little = PlaceObject(PinchHand(), Closing(), scene, 0, Options(),
-                                  {.tips = {"thumb.dst", "little.dst"}});
+  const artefact::Stage scene = OnTable(PinchBox(0.012));
+  const auto little =
+      PlaceObject(Played(Closing(), scene), kBox, Options(), {.tips = {"thumb.dst", "little.dst"}});
   ASSERT_FALSE(little);
   EXPECT_EQ(little.error().code, ErrorCode::kNotConverged);
   EXPECT_THAT(little.error().message, ::testing::HasSubstr("little.dst"));
   EXPECT_THAT(little.error().message, ::testing::Not(::testing::HasSubstr("thumb.dst")));
-  const auto unknown = PlaceObject(PinchHand(), Closing(), scene, 0, Options(), {.tips = {"toe"}});
+  const auto unknown = PlaceObject(Played(Closing(), scene), kBox, Options(), {.tips = {"toe"}});
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::kInvalid);
-  const auto none = PlaceObject(PinchHand(), Closing(), scene, 0, Options(), {.rounds = 0});
+  const auto none = PlaceObject(Played(Closing(), scene), kBox, Options(), {.rounds = 0});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kInvalid);
   const auto far =
-      PlaceObject(PinchHand(), Closing(), OnTable(PinchBox(0.012), Off(0.3, 0)), 0, Options());
+      PlaceObject(Played(Closing(), OnTable(PinchBox(0.012), Off(0.3, 0))), kBox, Options());
   ASSERT_FALSE(far);
   EXPECT_EQ(far.error().code, ErrorCode::kNotConverged);
 }

@@ -91,7 +91,7 @@ void Try(const model::Skeleton& hand, const model::Prop& prop, ScriptedGrip grip
   const auto lift = testing::ScriptLift(hand, prop, grip);
   const auto free_run = lift ? testing::OdeFreeRun(hand, lift->script, with) : Error{};
   const auto motion =
-      free_run ? synthesis::ReplayInteraction(hand, *free_run, lift->scene, testing::LiftOptions())
+      free_run ? synthesis::ReplayInteraction(hand, *free_run, lift->stage, testing::LiftOptions())
                : Error{};
   if (!motion) {
     std::printf("- | | | kinematic: ");
@@ -105,9 +105,9 @@ void Try(const model::Skeleton& hand, const model::Prop& prop, ScriptedGrip grip
     std::printf(" | | %s |\n", synthesis::UnsolvedSteps(*motion) > 0 ? "steps unsolved" : "");
     return;
   }
-  const auto truth = testing::OdeGripRun(hand, lift->script, lift->scene, with);
+  const auto truth = testing::OdeGripRun(hand, lift->script, lift->stage, with);
   with.replay_contacts = true;
-  const auto exact = testing::OdeGripRun(hand, lift->script, lift->scene, with);
+  const auto exact = testing::OdeGripRun(hand, lift->script, lift->stage, with);
   if (!truth || !exact) {
     std::printf("%s | | |\n", (truth ? exact : truth).error().message.c_str());
     return;
@@ -150,11 +150,11 @@ void Vary(const model::Skeleton& hand, const model::Prop& prop, ScriptedGrip gri
     testing::OdeGripOptions with;
     with.limits = true;
     const auto free_run = testing::OdeFreeRun(hand, lift->script, with);
-    const auto own = testing::OdeGripRun(hand, lift->script, lift->scene, with);
+    const auto own = testing::OdeGripRun(hand, lift->script, lift->stage, with);
     with.replay_contacts = true;
-    const auto exact = testing::OdeGripRun(hand, lift->script, lift->scene, with);
+    const auto exact = testing::OdeGripRun(hand, lift->script, lift->stage, with);
     const auto ours =
-        synthesis::ReplayInteraction(hand, *free_run, lift->scene, testing::LiftOptions());
+        synthesis::ReplayInteraction(hand, *free_run, lift->stage, testing::LiftOptions());
     std::printf("| %s | %g | %s | %s | %s | %s | %s |\n", prop.name.c_str(),
                 1e3 * prop.mass.mass_kg, grip == ScriptedGrip::kPinch ? "pinch" : "power", v.name,
                 Verdict(hand, *ours, lift->program).c_str(),

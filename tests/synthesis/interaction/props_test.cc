@@ -21,7 +21,7 @@ const model::Skeleton& Hand() {
 bool Lifts(const model::Prop& prop, ScriptedGrip grip) {
   const auto lift = testing::ScriptLift(Hand(), prop, grip);
   if (!lift) return false;
-  const auto motion = ReplayInteraction(Hand(), lift->script, lift->scene, testing::LiftOptions());
+  const auto motion = ReplayInteraction(Hand(), lift->script, lift->stage, testing::LiftOptions());
   if (!motion) return false;
   EXPECT_EQ(UnsolvedSteps(*motion), 0) << prop.name;
   VerdictOptions judge;

@@ -11,6 +11,9 @@
 namespace handhold::synthesis::replay_test {
 namespace {
 
+using artefact::Placed;
+using artefact::Stage;
+using artefact::StageThing;
 using geometry::Vec3;
 
 // The two-segment finger 50 mm above the plate dips: the reference goes smoothly from above the
@@ -31,10 +34,10 @@ artefact::InteractionTrajectory Dip(const model::Skeleton& hand, double sideways
   return t;
 }
 
-ReplayScene OnPlate(const model::Prop& plate, double top_z_m) {
-  ReplayScene scene;
-  scene.fixed.push_back({plate, geometry::RigidTransform::Translation(Vec3(0.1, 0, top_z_m))});
-  return scene;
+Stage OnPlate(const model::Prop& plate, double top_z_m) {
+  Stage stage;
+  stage.Add(Placed(plate, geometry::RigidTransform::Translation(Vec3(0.1, 0, top_z_m))));
+  return stage;
 }
 
 // Static balance by Newton on eq. 1 with its own kinematics of the planar chain: the oracle of the
@@ -78,10 +81,8 @@ TEST(ReplayTest, OnAFrictionlessPlateTheFingerStandsWhereTheSpringsBalance) {
 TEST(ReplayTest, SlipsOnIceAndHoldsOnRubber) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
   const auto slip_share = [&](double friction) {
-    ReplayOptions options;
-    options.friction = friction;
     const auto motion = ReplayInteraction(hand, Dip(hand, 0.06),
-                                          OnPlate(testing::Plate(0.5, 2e-4), -0.075), options)
+                                          OnPlate(testing::Plate(friction, 2e-4), -0.075), {})
                             .value();
     int slipping = 0;
     for (const auto& c : motion.rows) slipping += c.slip_m_per_s > 1e-3;
@@ -94,20 +95,20 @@ TEST(ReplayTest, SlipsOnIceAndHoldsOnRubber) {
 
 TEST(ReplayTest, AFreeBallIsPushedAwayAndNeverEntered) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
-  ReplayScene scene;
-  ReplayObject ball;
-  ball.prop.name = "ball";
-  ball.prop.mass.mass_kg = 0.012;
-  ball.prop.mass.I_BCom_B = 0.4 * 0.012 * 0.02 * 0.02 * geometry::Mat3::Identity();
+  model::Prop ball;
+  ball.name = "ball";
+  ball.mass.mass_kg = 0.012;
+  ball.mass.I_BCom_B = 0.4 * 0.012 * 0.02 * 0.02 * geometry::Mat3::Identity();
   model::PropShape shape;
   shape.name = "ball";
   shape.shape = geometry::Sphere{0.02};
-  ball.prop.shapes.push_back(shape);
-  ball.X_WP.p = Vec3(0.12, 0.0, -0.091);  // below the tip, which comes down on it
-  scene.objects.push_back(ball);
-  ReplayOptions options;
-  options.step.gravity_W.setZero();
-  const auto motion = ReplayInteraction(hand, Dip(hand, 0.0), scene, options);
+  ball.shapes.push_back(shape);
+  Stage stage;
+  stage.gravity_W.setZero();
+  // Below the tip, which comes down on it.
+  stage.Add(Placed(ball, geometry::RigidTransform::Translation(Vec3(0.12, 0.0, -0.091)),
+                   StageThing::Is::kFree));
+  const auto motion = ReplayInteraction(hand, Dip(hand, 0.0), stage, {});
   ASSERT_TRUE(motion) << motion.error().message;
   ASSERT_FALSE(motion->rows.empty());
   EXPECT_EQ(motion->touches.at(0).b.name, "ball");
@@ -126,7 +127,7 @@ TEST(ReplayTest, AFreeBallIsPushedAwayAndNeverEntered) {
 TEST(ReplayTest, AHandThatBeginsInsideASurfaceIsRefusedByNameAndDepth) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
   const artefact::InteractionTrajectory t = Dip(hand, 0.06);
-  const ReplayScene scene = OnPlate(testing::Plate(0.5, 2e-4), -0.075);
+  const Stage scene = OnPlate(testing::Plate(0.5, 2e-4), -0.075);
   const auto whole = ReplayInteraction(hand, t, scene, {});
   ASSERT_TRUE(whole) << whole.error().message;
   ASSERT_FALSE(whole->rows.empty());
@@ -173,7 +174,7 @@ TEST(ReplayTest, ARangeOutsideTheTrajectoryIsToldItsExtent) {
 TEST(ReplayTest, AHandOutOfBalanceIsNoMotion) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
   artefact::InteractionTrajectory t = Dip(hand, 0.06);
-  const ReplayScene scene = OnPlate(testing::Plate(0.5, 2e-4), -0.075);
+  const Stage scene = OnPlate(testing::Plate(0.5, 2e-4), -0.075);
   t.q_reference.rightCols(200).array() += 1.0;
   EXPECT_TRUE(ReplayInteraction(hand, t, scene, {})) << "harsh, but balanced";
   t.q_reference.rightCols(200).array() += 2.0;
@@ -185,21 +186,23 @@ TEST(ReplayTest, AHandOutOfBalanceIsNoMotion) {
 
 TEST(ReplayTest, AnObjectThatFliesBeyondNumbersIsNamedAndOneWithoutInertiaRefused) {
   const model::Skeleton hand = testing::ChainHand({0.08, 0.06}, 0.006);
-  ReplayScene scene;
-  ReplayObject& brick = scene.objects.emplace_back();
-  brick.prop.name = "brick";
-  brick.prop.mass.mass_kg = 0.1;
-  brick.prop.mass.I_BCom_B = Vec3(1e-4, 1.5e-4, 2e-4).asDiagonal();
-  brick.X_WP.p = Vec3(0, 0, 1);
-  brick.V_P << 1e200, 1e200, 0, 0, 0, 0;
+  model::Prop prop;
+  prop.name = "brick";
+  prop.mass.mass_kg = 0.1;
+  prop.mass.I_BCom_B = Vec3(1e-4, 1.5e-4, 2e-4).asDiagonal();
+  Stage scene;
+  StageThing& brick = scene.Add(
+      Placed(prop, geometry::RigidTransform::Translation(Vec3(0, 0, 1)), StageThing::Is::kFree));
+  brick.omega_P = Vec3(1e200, 1e200, 0);
   EXPECT_TRUE(ReplayInteraction(hand, Dip(hand, 0.0), {}, {}));
   const auto thrown = ReplayInteraction(hand, Dip(hand, 0.0), scene, {});
   ASSERT_FALSE(thrown);
   EXPECT_EQ(thrown.error().code, ErrorCode::kNotConverged);
   EXPECT_THAT(thrown.error().message, ::testing::HasSubstr("'brick'"));
-  brick.V_P.setZero();
+  brick.omega_P.setZero();
   EXPECT_TRUE(ReplayInteraction(hand, Dip(hand, 0.0), scene, {}));
-  brick.prop.mass.I_BCom_B.setZero();
+  prop.mass.I_BCom_B.setZero();
+  brick.prop.value = std::make_shared<const model::Prop>(prop);
   const auto point = ReplayInteraction(hand, Dip(hand, 0.0), scene, {});
   ASSERT_FALSE(point);
   EXPECT_EQ(point.error().code, ErrorCode::kInvalid);

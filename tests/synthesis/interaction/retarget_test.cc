@@ -38,13 +38,10 @@ Vec3 MiddleOf(const model::Skeleton& hand, const Eigen::VectorXd& q) {
 // Section 3.5 on another hand: angles are copied, the grip's middle stays, 12 g are lifted.
 TEST(OntoHand, SmallerAndLargerHandsKeepTheMiddleOfTheGripAndLiftTheBox) {
   const auto file = artefact::LoadLibraryReference("pinch_box_3x5x7").value();
-  model::Prop table;
-  table.name = "table";
-  table.shapes.push_back({"top", geometry::RigidTransform::Translation(Vec3(0.3, 0, -0.02)),
-                          geometry::Box{Vec3(1, 1, 0.04)}, ""});
-  ReplayScene scene;
-  scene.fixed.push_back({table, {}});
-  scene.objects.push_back({model::LoadLibraryProp("box_3x5x7").value(), file.X_WProp});
+  artefact::Stage scene;
+  scene.Add(artefact::TableAt(Vec3(0.3, 0, 0)));
+  scene.Add(artefact::Placed(model::LoadLibraryProp("box_3x5x7").value(), file.X_WProp,
+                             artefact::StageThing::Is::kFree));
   ReplayOptions options;
   options.form = ReplayForm::kDamped;
   options.margin_m = 4e-3;

@@ -1,6 +1,5 @@
 // Replays of whole scenes: bodies on pivots, several hands, a hand that touches itself, time
 // constants per joint. Each against an answer known without the code.
-#include <array>
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -17,6 +16,10 @@ namespace handhold::synthesis::scene_replay_test {
 namespace {
 
 using artefact::Motion;
+using artefact::Placed;
+using artefact::Stage;
+using artefact::StageHand;
+using artefact::StageThing;
 using geometry::RigidTransform;
 using geometry::Vec3;
 
@@ -41,8 +44,8 @@ model::Prop BoxProp(const char* name, const Vec3& size, double mass_kg) {
                mass_kg / 12.0 * Vec3(s.y() + s.z(), s.x() + s.z(), s.x() + s.y()));
 }
 
-model::Prop Table() { return BoxProp("table", Vec3(1, 1, 0.04), 1.0); }
-const RigidTransform kTable = RigidTransform::Translation(Vec3(0.3, 0, -0.02));
+constexpr StageThing::Is kFree = StageThing::Is::kFree;
+StageThing Table() { return artefact::TableAt(Vec3(0.3, 0, 0)); }
 
 ReplayOptions Damped() {
   ReplayOptions options;
@@ -115,18 +118,19 @@ TEST(PivotInAStep, BearingsWithoutAUnitAxisAreRefused) {
 TEST(SceneReplay, APendulumSwingsByItsPeriodAboutAPointThatStands) {
   const model::Skeleton finger = testing::ChainHand({0.08, 0.06}, 0.006);
   const auto still = Still(finger, 2.0);
-  ReplayScene scene;
-  ReplayObject rod{BoxProp("rod", Vec3(0.01, 0.01, 0.2), 0.1),
-                   {geometry::Exp(Vec3(0.1, 0, 0)), Vec3(0.5, 0, 0)}};
-  rod.pivot = ReplayPivot{Vec3(0, 0, 0.1), Vec3::UnitX(), 0.0};
-  scene.objects.push_back(rod);
+  Stage scene;
+  StageThing rod =
+      Placed(BoxProp("rod", Vec3(0.01, 0.01, 0.2), 0.1),
+             {geometry::Exp(Vec3(0.1, 0, 0)), Vec3(0.5, 0, 0)}, StageThing::Is::kPivot);
+  rod.pivot = {Vec3(0, 0, 0.1), Vec3::UnitX(), 0.0};
+  scene.Add(rod);
   ReplayOptions options;
   options.form = ReplayForm::kDamped;
   options.step.step_s = 0.0005;  // implicit Euler damps a swing by its step
   const auto motion = ReplayInteraction(finger, still, scene, options);
   ASSERT_TRUE(motion) << motion.error().message;
   const auto& X_WP = motion->objects[0].X_WP;
-  const Vec3 bearing_W = rod.X_WP * Vec3(0, 0, 0.1);
+  const Vec3 bearing_W = *rod.X_WP * Vec3(0, 0, 0.1);
   std::vector<double> crossings_s;
   for (size_t k = 1; k < X_WP.size(); ++k) {
     EXPECT_NEAR((X_WP[k] * Vec3(0, 0, 0.1) - bearing_W).norm(), 0.0, 1e-12);
@@ -143,9 +147,9 @@ TEST(SceneReplay, APendulumSwingsByItsPeriodAboutAPointThatStands) {
 
 TEST(SceneReplay, AnAxisThatIsNoneIsRefused) {
   const model::Skeleton finger = testing::ChainHand({0.08, 0.06}, 0.006);
-  ReplayScene scene;
-  scene.objects.push_back({BoxProp("rod", Vec3(0.01, 0.01, 0.2), 0.1), {}});
-  scene.objects[0].pivot = ReplayPivot{Vec3::Zero(), Vec3(0, 0, 0.5), 0.0};
+  Stage scene;
+  scene.Add(Placed(BoxProp("rod", Vec3(0.01, 0.01, 0.2), 0.1), {}, StageThing::Is::kPivot));
+  scene.things[0].pivot.axis_P = Vec3(0, 0, 0.5);
   const auto motion = ReplayInteraction(finger, Still(finger, 0.1), scene, {});
   ASSERT_FALSE(motion);
   EXPECT_EQ(motion.error().code, ErrorCode::kInvalid);
@@ -158,10 +162,10 @@ TEST(SceneReplay, ThingsThatBeginInsideOneAnotherAreRefused) {
   const model::Prop box = BoxProp("box", Vec3(0.05, 0.05, 0.05), 0.1),
                     small = BoxProp("small", Vec3(0.03, 0.03, 0.03), 0.05);
   const auto with = [&](double height_m, double aside_m) {  // 3 m from the finger
-    ReplayScene scene;
-    scene.fixed.push_back({Table(), RigidTransform::Translation(Vec3(0, 3, -0.02))});
-    scene.objects.push_back({box, RigidTransform::Translation(Vec3(0, 3, 0.025))});
-    scene.objects.push_back({small, RigidTransform::Translation(Vec3(0, 3 + aside_m, height_m))});
+    Stage scene;
+    scene.Add(artefact::TableAt(Vec3(0, 3, 0)));
+    scene.Add(Placed(box, RigidTransform::Translation(Vec3(0, 3, 0.025)), kFree));
+    scene.Add(Placed(small, RigidTransform::Translation(Vec3(0, 3 + aside_m, height_m)), kFree));
     return ReplayInteraction(finger, still, scene, Damped());
   };
   const auto beside = with(0.015, 0.05), on_top = with(0.065, 0.0);
@@ -171,9 +175,9 @@ TEST(SceneReplay, ThingsThatBeginInsideOneAnotherAreRefused) {
   ASSERT_FALSE(too_near);
   EXPECT_EQ(too_near.error().code, ErrorCode::kInvalid);
   ASSERT_FALSE(in_table);
-  ReplayScene twice;
+  Stage twice;
   for (int i = 0; i < 2; ++i)
-    twice.objects.push_back({box, RigidTransform::Translation(Vec3(0, 3, 0.025))});
+    twice.Add(Placed(box, RigidTransform::Translation(Vec3(0, 3, 0.025)), kFree));
   const auto in_one_place = ReplayInteraction(finger, still, twice, Damped());
   ASSERT_FALSE(in_one_place);
   EXPECT_EQ(in_one_place.error().code, ErrorCode::kInvalid);
@@ -185,15 +189,16 @@ TEST(SceneReplay, TimeConstantsPerJointAreTheTrajectorysWhereTheyAreEqual) {
   const PinchOptions program{.hold_s = 0.05};
   const auto reference = PinchReference(Hand(), place, program);
   ASSERT_TRUE(reference);
-  ReplayScene scene;
-  scene.fixed.push_back({Table(), kTable});
-  scene.objects.push_back({BoxProp("box", Vec3(0.03, 0.05, 0.07), 0.012),
-                           RigidTransform::Translation(Vec3(0.3, 0, 0.035))});
+  Stage scene;
+  scene.Add(Table());
+  scene.Add(Placed(BoxProp("box", Vec3(0.03, 0.05, 0.07), 0.012),
+                   RigidTransform::Translation(Vec3(0.3, 0, 0.035)), kFree));
+  StageHand& hand = scene.Add(Following(Hand(), *reference));
   ReplayOptions options = Damped();
   options.range = {Timestamp(), Timestamp::FromSeconds(0.7)};
   const auto with = [&](const Eigen::VectorXd& T_s) {
-    const ReplayHand hand{&Hand(), &*reference, T_s};
-    return ReplayInteraction({&hand, 1}, scene, options).value().hands[0].q;
+    hand.time_constant_s = T_s;
+    return ReplayInteraction(scene, options).value().hands[0].q;
   };
   const Eigen::MatrixXd one_T = with({}), same_T = with(Eigen::VectorXd::Constant(27, 0.014));
   EXPECT_EQ(one_T, same_T);
@@ -207,8 +212,8 @@ TEST(SceneReplay, TimeConstantsPerJointAreTheTrajectorysWhereTheyAreEqual) {
           .maxCoeff();
   EXPECT_GT(bent, 0.05);
   EXPECT_GT((slow.row(row) - one_T.row(row)).cwiseAbs().maxCoeff(), 1e-3);
-  const ReplayHand wrong{&Hand(), &*reference, Eigen::VectorXd::Constant(3, 0.014)};
-  EXPECT_EQ(ReplayInteraction({&wrong, 1}, scene, options).error().code, ErrorCode::kInvalid);
+  hand.time_constant_s = Eigen::VectorXd::Constant(3, 0.014);
+  EXPECT_EQ(ReplayInteraction(scene, options).error().code, ErrorCode::kInvalid);
 }
 
 // Thumb against two fingers with nothing between them: an internal force, which moves no root.
@@ -220,9 +225,10 @@ TEST(SceneReplay, APinchOfNothingLeavesTheRootWhereItWas) {
   program.hold_s = 0.5;
   const auto reference = PinchReference(Hand(), place, program);
   ASSERT_TRUE(reference) << reference.error().message;
-  ReplayHand hand{&Hand(), &*reference};
-  hand.meet_self = true;
-  const auto motion = ReplayInteraction({&hand, 1}, {}, Damped());
+  Stage stage;
+  stage.Add(Following(Hand(), *reference));
+  stage.touches_itself = true;
+  const auto motion = ReplayInteraction(stage, Damped());
   ASSERT_TRUE(motion) << motion.error().message;
   EXPECT_EQ(UnsolvedSteps(*motion), 0);
   ASSERT_FALSE(motion->touches.empty());
@@ -243,8 +249,8 @@ TEST(SceneReplay, APinchOfNothingLeavesTheRootWhereItWas) {
   EXPECT_LT(moved_m, 1e-4);
   EXPECT_LT(turned_rad, 1e-3);
   // Without self-contact the fingers pass through each other.
-  hand.meet_self = false;
-  EXPECT_TRUE(ReplayInteraction({&hand, 1}, {}, Damped())->rows.empty());
+  stage.touches_itself = false;
+  EXPECT_TRUE(ReplayInteraction(stage, Damped())->rows.empty());
 }
 
 // Two hands lift a long box together; the right lets go in the air and the left carries on.
@@ -264,14 +270,14 @@ TEST(SceneReplay, ABoxIsHeldByTwoHandsAndThenByTheSecondAlone) {
   const auto right = PinchReference(Hand(), right_place, lets_go);
   const auto left = PinchReference(left_hand, left_place, stays);
   ASSERT_TRUE(right && left) << (right ? left : right).error().message;
-  ReplayScene scene;
-  scene.fixed.push_back({Table(), kTable});
-  scene.objects.push_back({box, X_WBox});
-  const std::array<ReplayHand, 2> hands = {ReplayHand{&Hand(), &*right},
-                                           ReplayHand{&left_hand, &*left}};
+  Stage scene;
+  scene.Add(Table());
+  scene.Add(Placed(box, X_WBox, kFree));
+  scene.Add(Following(Hand(), *right));
+  scene.Add(Following(left_hand, *left));
   ReplayOptions options = Damped();
   options.range = {Timestamp(), PinchHold(stays).end};
-  const auto motion = ReplayInteraction(hands, scene, options);
+  const auto motion = ReplayInteraction(scene, options);
   ASSERT_TRUE(motion) << motion.error().message;
   EXPECT_EQ(UnsolvedSteps(*motion), 0);
   ASSERT_EQ(motion->hands.size(), 2u);

@@ -43,13 +43,10 @@ TEST(ShippedReferences, AreWhatTheirProgramsMake) {
 Verdict Lift(const std::string& name) {
   const auto file = artefact::LoadLibraryReference(name).value();
   const model::Skeleton hand = model::LoadHand(file.hand).value();
-  model::Prop table;
-  table.name = "table";
-  table.shapes.push_back({"top", RigidTransform::Translation(Vec3(0.3, 0, -0.02)),
-                          geometry::Box{Vec3(1, 1, 0.04)}, ""});
-  ReplayScene scene;
-  scene.fixed.push_back({table, {}});
-  scene.objects.push_back({model::LoadLibraryProp(file.prop).value(), file.X_WProp});
+  artefact::Stage scene;
+  scene.Add(artefact::TableAt(Vec3(0.3, 0, 0)));
+  scene.Add(artefact::Placed(model::LoadLibraryProp(file.prop).value(), file.X_WProp,
+                             artefact::StageThing::Is::kFree));
   ReplayOptions options;
   options.form = ReplayForm::kDamped;
   options.margin_m = 4e-3;

@@ -19,7 +19,8 @@ struct Pinch {
       PinchReference(testing::PinchHand(), testing::PinchBoxPlace(),
                      testing::PinchProgram(0.012, 0.1))
           .value();
-  ReplayScene scene = testing::OnTable(testing::PinchBox(0.012));
+  artefact::Stage scene = testing::OnTable(testing::PinchBox(0.012));
+  const artefact::StageThing &table = scene.things[0], &box = scene.things[1];
   ReplayOptions options = testing::PinchReplay();
   ContactFinder finder;
   InteractionStepper stepper;
@@ -32,12 +33,12 @@ struct Pinch {
 
   explicit Pinch(bool limits) : stepper(testing::PinchHand(), WithLimits(options.step, limits)) {
     EXPECT_TRUE(finder.AddSkeleton(testing::PinchHand(), 0, false, 1.5e-4));
-    EXPECT_TRUE(finder.AddProp(scene.fixed[0].prop, ContactSide::Fixed(0)));
-    EXPECT_TRUE(finder.AddProp(scene.objects[0].prop, ContactSide::Body(0)));
+    EXPECT_TRUE(finder.AddProp(*table.prop, ContactSide::Fixed(0)));
+    EXPECT_TRUE(finder.AddProp(*box.prop, ContactSide::Body(0)));
     bodies.resize(1);
     poses.trees.push_back(stepper.X_WB());
     poses.bodies.push_back(&bodies[0].X_WB);
-    poses.fixed.push_back(scene.fixed[0].X_WP);
+    poses.fixed.push_back(*table.X_WP);
   }
   static StepOptions WithLimits(StepOptions step, bool limits) {
     step.limits = limits;
@@ -47,8 +48,7 @@ struct Pinch {
   /// From the beginning to the end, two steps per frame; the highest the box came.
   double Play() {
     stepper.Reset();
-    bodies[0] = {scene.objects[0].prop.mass, scene.objects[0].X_WP, geometry::Vec6::Zero(),
-                 geometry::Vec6::Zero()};
+    bodies[0] = {box.prop->mass, *box.X_WP, geometry::Vec6::Zero(), geometry::Vec6::Zero()};
     step.q = step.q_reference_next = program.q_reference_dynamic.col(0);
     step.compliance_rad_per_Nm = program.compliance_rad_per_Nm.col(0);
     step.time_constant_s.setConstant(testing::PinchHand().nv(), 0.014);
@@ -65,7 +65,7 @@ struct Pinch {
       step.q = result.q;
       most_contacts = std::max(most_contacts, contacts.size());
       fewest_contacts = std::min(fewest_contacts, contacts.size());
-      highest_m = std::max(highest_m, bodies[0].X_WB.p.z() - scene.objects[0].X_WP.p.z());
+      highest_m = std::max(highest_m, bodies[0].X_WB.p.z() - box.X_WP->p.z());
     }
     allocations = AllocationsOfThisThread() - before;
     return highest_m;

@@ -136,7 +136,7 @@ TEST(ExampleProposer, ARegionAndATableAreKept) {
   // A rod across two stands, 10 cm above a table: no part of any hand below that.
   GraspWishes lying;
   lying.poses = 6;
-  lying.table = GraspWishes::Table{Vec3(-0.12, 0, 0), Vec3::UnitX()};
+  lying.X_PTable = RigidTransform{geometry::Exp<double>(Vec3(0, 0.5 * M_PI, 0)), Vec3(-0.12, 0, 0)};
   const Asked above = Ask(Make().get(), rod, lying);
   ASSERT_FALSE(above.grasps.empty());
   model::KinematicsData data(Hand());

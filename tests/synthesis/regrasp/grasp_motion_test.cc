@@ -41,6 +41,15 @@ TEST(GraspMotion, TheShippedCylinderGraspReachesClosesLiftsAndHolds) {
   EXPECT_EQ(motion.hands[0].q.rows(), recorded->hand.nq());
   const Eigen::VectorXd away = motion.hands[0].q.col(0) - motion.hands[0].q.col(80);
   EXPECT_NEAR(away.head<3>().norm(), 0.12, 1e-3);
+  // Its phases, one after the other, are the whole of it.
+  std::vector<std::string> phases;
+  for (const artefact::Phase& phase : motion.phases) phases.push_back(phase.name);
+  EXPECT_THAT(phases,
+              ::testing::ElementsAre("reach", "close", "squeeze", "settle", "lift", "hold"));
+  EXPECT_EQ(motion.FindPhase("hold")->range.end, motion.times.back());
+  EXPECT_NEAR(motion.FindPhase("close")->range.begin.seconds(), 0.8, 1e-9);
+  EXPECT_EQ(motion.stage.hold->begin, motion.FindPhase("hold")->range.begin);
+  EXPECT_EQ(motion.stage.things[0].mass_kg, 0.1);
   // What the prop does in the hand once it is let go is measured, not only what it does in the end.
   EXPECT_LT(motion.summary.figures.at("moved_in_hand_m"), 0.01);
   EXPECT_LT(motion.summary.figures.at("turned_in_hand_rad"), 0.1);

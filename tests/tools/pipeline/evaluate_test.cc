@@ -6,7 +6,7 @@
 #include "synthesis/interaction/reference_step.h"
 #include "tests/tools/pipeline/pipeline_fixture.h"
 #include "tools/pipeline/engine.h"
-#include "tools/pipeline/synth_grip.h"
+#include "tools/pipeline/synth_interaction.h"
 
 namespace handhold::pipeline::evaluate_test {
 namespace {
@@ -49,7 +49,7 @@ TEST_F(Evaluate, AMotionHasItsVerdictAndFigures) {
   reference.options.hold_s = 0.4;
   const auto scripted = RunStep(context(), reference);
   ASSERT_TRUE(scripted);
-  const auto motion = SynthGripStep{.trajectory = scripted->hash}.Run(context());
+  const auto motion = SynthInteractionStep{.clip = scripted->hash}.Run(context());
   ASSERT_TRUE(motion) << motion.error().message;
   EvaluateStep step{.what = motion->hash};
   step.p1 = step.lift = false;

@@ -79,7 +79,7 @@ TEST_F(Regrasp, GraspsAndMotionsAreKeptWithWhatTheyWereMadeFrom) {
     const auto motion = store::Load<artefact::Motion>(library_->ArtefactPath(kept.motion));
     ASSERT_TRUE(motion);
     EXPECT_EQ(FindInput(motion->provenance, "grasp")->hash, kept.hash);
-    EXPECT_TRUE(LoadSkeletonArtefact(*library_, motion->hands.front().skeleton_hash));
+    EXPECT_TRUE(LoadSkeletonArtefact(*library_, motion->stage.hands.front().skeleton.hash));
   }
   EXPECT_NE(synthesis::ExactTestOf(result.kept.front().grasp), nullptr);
   EXPECT_NE(result.kept[0].hash, result.kept[1].hash);

@@ -17,7 +17,6 @@
 #include "tools/pipeline/export_motion.h"
 #include "tools/pipeline/inputs.h"
 #include "tools/pipeline/lineage.h"
-#include "tools/pipeline/synth_grip.h"
 #include "tools/pipeline/synth_interaction.h"
 
 namespace handhold::pipeline::steps_test {
@@ -401,9 +400,9 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   const auto motion = store::Load<artefact::Motion>(library_->ArtefactPath(made->hash));
   ASSERT_TRUE(motion);
   ASSERT_EQ(motion->hands.size(), 1u);
-  EXPECT_EQ(motion->hands[0].assumed_dofs, made->assumed_dofs);
+  EXPECT_EQ(motion->stage.hands[0].assumed_dofs, made->assumed_dofs);
   ASSERT_EQ(motion->objects.size(), 1u);
-  EXPECT_EQ(motion->objects[0].prop, "bumped_plate");
+  EXPECT_EQ(motion->stage.things[0].prop.key, "bumped_plate");
   EXPECT_TRUE(motion->objects[0].stands_still());
   EXPECT_FALSE(motion->rows.empty());
   ASSERT_FALSE(motion->touches.empty());
@@ -430,7 +429,7 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
   EXPECT_NE(grown->hash, made->hash);
   const auto of_larger = store::Load<artefact::Motion>(library_->ArtefactPath(grown->hash));
   ASSERT_TRUE(of_larger);
-  EXPECT_NE(of_larger->hands[0].skeleton_hash, motion->hands[0].skeleton_hash);
+  EXPECT_NE(of_larger->stage.hands[0].skeleton.hash, motion->stage.hands[0].skeleton.hash);
   EXPECT_EQ(of_larger->objects[0].X_WP.front().p, motion->objects[0].X_WP.front().p);
   EXPECT_GT(std::abs(of_larger->summary.figures.at("peak_force_N") -
                      motion->summary.figures.at("peak_force_N")),
@@ -486,25 +485,24 @@ TEST_F(Steps, ARefusedJointStaysRefusedAndWhatIsAssumedIsMarked) {
 // A captured finger plays beside a scripted hand: what its fit refused is assumed, as where it
 // plays alone, and it follows its own reference.
 TEST_F(Steps, ACapturedHandPlaysInAScene) {
-  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
-  SceneFile scene;
-  scene.name = "beside";
-  scene.hands = {"stroke_001"};
-  SceneObject& box = scene.objects.emplace_back();
-  box.name = "box";
-  box.prop = "box_3x5x7";
-  SceneObject& pedestal = scene.objects.emplace_back();  // a table would stand in the finger
-  pedestal.name = "pedestal";
-  pedestal.prop = "box_3x5x7";
-  pedestal.kind = SceneObject::Kind::kFixed;
-  pedestal.X_WP = geometry::RigidTransform::Translation({0.3, 0, -0.035});
+  SynthInteractionStep step{.clip = "pinch_box_3x5x7"};
+  artefact::Stage scene{.name = "beside"};
+  scene.hands.emplace_back().trajectory.key = "stroke_001";
+  artefact::StageThing box{.name = "box"};
+  box.prop.key = "box_3x5x7";
+  scene.Add(box);
+  artefact::StageThing pedestal{.name = "pedestal",  // a table would stand in the finger
+                                .is = artefact::StageThing::Is::kFixed,
+                                .X_WP = geometry::RigidTransform::Translation({0.3, 0, -0.035})};
+  pedestal.prop.key = "box_3x5x7";
+  scene.Add(pedestal);
   step.scene = scene;
   const auto made = step.Run(Context());
   ASSERT_TRUE(made) << made.error().message;
   const auto motion = store::Load<artefact::Motion>(library_->ArtefactPath(made->hash));
   ASSERT_TRUE(motion);
   ASSERT_EQ(motion->hands.size(), 2u);
-  EXPECT_THAT(motion->hands[1].assumed_dofs, Contains("R.index.dip.flex"));
+  EXPECT_THAT(motion->stage.hands[1].assumed_dofs, Contains("R.index.dip.flex"));
   EXPECT_EQ(motion->verdict.kind, artefact::Verdict::Kind::kHeld) << motion->verdict.cause;
   const auto fitted =
       store::Load<artefact::InteractionTrajectory>(library_->ArtefactPath(made_->compliance.hash));
@@ -518,13 +516,11 @@ TEST_F(Steps, ACapturedHandPlaysInAScene) {
 TEST(ExportMotion, IsATableWithUnits) {
   artefact::Motion motion;
   motion.times = {Timestamp(), Timestamp() + Duration::Milliseconds(2)};
-  motion.hands.push_back({"R", "", {"a.flex", "b,x"}, {}, Eigen::MatrixXd::Zero(2, 2)});
+  motion.hands.push_back({"R", {"a.flex", "b,x"}, Eigen::MatrixXd::Zero(2, 2)});
   motion.hands[0].q(1, 1) = 0.1 + 0.2;
   motion.series.push_back({"equilibrium_residual", "rad", Eigen::VectorXd::Zero(2)});
   motion.objects = {
       {"ball",
-       "ball",
-       "",
        {geometry::RigidTransform::Identity(), geometry::RigidTransform::Translation({0, 0, 1})}}};
   for (const double f : {1.0, 2.5}) {
     artefact::ContactRow c;
@@ -553,7 +549,7 @@ TEST_F(Steps, FrictionAndPlaceAreParameters) {
   EXPECT_EQ(step.Run(dry)->hash, plain->hash);
   step.friction = 0.1;
   EXPECT_NE(step.Run(dry)->hash, plain->hash);
-  step.friction = -1;
+  step.friction = {};
   step.X_WProp = geometry::RigidTransform::Translation({0, 0, -1});
   EXPECT_NE(step.Run(dry)->hash, plain->hash);
 }
@@ -573,7 +569,8 @@ TEST_F(Steps, AJamAndAMissAreTold) {
     if (!made) return std::string();
     const auto motion = store::Load<artefact::Motion>(library_->ArtefactPath(made->hash));
     EXPECT_TRUE(motion);
-    *nearest_m = FiguresOf(*motion).nearest_approach_m.value_or(-1.0);
+    const auto nearest = motion->summary.figures.find("nearest_approach_m");
+    *nearest_m = nearest == motion->summary.figures.end() ? -1.0 : nearest->second;
     std::string all;
     for (const Issue& issue : motion->summary.issues) all += issue.where + ": " + issue.what + "\n";
     return all;

@@ -23,8 +23,8 @@ class SynthControl : public ::testing::Test {
   }
   static SynthControlStep Lift(const std::string& grasp) {
     SynthControlStep step{.source = grasp};
-    step.run.gravity_W = Vec3(0, 0, -9.81);
-    step.run.mass_kg = 0.1, step.run.friction = 0.6;
+    step.gravity_W = artefact::Stage().gravity_W;
+    step.mass_kg = 0.1, step.friction = 0.6;
     step.run.seconds = 3.0;
     return step;
   }
@@ -46,7 +46,7 @@ TEST_F(SynthControl, AShippedGraspIsReachedGrippedAndLiftedAndKeptWithWhatItWasM
       EXPECT_TRUE(library_->FindArtefact(motion.provenance)->has_value());
     }
     EXPECT_THAT(roles, ::testing::ElementsAre("grasp", "skeleton", "hand", "prop"));
-    EXPECT_TRUE(LoadSkeletonArtefact(*library_, motion.hands.front().skeleton_hash));
+    EXPECT_TRUE(LoadSkeletonArtefact(*library_, motion.stage.hands.front().skeleton.hash));
     EXPECT_TRUE(Lift(name).Run(context())->reused);
   }
 }

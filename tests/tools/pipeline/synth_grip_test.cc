@@ -1,4 +1,4 @@
-#include "tools/pipeline/synth_grip.h"
+#include "tools/pipeline/synth_interaction.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "database/artefact/stage_file.h"
 #include "database/model/hand_library.h"
 #include "database/store/artefact_file.h"
 #include "synthesis/interaction/reference_step.h"
@@ -36,10 +37,10 @@ class SynthGrip : public ::testing::Test {
     return motion ? *motion : artefact::Motion{};
   }
 
-  static SceneFile SceneOfOurs(const char* name) {
-    const auto scene = ReadScene(name);
+  static artefact::Stage SceneOfOurs(const char* name) {
+    const auto scene = artefact::ReadStage(name);
     EXPECT_TRUE(scene) << scene.error().message;
-    return scene ? *scene : SceneFile{};
+    return scene ? *scene : artefact::Stage{};
   }
 
   store::TempDir folder_;
@@ -75,7 +76,7 @@ TEST_F(SynthGrip, EveryProgramIsMadeAndKept) {
 }
 
 TEST_F(SynthGrip, TheBoxIsHeldAndTenTimesItsMassIsNot) {
-  SynthGripStep step{.trajectory = Reference(0.004)};
+  SynthInteractionStep step{.clip = Reference(0.004)};
   const auto light = step.Run(context());
   ASSERT_TRUE(light) << light.error().message;
   const artefact::Motion held = Motion(light->hash);
@@ -83,8 +84,9 @@ TEST_F(SynthGrip, TheBoxIsHeldAndTenTimesItsMassIsNot) {
   EXPECT_NEAR(held.summary.figures.at("lifted_m"), 0.1, 0.005);
   EXPECT_EQ(held.summary.figures.at("lcp_failures"), 0.0);
   EXPECT_GT(held.summary.figures.at("peak_force_N"), 0.5);
-  for (const artefact::MotionObject& object : held.objects)
-    EXPECT_TRUE(LoadPropArtefact(*library_, object.prop_hash)) << object.name;
+  for (const artefact::StageThing& thing : held.stage.things)
+    EXPECT_TRUE(LoadPropArtefact(*library_, thing.prop.hash)) << thing.name;
+  EXPECT_EQ(held.FindPhase(artefact::phase::kHold)->range.end, held.stage.hold->end);
 
   step.mass_kg = 0.12;
   const auto heavy = step.Run(context());
@@ -96,7 +98,7 @@ TEST_F(SynthGrip, TheBoxIsHeldAndTenTimesItsMassIsNot) {
 }
 
 TEST_F(SynthGrip, AReferenceOfOursPlaysByNameOnAHandOfAnotherSize) {
-  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  SynthInteractionStep step{.clip = "pinch_box_3x5x7"};
   const auto own = step.Run(context());
   ASSERT_TRUE(own) << own.error().message;
   EXPECT_EQ(Motion(own->hash).verdict.kind, Verdict::Kind::kHeld);
@@ -112,7 +114,7 @@ TEST_F(SynthGrip, AReferenceOfOursPlaysByNameOnAHandOfAnotherSize) {
 }
 
 TEST_F(SynthGrip, ASceneOfOursIsStagedAndItsFiguresNameItsObjects) {
-  SynthGripStep step{.trajectory = "pinch_flat_box_3x5x7", .scene = SceneOfOurs("stack_on_box")};
+  SynthInteractionStep step{.clip = "pinch_flat_box_3x5x7", .scene = SceneOfOurs("stack_on_box")};
   const auto made = step.Run(context());
   ASSERT_TRUE(made) << made.error().message;
   const artefact::Motion motion = Motion(made->hash);
@@ -120,18 +122,18 @@ TEST_F(SynthGrip, ASceneOfOursIsStagedAndItsFiguresNameItsObjects) {
   ASSERT_EQ(motion.objects.size(), 3u);
   EXPECT_EQ(motion.objects[1].name, "lower");
   EXPECT_EQ(motion.objects[2].name, "upper");
-  EXPECT_EQ(motion.objects[2].prop, "box_3x5x7");
+  EXPECT_EQ(motion.stage.things[2].prop.key, "box_3x5x7");
   EXPECT_LT(motion.summary.figures.at("shift_m.upper"), 0.004);
   EXPECT_EQ(motion.summary.figures.at("lcp_failures"), 0.0);
   // The same by another mass is another motion.
-  step.scene->objects[1].mass_kg = 0.06;
+  step.scene->things[2].mass_kg = 0.06;
   const auto heavier = step.Run(context());
   ASSERT_TRUE(heavier);
   EXPECT_NE(heavier->hash, made->hash);
 }
 
 TEST_F(SynthGrip, APropThatStandsAsideIsPlacedFirst) {
-  SynthGripStep step{.trajectory = "pinch_flat_box_3x5x7"};
+  SynthInteractionStep step{.clip = "pinch_flat_box_3x5x7"};
   step.X_WProp = geometry::RigidTransform{geometry::Exp(geometry::Vec3(0, 0.5 * M_PI, 0)),
                                           geometry::Vec3(0.304, 0, 0.015)};
   step.place = true;
@@ -150,7 +152,7 @@ TEST_F(SynthGrip, APropThatStandsAsideIsPlacedFirst) {
 
 // An upright box is pushed near its top: it tips, falls back, and that is said.
 TEST_F(SynthGrip, PlacingThatWinsNothingSaysSo) {
-  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  SynthInteractionStep step{.clip = "pinch_box_3x5x7"};
   step.X_WProp = geometry::RigidTransform::Translation(geometry::Vec3(0.306, 0, 0.035));
   step.place = true;
   const auto made = step.Run(context());
@@ -165,7 +167,7 @@ TEST_F(SynthGrip, PlacingThatWinsNothingSaysSo) {
 
 // Two hands lift; one lets go; from then on the other alone carries.
 TEST_F(SynthGrip, ABeamIsHeldByTwoHandsAndThenByTheSecondAlone) {
-  SynthGripStep step{.trajectory = "pinch_beam_left", .scene = SceneOfOurs("two_hands_on_beam")};
+  SynthInteractionStep step{.clip = "pinch_beam_left", .scene = SceneOfOurs("two_hands_on_beam")};
   const auto made = step.Run(context());
   ASSERT_TRUE(made) << made.error().message;
   const artefact::Motion motion = Motion(made->hash);
@@ -200,7 +202,7 @@ TEST_F(SynthGrip, ABeamIsHeldByTwoHandsAndThenByTheSecondAlone) {
 // Lifted slowly, ten times too heavy for the grip: it slides out, unless the hand's reflex saves
 // it.
 TEST_F(SynthGrip, AReflexSavesTheHeavyBoxOfTheSlowPinch) {
-  SynthGripStep step{.trajectory = "pinch_slow_box_3x5x7"};
+  SynthInteractionStep step{.clip = "pinch_slow_box_3x5x7"};
   step.mass_kg = 0.12;
   EXPECT_EQ(Motion(step.Run(context())->hash).verdict.kind, Verdict::Kind::kDropped);
   step.grip.kind = synthesis::GripKind::kReflex;
@@ -210,7 +212,7 @@ TEST_F(SynthGrip, AReflexSavesTheHeavyBoxOfTheSlowPinch) {
 }
 
 TEST_F(SynthGrip, AJointsOwnTimeConstantIsUsedAndAnUnknownJointIsNamed) {
-  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  SynthInteractionStep step{.clip = "pinch_box_3x5x7"};
   const auto plain = step.Run(context());
   step.time_constant_s = {{"R.index.mcp.flex", 0.014}};  // the trajectory's own
   const auto same = step.Run(context());
@@ -266,7 +268,7 @@ TEST_F(SynthGrip, AScriptedHandBorrowsWhatATakeKnows) {
   lender.provenance.parameters_json = "{}";
   const auto kept = library_->Save(lender);
   ASSERT_TRUE(kept) << kept.error().message;
-  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  SynthInteractionStep step{.clip = "pinch_box_3x5x7"};
   const auto own = step.Run(context());
   step.borrow = *kept;
   const auto borrowed = step.Run(context());
@@ -285,7 +287,7 @@ TEST_F(SynthGrip, AScriptedHandBorrowsWhatATakeKnows) {
 
 // What stands on a pivot cannot be dropped: nothing is judged, and the verdict says why.
 TEST_F(SynthGrip, WhatTurnsOnAPivotIsTurnedAndNotJudged) {
-  SynthGripStep step{.trajectory = "gaiting_light_bulb", .scene = SceneOfOurs("bulb_on_pivot")};
+  SynthInteractionStep step{.clip = "gaiting_light_bulb", .scene = SceneOfOurs("bulb_on_pivot")};
   const auto made = step.Run(context());
   ASSERT_TRUE(made) << made.error().message;
   const artefact::Motion motion = Motion(made->hash);
@@ -297,10 +299,10 @@ TEST_F(SynthGrip, WhatTurnsOnAPivotIsTurnedAndNotJudged) {
 // Too heavy by far it stays on the table, which is thick; without one nothing carries it; a dry run
 // of what ships needs nothing in the library.
 TEST_F(SynthGrip, ATableCarriesWhatIsTooHeavyAndNothingElseDoes) {
-  SynthGripStep step{.trajectory = "pinch_box_3x5x7"};
+  SynthInteractionStep step{.clip = "pinch_box_3x5x7"};
   const StepContext dry{.library = *library_, .dry_run = true};
   EXPECT_TRUE(step.Run(dry).has_value());
-  SynthGripStep scaled = step;
+  SynthInteractionStep scaled = step;
   scaled.hand.scale = 1.1;
   EXPECT_TRUE(scaled.Run(dry).has_value());
   step.mass_kg = 20.0;
@@ -310,13 +312,11 @@ TEST_F(SynthGrip, ATableCarriesWhatIsTooHeavyAndNothingElseDoes) {
   EXPECT_EQ(motion.verdict.kind, Verdict::Kind::kDropped);
   EXPECT_GT(motion.objects.front().X_WP.back().p.z(),
             motion.objects.front().X_WP.front().p.z() - 0.1);
-  step.on_table = false;
-  EXPECT_EQ(step.Run(context()).error().code, ErrorCode::kInvalid);
 }
 
 // The joints of a weak grip on a heavy box are pushed to their limits and no further.
 TEST_F(SynthGrip, JointsStayWithinTheirLimits) {
-  SynthGripStep step{.trajectory = "pinch_weak_box_3x5x7"};
+  SynthInteractionStep step{.clip = "pinch_weak_box_3x5x7"};
   step.mass_kg = 0.12;
   const auto made = step.Run(context());
   ASSERT_TRUE(made) << made.error().message;
@@ -344,13 +344,13 @@ TEST_F(SynthGrip, ABallIsGrippedBetweenItsFaces) {
   const auto made = RunStep(context(), reference);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_THAT(made->chosen, ::testing::Contains(::testing::HasSubstr("faces")));
-  SynthGripStep step{.trajectory = made->hash};
+  SynthInteractionStep step{.clip = made->hash};
   step.mass_kg = 0.05;
   EXPECT_EQ(Motion(step.Run(context())->hash).verdict.kind, Verdict::Kind::kHeld);
 }
 
 TEST_F(SynthGrip, RefusesWhatIsNoScript) {
-  EXPECT_EQ((SynthGripStep{.trajectory = "0123456789ab"}).Run(context()).error().code,
+  EXPECT_EQ((SynthInteractionStep{.clip = "0123456789ab"}).Run(context()).error().code,
             ErrorCode::kNotFound);
   synthesis::SynthReferenceStep far{.prop = "flat_plate"};
   const auto refused = RunStep(context(), far);

@@ -234,6 +234,8 @@ class Parser {
     const auto option = std::find_if(options_.begin(), options_.end(),
                                      [&](const Option& o) { return o.name == name; });
     if (option == options_.end()) {
+      for (const auto& [old, now] : out_.verb->renamed)
+        if (old == name) return Usage("'" + name + "' is no more: " + now);
       std::vector<std::string> known = {"--help"};
       for (const Option& o : options_) known.push_back(o.name);
       return Usage("'" + out_.verb->words() + "' has no option '" + name + "'" +
