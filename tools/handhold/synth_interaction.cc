@@ -374,10 +374,9 @@ Verb SynthInteractionVerb() {
           "that the fit leaves open; by name: as given), is marked, and the replay is\n"
           "made twice more with it halved and doubled: 'if_assumed_otherwise' says what hangs on "
           "it.\n"
-          "With --on or --scene, or where the hand is scripted, things are free: what became of "
-          "the judged one (held, slipped,\n"
-          "dropped, jammed, lost) is said of the time in which the script holds it. Its form:\n"
-          "schemas/exchange/scene.schema.json.",
+          "With --on or --scene, or where the hand is scripted, things are free: what became\n"
+          "of the judged one (held, slipped, dropped, jammed, lost) is said of the time in which\n"
+          "the script holds it. A scene's form: schemas/exchange/scene.schema.json.",
       .run = [](Context& context) -> Outcome {
         Result<Step> step = StepOf(context.arguments);
         if (!step) return Outcome::Usage(step.error().message);

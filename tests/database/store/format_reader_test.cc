@@ -351,11 +351,12 @@ class Filler {
  public:
   static constexpr bool kLoading = false;
   template <typename T>
-  void Field(const char*, T& v) {
+  void Field(const char*, T& v, const artefact::About& = {}) {
     Fill(v);
   }
   template <typename E>
-  void Choice(const char*, E& v, std::initializer_list<const char*> words) {
+  void Choice(const char*, E& v, std::initializer_list<const char*> words,
+              const artefact::About& = {}) {
     v = static_cast<E>(static_cast<size_t>(++n_) % words.size());
   }
   template <typename T>
@@ -447,7 +448,7 @@ class Teller {
   static constexpr bool kLoading = false;
   Teller(Expected* e, Named* named) : e_(e), named_(named) {}
   template <typename T>
-  void Field(const char* name, T& v) {
+  void Field(const char* name, T& v, const artefact::About& = {}) {
     if constexpr (kIsDocument<T>) {
       std::string path;
       for (const char c : path_) {
@@ -464,7 +465,8 @@ class Teller {
     Tell(path_ + name, v);
   }
   template <typename E>
-  void Choice(const char* name, E& v, std::initializer_list<const char*> words) {
+  void Choice(const char* name, E& v, std::initializer_list<const char*> words,
+              const artefact::About& = {}) {
     named_->members.insert(name);
     e_->Row("content/" + path_ + name, words.begin()[static_cast<size_t>(v)]);
   }
