@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "tests/support/paths.h"
+
 namespace handhold::capture::fault_script_test {
 namespace {
 
@@ -34,6 +40,26 @@ at 18 s saturate 50 ms)");
   EXPECT_EQ((*faults)[7].count, 2);
   EXPECT_EQ((*faults)[8].second, 5);
   for (const Fault& fault : *faults) EXPECT_NE(FaultKindName(fault.kind), "unknown");
+}
+
+// The page of the grammar: its example is read, holds every kind, and its table names each.
+TEST(FaultScript, ThePagesExampleIsReadAndHoldsEveryKind) {
+  std::ifstream in(support::SourceDir() + "/schemas/exchange/faults.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  const size_t begin = page.find("```faults\n");
+  ASSERT_NE(begin, std::string::npos);
+  std::istringstream lines(page.substr(begin + 10, page.find("```", begin + 10) - begin - 10));
+  std::set<FaultKind> kinds;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    const auto faults = ParseFaultScript(line.substr(line.find(' ')));
+    ASSERT_TRUE(faults) << line << ": " << faults.error().message;
+    for (const Fault& fault : *faults) kinds.insert(fault.kind);
+  }
+  EXPECT_EQ(kinds.size(), 11u);
+  for (const FaultKind kind : kinds)
+    EXPECT_NE(page.find("| `" + std::string(FaultKindName(kind)) + "` |"), std::string::npos)
+        << FaultKindName(kind);
 }
 
 TEST(FaultScript, NamesTheLineAndTheWord) {
