@@ -24,6 +24,9 @@ pipeline::ImportOptions OptionsFrom(const Context& context) {
   options.c3d.plate_sign = given.Text("--plate-sign") == "action"
                                ? exchange::C3dPlateSign::kAction
                                : exchange::C3dPlateSign::kReaction;
+  options.c3d.plate_zero = given.Text("--plate-zero") == "channels"
+                               ? exchange::C3dPlateZero::kChannels
+                               : exchange::C3dPlateZero::kFrames;
   options.head = given.Text("--head");
   options.name = given.Text("--name");
   options.subject = given.Text("--subject");
@@ -152,6 +155,13 @@ Verb ClipImportVerb() {
             .kind = ValueKind::kChoice,
             .choices = {"reaction", "action"},
             .fallback = "reaction"},
+           {.name = "--plate-zero",
+            .value_name = "WHAT",
+            .help = "what C3D platforms read when empty: the mean of the frames that "
+                    "FORCE_PLATFORM:ZERO names, or the channels' own offsets",
+            .kind = ValueKind::kChoice,
+            .choices = {"frames", "channels"},
+            .fallback = "frames"},
            {.name = "--jobs",
             .value_name = "N",
             .help = "files read at once; 0: one per core, and one more",

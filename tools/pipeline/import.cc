@@ -209,10 +209,13 @@ Result<std::string> FormatOf(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
   for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (exchange::IsQualisysTsv(text)) return std::string("qtm-tsv");
-  if (extension == ".c3d" || (text.size() > 1 && text[1] == 0x50)) return std::string("c3d");
-  if (text.starts_with("#handhold-csv") || extension == ".csv" || extension == ".tsv" ||
-      extension == ".txt")
-    return std::string("csv");
+  const bool table = text.starts_with("#handhold-csv") || extension == ".csv" ||
+                     extension == ".tsv" || extension == ".txt" || extension == ".trc" ||
+                     extension == ".mot" || extension == ".sto";
+  // A table's second letter may be the P that a C3D has there.
+  if (extension == ".c3d" || (!table && text.size() > 1 && text[1] == 0x50))
+    return std::string("c3d");
+  if (table) return std::string("csv");
   return Error{ErrorCode::kUnsupported,
                path + ": is of no format that is known; name one with --format-in"};
 }
