@@ -30,7 +30,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kSkeletonFitVersion = 4;
+inline constexpr int kSkeletonFitVersion = 5;
 
 /// A fit beyond the first three, RMS, is refused; beyond the others the summary warns.
 inline constexpr double kMostMarkerRms_m = 3e-3, kMostContactDistance_m = 5e-4,
