@@ -10,6 +10,11 @@ using geometry::Mat3;
 using geometry::Vec3;
 using model::JointType;
 
+/// A universal joint that hardly turns about its second axis is nearly a hinge: its centre along
+/// the first is hardly seen.
+constexpr double kNearlyHinge_rad = 0.36;  // 20 degrees and a little, as
+                                           // fitting/skeleton/joint_range.h
+
 /// Two unit vectors across `axis`.
 Eigen::Matrix3Xd Across(const Vec3& axis) {
   Eigen::Index smallest = 0;
@@ -37,11 +42,14 @@ CalibrationModel::CalibrationModel(const model::Skeleton& template_skeleton, int
     p.omega.resize(3, 0);
     p.v = Eigen::Matrix3d::Identity();
     if (joint.type == JointType::kHinge) p.v = Across(joint.axes[0]);
+    const bool held = joint.type == JointType::kUniversal &&
+                      joint.upper_rad[1] - joint.lower_rad[1] <= kNearlyHinge_rad;
+    if (held) p.v << joint.axes[0], Across(joint.axes[0]);
     if (joint.type != JointType::kBall) p.omega = Across(joint.axes[0]);
     for (Eigen::Index k = 0; k < p.omega.cols(); ++k)
       add(joint.name + ".axis." + std::to_string(k + 1), 'a');
     for (Eigen::Index k = 0; k < p.v.cols(); ++k)
-      add(joint.name + ".centre." + std::to_string(k + 1), 'c');
+      add(joint.name + ".centre." + std::to_string(k + 1), held && k == 0 ? 'h' : 'c');
     joints_.push_back(std::move(p));
   }
   marker_parameter_ = size();
@@ -117,6 +125,39 @@ std::vector<Eigen::Index> CalibrationModel::ParametersOfMarker(int m) const {
   }
   for (int k = 0; k < 3; ++k) out.push_back(marker_parameter(m) + k);
   return out;
+}
+
+std::vector<Eigen::Index> CalibrationModel::ParametersOfBodies(
+    const std::vector<char>& bodies) const {
+  std::vector<Eigen::Index> out;
+  for (const JointParameters& p : joints_) {
+    if (bodies[static_cast<size_t>(p.body)] == 0) continue;
+    for (Eigen::Index k = 0; k < p.omega.cols() + p.v.cols(); ++k) out.push_back(p.first + k);
+  }
+  for (size_t m = 0; m < template_.markers().size(); ++m) {
+    if (bodies[static_cast<size_t>(template_.markers()[m].body)] == 0) continue;
+    for (int k = 0; k < 3; ++k) out.push_back(marker_parameter(static_cast<int>(m)) + k);
+  }
+  return out;
+}
+
+Eigen::VectorXd CalibrationModel::ScaledBodies(const std::vector<char>& bodies,
+                                               double scale) const {
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(size());
+  for (const JointParameters& p : joints_) {
+    const model::Body& body = template_.body(p.body);
+    if (bodies[static_cast<size_t>(p.body)] == 0 || bodies[static_cast<size_t>(body.parent)] == 0)
+      continue;
+    const geometry::RigidTransform& X = body.joint.X_PJp;
+    x.segment(p.first + p.omega.cols(), p.v.cols()) =
+        (scale - 1) * p.v.transpose() * (X.R.transpose() * X.p);
+  }
+  for (size_t m = 0; m < template_.markers().size(); ++m) {
+    const model::MarkerAttachment& marker = template_.markers()[m];
+    if (bodies[static_cast<size_t>(marker.body)] != 0)
+      x.segment<3>(marker_parameter(static_cast<int>(m))) = (scale - 1) * marker.p_BM;
+  }
+  return x;
 }
 
 void CalibrationModel::MoveContents(int body, const Vec3& omega, const Vec3& t,

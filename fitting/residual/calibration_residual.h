@@ -30,7 +30,8 @@ class CalibrationModel {
 
   int size() const { return static_cast<int>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
-  /// 'c' centre, 'a' axis, 'm' marker, 't' fingertip: which prior and unit a parameter has.
+  /// 'c' centre, 'h' centre along the first axis of a universal joint that is nearly a hinge, 'a'
+  /// axis, 'm' marker, 't' fingertip: which prior and unit a parameter has.
   char kind(int parameter) const { return kinds_[static_cast<size_t>(parameter)]; }
   int tip_frame() const { return tip_frame_; }
   /// First parameter of the fingertip's centre. Precondition: tip_frame() >= 0.
@@ -53,6 +54,11 @@ class CalibrationModel {
   /// Parameters that move marker m in the world, ascending: of the joints on its way to the world,
   /// and its own.
   std::vector<Eigen::Index> ParametersOfMarker(int m) const;
+  /// Parameters of the joints that carry `bodies` (one flag per body) and of the markers on them.
+  std::vector<Eigen::Index> ParametersOfBodies(const std::vector<char>& bodies) const;
+  /// x of a hand whose `bodies` are `scale` times as large: their markers and, where the body
+  /// before is one of them, their joints lie that much further out. 0 elsewhere.
+  Eigen::VectorXd ScaledBodies(const std::vector<char>& bodies, double scale) const;
   /// First parameter of marker m.
   int marker_parameter(int m) const { return marker_parameter_ + 3 * m; }
 

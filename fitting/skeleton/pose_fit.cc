@@ -22,6 +22,12 @@ namespace {
 
 /// Of the frames, held at a limit of one coordinate: worth a word.
 constexpr double kTellAtLimit = 0.005;
+/// Of the frames, without a pose: no answer any more but a loss.
+constexpr double kMostAbsent = 0.1;
+
+/// A limit that gives: by so many times; how far from the firm one, and how much less of the
+/// markers it must leave.
+constexpr double kSofter = 30.0, kFurthestBeyond_rad = 0.8, kClearlyLess = 0.9;
 
 using recording::SampleWindow;
 using recording::StreamInfo;
@@ -52,6 +58,7 @@ class TakeFitter {
         contacts_(std::move(contacts)),
         solver_(skeleton, options.solver),
         patient_(skeleton, StartSolverOptions()),
+        soft_(skeleton, Soft(options.solver)),
         ranges_(skeleton),
         held_frames_(Eigen::VectorXi::Zero(skeleton.nv())),
         out_(*out) {
@@ -72,6 +79,7 @@ class TakeFitter {
     const PoseSolution* solution = &solver_.Solve(p_WM, before, options_.method);
     const double whole_rms_m = MarkerRms_m(*solution);
     solution = DropOutliers(&p_WM, before, solution);
+    if (solution->converged && solution->at_limit.any()) solution = BeyondLimit(p_WM, solution);
     if (!solution->converged) {
       if (out_.summary.frames_not_converged++ < 3) unsettled_.push_back(labelled);
       return;
@@ -84,6 +92,10 @@ class TakeFitter {
   Status Finish(const std::vector<std::string>& marker_names);
 
  private:
+  static PoseSolverOptions Soft(PoseSolverOptions options) {
+    options.limit_sd_rad *= kSofter;
+    return options;
+  }
   static int VisibleCount(const Eigen::Matrix3Xd& p) {
     int n = 0;
     for (Eigen::Index m = 0; m < p.cols(); ++m) n += p.col(m).allFinite();
@@ -107,6 +119,18 @@ class TakeFitter {
     double other_m = 0.0;
     const Eigen::VectorXd other = ColdPose(skeleton_, p_WM, &patient_, &other_m);
     return other_m < rms_m ? other : start;
+  }
+
+  /// A joint that its firm limit holds from its markers: again from there with a limit that gives.
+  /// Firm limits lead to the right side of a joint; beyond them its neighbours would make up for
+  /// what it may not do. Taken where it is near and leaves clearly less; the frame stays flagged.
+  const PoseSolution* BeyondLimit(const Eigen::Matrix3Xd& p_WM, const PoseSolution* held) {
+    const double held_m = MarkerRms_m(*held);
+    const PoseSolution* soft = &soft_.Solve(p_WM, held->q, options_.method);
+    const double way = skeleton_.Difference(held->q, soft->q).cwiseAbs().maxCoeff();
+    const bool better = soft->converged && soft->at_limit.any() && way < kFurthestBeyond_rad &&
+                        MarkerRms_m(*soft) < kClearlyLess * held_m;
+    return better ? soft : held;
   }
 
   /// Leaves out markers far from where the others put them, worst first, at most a third of them.
@@ -211,7 +235,7 @@ class TakeFitter {
   const model::Skeleton& skeleton_;
   const PoseFitOptions& options_;
   std::vector<TimeRange> contacts_;
-  PoseSolver solver_, patient_;
+  PoseSolver solver_, patient_, soft_;
   NarrowRanges ranges_;
   TakeNoise noise_;
   model::KinematicsData data_{skeleton_};
@@ -433,7 +457,9 @@ Status TakeFitter::Finish(const std::vector<std::string>& marker_names) {
     summary.issues.push_back({"limits", Severity::kNote, text});
   }
   if (summary.frames_not_converged > 0) {
-    summary.issues.push_back({"frames", Severity::kWarning,
+    const bool most_absent =
+        summary.frames_not_converged > kMostAbsent * static_cast<double>(summary.frames);
+    summary.issues.push_back({"frames", most_absent ? Severity::kLoss : Severity::kWarning,
                               std::to_string(summary.frames_not_converged) + " of " +
                                   std::to_string(summary.frames) +
                                   " did not converge and are absent"});

@@ -24,7 +24,7 @@
 
 namespace handhold::fitting {
 
-inline constexpr int kPoseFitVersion = 2;
+inline constexpr int kPoseFitVersion = 3;
 /// Markers further than this from the hand, RMS: here and in the fit of a skeleton a warning.
 inline constexpr double kTellMarkerRms_m = 7e-4;
 

@@ -200,6 +200,11 @@ struct PoseSolver::Impl {
       solution.determined[i] = covariance(i, i) * prior.weight()[i] * prior.weight()[i] < 0.25;
       solution.held_by_range[i] = solution.determined[i] == 0 && ranges.narrow(static_cast<int>(i));
     }
+    if (solution.at_limit.any()) {
+      // Covariance + d d^T, d the way to the markers' own pose (Sherman and Morrison).
+      const Eigen::VectorXd d = -(covariance * g), Id = information * d;
+      information -= Id * Id.transpose() / (1.0 + d.dot(Id));
+    }
   }
 };
 

@@ -37,7 +37,8 @@ struct PoseSolution {
   Eigen::Matrix3Xd residual_m;  ///< modelled - measured, per marker; NaN: not measured
   Eigen::VectorXi at_limit;     ///< per velocity: 1 where a limit residual is active
   /// J^T J / marker_sd^2 of the markers alone, nv x nv (no limits, no ranges, no pull): the
-  /// information of the pose.
+  /// information of the pose. Where a limit is active, less by how far it holds the pose from
+  /// where the markers alone have it, in every coordinate that moves.
   Eigen::MatrixXd information;
   /// Per velocity: 1 where the markers determine it: with the pull its variance is below a quarter
   /// of the pull's own.

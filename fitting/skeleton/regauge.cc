@@ -1,5 +1,6 @@
 #include "fitting/skeleton/regauge.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -18,6 +19,7 @@ using geometry::RigidTransform;
 using geometry::Vec3;
 
 constexpr double kShortBone_m = 5e-3;
+constexpr double kNarrowHinge_rad = 0.53;  // 30 degrees and a little
 
 /// From a body's joint to what it carries: the mean of the joints on it, else the tip's centre.
 std::optional<Vec3> Bone(const model::Skeleton& skeleton, int body, int tip) {
@@ -117,6 +119,38 @@ Result<Regauged> Regauge(const model::Skeleton& fitted, const model::Skeleton& o
     MoveFrame(b, X_BJc * Turn(axis, phi) * along * X_BJc.Inverse(), tip, &draft);
     out.angle_change[fitted.v_index(b)] = psi + phi;
     out.origin_moved_m[static_cast<size_t>(b)] = move_m;
+    HANDHOLD_ASSIGN(out.skeleton, model::Skeleton::Build(std::move(draft)));
+  }
+  return out;
+}
+
+Result<Regauged> WithinNarrowLimits(const model::Skeleton& fitted,
+                                    const std::vector<Eigen::VectorXd>& poses, int tip) {
+  Regauged out{fitted, Eigen::VectorXd::Zero(fitted.nv()),
+               std::vector<double>(static_cast<size_t>(fitted.body_count()), 0.0)};
+  for (int b = 1; b < fitted.body_count(); ++b) {
+    const model::Joint& joint = fitted.body(b).joint;
+    if (joint.type != model::JointType::kHinge || poses.empty() ||
+        !(joint.upper_rad[0] - joint.lower_rad[0] <= kNarrowHinge_rad))
+      continue;
+    std::vector<double> angles;
+    for (const Eigen::VectorXd& q : poses) angles.push_back(q[fitted.q_index(b)]);
+    std::sort(angles.begin(), angles.end());
+    const size_t rare = angles.size() / 50;  // outliers do not move a zero
+    const double least = angles[rare], most = angles[angles.size() - 1 - rare];
+    double shift = 0.0;
+    if (most - least > joint.upper_rad[0] - joint.lower_rad[0]) {
+      shift = 0.5 * (joint.upper_rad[0] + joint.lower_rad[0] - most - least);
+    } else if (most > joint.upper_rad[0]) {
+      shift = joint.upper_rad[0] - most;
+    } else if (least < joint.lower_rad[0]) {
+      shift = joint.lower_rad[0] - least;
+    }
+    if (shift == 0.0) continue;
+    model::SkeletonDraft draft = out.skeleton.draft();
+    const RigidTransform& X_BJc = joint.X_BJc;
+    MoveFrame(b, X_BJc * Turn(joint.axes[0], shift) * X_BJc.Inverse(), tip, &draft);
+    out.angle_change[fitted.v_index(b)] = shift;
     HANDHOLD_ASSIGN(out.skeleton, model::Skeleton::Build(std::move(draft)));
   }
   return out;

@@ -33,6 +33,13 @@ struct Regauged {
 /// conventions.
 Result<Regauged> Regauge(const model::Skeleton& fitted, const model::Skeleton& original, int tip);
 
+/// Hinges whose whole range is 30 degrees or less (the metacarpals of ring and little finger) with
+/// their zeros shifted by as little as brings the angles of `poses` between their limits; of a
+/// range that is too wide, to its middle. Zeros by bones alone put such a joint beyond its own
+/// limits, which then bend every pose.
+Result<Regauged> WithinNarrowLimits(const model::Skeleton& fitted,
+                                    const std::vector<Eigen::VectorXd>& poses, int tip);
+
 /// The turn that takes a body's bone in `original` (from its joint to the joints on it, or to
 /// `tip`) onto that in `fitted`; identity where either is shorter than 5 mm or none.
 geometry::Mat3 BoneTurn(const model::Skeleton& fitted, const model::Skeleton& original, int body,

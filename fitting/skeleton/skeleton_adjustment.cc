@@ -54,6 +54,7 @@ SkeletonAdjustment::SkeletonAdjustment(const CalibrationModel& calibration,
   for (int i = 0; i < calibration.size(); ++i) {
     const char kind = calibration.kind(i);
     const double sd = kind == 'c'   ? options.centre_prior_sd_m
+                      : kind == 'h' ? std::min(options.centre_prior_sd_m, kHeldCentrePriorSd_m)
                       : kind == 'a' ? options.axis_prior_sd_rad
                       : kind == 'm' ? options.marker_prior_sd_m
                                     : kTipPriorSd_m;

@@ -27,6 +27,9 @@ class SkeletonAdjustment {
                      double tip_radius_m);
 
   void Add(CalibrationFrame frame);
+  /// Begins at x instead of the template; priors stay about the template. `x` may lack the
+  /// fingertip's parameters, which then begin at the template's.
+  void StartAt(const Eigen::VectorXd& x) { y_.head(x.size()) = x; }
 
   /// Fails with kCancelled, or kNotConverged after `most` iterations.
   Status Solve(int most = 200);

@@ -21,6 +21,7 @@
 #include "fitting/skeleton/label_swaps.h"
 #include "fitting/skeleton/marker_map.h"
 #include "fitting/skeleton/regauge.h"
+#include "fitting/skeleton/restarts.h"
 #include "fitting/skeleton/segment_lengths.h"
 #include "fitting/skeleton/skeleton_adjustment.h"
 #include "fitting/skeleton/start.h"
@@ -39,6 +40,13 @@ constexpr double kFarFromNoise = 4.0, kClearlyBetter = 0.7;
 /// the three axes: below it a filtered take, which looks quieter than it is, would be refused), is
 /// no answer unless skin is said to explain it. Right hands leave 1.0 to 1.2 times.
 constexpr double kMostOfNoise = 3.0, kLeastRefusedRms_m = 5e-4;
+/// Plain hands leave 1.0 to 1.2 times the take's own noise. Above the first figure other starts are
+/// tried; what then still lies above the second is told, above the third skin is named.
+constexpr double kAboveNoise = 1.15, kTellNoise = 1.25, kTellSkin = 1.4;
+constexpr int kMostRounds = 3;
+constexpr size_t kQuickFrames = 40, kSwapFrames = 20;
+/// Of a centre, where nothing holds it.
+constexpr double kOpenCentreSd_m = 0.02;
 /// As many postures of a whole hand are told apart by how skin lies.
 constexpr double kPostures = 6.0;
 /// What a template of the right size may be off by, where skin hides the rest.
@@ -200,10 +208,15 @@ std::vector<std::string> OpenDirections(const Eigen::MatrixXd& information,
                                         const CalibrationModel& calibration,
                                         const std::vector<std::string>& names) {
   // In units of the priors: eigenvalue = how much the data say over what the prior says. Gauges are
-  // conventions, not findings: set aside.
-  const Eigen::VectorXd sd = adjustment.prior_precision().cwiseSqrt().cwiseInverse();
-  Eigen::MatrixXd relative =
-      sd.asDiagonal() * information * sd.asDiagonal() / std::max(1e-12, adjustment.noise_scale());
+  // conventions, not findings: set aside. A centre that is held is known by that.
+  Eigen::VectorXd sd = adjustment.prior_precision().cwiseSqrt().cwiseInverse();
+  Eigen::MatrixXd known = information / std::max(1e-12, adjustment.noise_scale());
+  for (int i = 0; i < calibration.size(); ++i) {
+    if (calibration.kind(i) != 'h') continue;
+    known(i, i) += adjustment.prior_precision()[i];
+    sd[i] = std::max(sd[i], kOpenCentreSd_m);
+  }
+  Eigen::MatrixXd relative = sd.asDiagonal() * known * sd.asDiagonal();
   Eigen::MatrixXd gauges =
       Eigen::MatrixXd::Zero(relative.rows(), calibration.GaugeDirections().cols());
   gauges.topRows(calibration.size()) = calibration.GaugeDirections();
@@ -302,10 +315,11 @@ void TellDoubts(SkeletonFitSummary* summary) {
   }
 }
 
-/// The hand that all frames agree on; those of `touching` rest on the surface.
+/// The hand that all frames agree on; those of `touching` rest on the surface. `start`: where to
+/// begin; null: at the template.
 Result<Solved> Solve(const model::Skeleton& template_skeleton, const SkeletonFitOptions& options,
                      int tip, double tip_radius_m, std::vector<CalibrationFrame> frames,
-                     std::vector<CalibrationFrame> touching) {
+                     std::vector<CalibrationFrame> touching, const Eigen::VectorXd* start) {
   SkeletonFitSummary summary;
   summary.frames = static_cast<int>(frames.size());
   summary.contact_frames = static_cast<int>(touching.size());
@@ -313,6 +327,7 @@ Result<Solved> Solve(const model::Skeleton& template_skeleton, const SkeletonFit
   SkeletonAdjustment adjustment(calibration, options, tip_radius_m);
   for (CalibrationFrame& f : frames) adjustment.Add(std::move(f));
   for (CalibrationFrame& f : touching) adjustment.Add(std::move(f));
+  if (start != nullptr) adjustment.StartAt(*start);
   HANDHOLD_TRY(adjustment.Solve());
 
   summary.marker_sd_m = adjustment.marker_sd_m();
@@ -331,11 +346,17 @@ Result<Solved> Solve(const model::Skeleton& template_skeleton, const SkeletonFit
   // the last hand it built.
   HANDHOLD_ASSIGN(const Regauged regauged, Regauge(calibration.At(adjustment.x()),
                                                    template_skeleton, calibration.tip_frame()));
-  const model::Skeleton& fitted = regauged.skeleton;
+  std::vector<Eigen::VectorXd> poses;
+  for (const CalibrationFrame& f : adjustment.frames())
+    poses.push_back(regauged.skeleton.Integrate(f.q, regauged.angle_change));
+  HANDHOLD_ASSIGN(const Regauged within,
+                  WithinNarrowLimits(regauged.skeleton, poses, calibration.tip_frame()));
+  const model::Skeleton& fitted = within.skeleton;
   const CalibrationModel local(fitted, calibration.tip_frame());
   SkeletonAdjustment about(local, options, tip_radius_m + adjustment.radius_change());
-  for (CalibrationFrame f : adjustment.frames()) {
-    f.q = fitted.Integrate(f.q, regauged.angle_change);
+  for (size_t i = 0; i < poses.size(); ++i) {
+    CalibrationFrame f = adjustment.frames()[i];
+    f.q = fitted.Integrate(poses[i], within.angle_change);
     about.Add(std::move(f));
   }
   Eigen::MatrixXd information = about.InformationHere() / std::max(1e-12, adjustment.noise_scale());
@@ -343,7 +364,9 @@ Result<Solved> Solve(const model::Skeleton& template_skeleton, const SkeletonFit
   summary.covariance =
       information.ldlt().solve(Eigen::MatrixXd::Identity(information.rows(), information.cols()));
   summary.gauges = {
-      "a hinge's zero is where the bones meet as the template's do",
+      "a hinge's zero is where the bones meet as the template's do; of one that turns by 30 "
+      "degrees "
+      "or less, as near to that as its limits hold the take",
       "a hinge's origin lies in the finger, where the template has it between markers",
       "a ball's and a free joint's orientation zero is the template's"};
   summary.undetermined =
@@ -440,11 +463,15 @@ Result<Read> ReadFrames(const recording::ClipSource& clip, const model::Skeleton
   return read;
 }
 
-/// Poses set by the template and thinned out, then all solved together.
+/// Poses set by the template and thinned out, then all solved together; from `start` on, where it
+/// is not null.
 Result<Solved> SolveFrom(const model::Skeleton& begin, const SkeletonFitOptions& options, int tip,
-                         double tip_radius_m, const Read& read) {
-  return Solve(begin, options, tip, tip_radius_m, PoseAndSpread(begin, read.frames, options.frames),
-               PoseAndSpread(begin, read.touching, options.contact_frames));
+                         double tip_radius_m, const Read& read,
+                         const Eigen::VectorXd* start = nullptr) {
+  const CalibrationModel calibration(begin, -1);
+  const model::Skeleton posed = start != nullptr ? calibration.At(*start) : begin;
+  return Solve(begin, options, tip, tip_radius_m, PoseAndSpread(posed, read.frames, options.frames),
+               PoseAndSpread(posed, read.touching, options.contact_frames), start);
 }
 
 /// Skin slides with the posture, not from frame to frame: more frames of the same postures say
@@ -454,14 +481,6 @@ double SkinnySd_m(const SkeletonFitOptions& options, const Read& read) {
   const double noise_m = std::max(options.marker_sd_m, read.noise.sd_m());
   const double frames = std::max(1.0, options.frames / kPostures);
   return std::sqrt(noise_m * noise_m + options.skin_m * options.skin_m / 6 * frames);
-}
-
-/// About `most` of the frames, evenly.
-std::vector<CalibrationFrame> Some(const std::vector<CalibrationFrame>& frames, size_t most) {
-  std::vector<CalibrationFrame> some;
-  const size_t step = std::max<size_t>(1, frames.size() / most);
-  for (size_t i = 0; i < frames.size(); i += step) some.push_back(frames[i]);
-  return some;
 }
 
 /// Whether two labels stand for each other throughout. Asked of the template, which no label has
@@ -513,30 +532,73 @@ bool FarFromNoise(const SkeletonFitSummary& summary, const Read& read) {
          summary.marker_rms_m > kTellMarkerRms_m;
 }
 
+/// What the hand leaves over the take's own noise; 0: not known, or said to be skin.
+double NoiseRatio(const SkeletonFitSummary& summary, const SkeletonFitOptions& options,
+                  const Read& read) {
+  const double noise_m = read.noise.sd_m();
+  return options.skin_m > 0 || !(noise_m > 0) ? 0.0 : summary.marker_sd_m / noise_m;
+}
+
+Eigen::VectorXd MarkerRms(const Solved& solved) {
+  const auto& markers = solved.hand.markers();
+  Eigen::VectorXd rms_m = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(markers.size()));
+  for (size_t m = 0; m < markers.size(); ++m)
+    rms_m[static_cast<Eigen::Index>(m)] = solved.summary.marker_rms_by_name_m.at(markers[m].name);
+  return rms_m;
+}
+
+/// An end that leaves more than the noise, again from where a few frames are fitted with less; as
+/// long as the whole fit then leaves less, too.
+Status Reconsider(const model::Skeleton& begin, const SkeletonFitOptions& options, int tip,
+                  double tip_radius_m, const Read& read, Solved* solved) {
+  const CalibrationModel calibration(begin, -1);
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (NoiseRatio(solved->summary, options, read) <= kAboveNoise) return {};
+    const Eigen::VectorXd x = solved->summary.parameter_change.head(calibration.size());
+    const std::optional<Eigen::VectorXd> start =
+        BetterStart(calibration, options, x, MarkerRms(*solved), Some(read.frames, kQuickFrames));
+    if (!start) return {};
+    Result<Solved> again = SolveFrom(begin, options, tip, tip_radius_m, read, &*start);
+    if (!again && again.error().code == ErrorCode::kCancelled) return again.error();
+    if (!again || !(again->summary.marker_rms_m < kLessLeft * solved->summary.marker_rms_m))
+      return {};
+    *solved = *std::move(again);
+  }
+  return {};
+}
+
 /// The template as it is, and, where that ends nowhere or far from the take's noise, in the place
-/// and size that the markers show.
+/// and size that the markers show; then from other starts, as long as more than the noise is left.
 Result<std::pair<Solved, PlacedTemplate>> SolveFromSeveral(const model::Skeleton& skeleton,
                                                            const SkeletonFitOptions& options,
                                                            int tip, double tip_radius_m,
                                                            const Read& read) {
-  PlacedTemplate as_given{skeleton};
-  Result<Solved> first = SolveFrom(skeleton, options, tip, tip_radius_m, read);
-  const bool far = first && FarFromNoise(first->summary, read);
-  const bool lost = !first && first.error().code == ErrorCode::kNotConverged;
-  if (first && !far) return std::pair{*std::move(first), std::move(as_given)};
-  if (!first && !lost) return first.error();
-  std::vector<Eigen::Matrix3Xd> shown;
-  for (const CalibrationFrame& f : Some(read.frames, 5)) shown.push_back(f.z_WM);
-  PlacedTemplate placed = PlaceTemplate(skeleton, shown);
-  if (placed.moved || placed.scale != 1.0) {
-    HANDHOLD_TRY(CheckLabels(placed.skeleton, options, read));
-    Result<Solved> second = SolveFrom(placed.skeleton, options, tip, tip_radius_m, read);
-    const double before_m = first ? first->summary.marker_rms_m : kMostMarkerRms_m;
-    if (second && second->summary.marker_rms_m < kClearlyBetter * before_m)
-      return std::pair{*std::move(second), std::move(placed)};
+  PlacedTemplate begin{skeleton};
+  Result<Solved> found = SolveFrom(skeleton, options, tip, tip_radius_m, read);
+  if (!found && found.error().code != ErrorCode::kNotConverged) return found.error();
+  if (!found || FarFromNoise(found->summary, read)) {
+    std::vector<Eigen::Matrix3Xd> shown;
+    for (const CalibrationFrame& f : Some(read.frames, 5)) shown.push_back(f.z_WM);
+    PlacedTemplate placed = PlaceTemplate(skeleton, shown);
+    if (placed.moved || placed.scale != 1.0) {
+      HANDHOLD_TRY(CheckLabels(placed.skeleton, options, read));
+      Result<Solved> second = SolveFrom(placed.skeleton, options, tip, tip_radius_m, read);
+      const double before_m = found ? found->summary.marker_rms_m : kMostMarkerRms_m;
+      if (second && second->summary.marker_rms_m < kClearlyBetter * before_m)
+        found = std::move(second), begin = std::move(placed);
+    }
   }
-  if (!first) return first.error();
-  return std::pair{*std::move(first), std::move(as_given)};
+  if (!found) return found.error();
+  if (NoiseRatio(found->summary, options, read) > kSuspiciousNoiseRatio) {
+    const CalibrationModel calibration(begin.skeleton, -1);
+    const auto swap =
+        SwapWithinFinger(calibration, options, MarkerRms(*found), Some(read.frames, kSwapFrames));
+    if (swap)
+      return Error{ErrorCode::kInvalid, "skeleton fit: " + Describe(*swap, begin.skeleton) +
+                                            ": label them the other way round"};
+  }
+  HANDHOLD_TRY(Reconsider(begin.skeleton, options, tip, tip_radius_m, read, &*found));
+  return std::pair{*std::move(found), std::move(begin)};
 }
 
 }  // namespace
@@ -589,6 +651,18 @@ Result<SkeletonFit> FitSkeleton(const recording::ClipSource& clip,
         1e3 * summary.marker_sd_m, summary.marker_sd_m / summary.take_sd_m,
         1e3 * summary.take_sd_m);
     return Error{ErrorCode::kNotConverged, text};
+  }
+  const double ratio = NoiseRatio(summary, used, read);
+  if (ratio > kTellNoise) {
+    char text[360];
+    std::snprintf(text, sizeof text,
+                  "the fitted hand leaves %.2f times the take's own noise of %.2f mm, and no other "
+                  "start leaves less: %s; lengths may be further off than their sds say",
+                  ratio, 1e3 * summary.take_sd_m,
+                  ratio > kTellSkin ? "skin carries its markers (say how far: --skin), or the "
+                                      "template's joints are not this hand's"
+                                    : "a bone may have settled beside its length");
+    summary.issues.push_back({"markers", Severity::kWarning, text});
   }
   if (begin.moved || begin.scale != 1.0) {
     char text[160];

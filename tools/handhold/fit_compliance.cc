@@ -18,7 +18,7 @@ void PrintTrajectory(Printer& out, const artefact::InteractionTrajectory& trajec
                    {.name = "task"},
                    {.name = "dof"},
                    {.name = "compliance_rad_per_Nm", .heading = "rad/Nm", .decimals = 4},
-                   {.name = "sd_log", .heading = "sd", .decimals = 3},
+                   {.name = "sd_log", .heading = "sd of log", .decimals = 3},
                    {.name = "lower_rad_per_Nm", .heading = "95 % from", .decimals = 4},
                    {.name = "upper_rad_per_Nm", .heading = "to", .decimals = 4},
                    {.name = "refusal"}});
