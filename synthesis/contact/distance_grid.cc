@@ -2,20 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <variant>
 
 namespace handhold::synthesis {
 
 using geometry::Vec3;
 
-Result<DistanceGrid> DistanceGrid::Build(const geometry::MeshTree& tree, double cell_m,
-                                         double margin_m) {
+template <typename Distance>
+Result<DistanceGrid> DistanceGrid::Fill(const geometry::Bounds& bounds, double cell_m,
+                                        double margin_m, const Distance& distance) {
   if (!(cell_m > 0) || !(margin_m >= 0) || !std::isfinite(cell_m) || !std::isfinite(margin_m))
     return Error{ErrorCode::kInvalid, "a distance grid needs a cell > 0 and a margin >= 0"};
   DistanceGrid grid;
-  grid.mesh_ = tree.bounds();
+  grid.mesh_ = bounds;
   grid.cell_m_ = cell_m;
-  grid.origin_ = tree.bounds().min.array() - margin_m;
-  const Vec3 size = tree.bounds().max - tree.bounds().min + Vec3::Constant(2 * margin_m);
+  grid.origin_ = bounds.min.array() - margin_m;
+  const Vec3 size = bounds.max - bounds.min + Vec3::Constant(2 * margin_m);
   double nodes = 1.0;
   for (int k = 0; k < 3; ++k) nodes *= std::ceil(size[k] / cell_m) + 1.0;
   if (!(nodes <= 0x1p26)) {
@@ -35,7 +38,7 @@ Result<DistanceGrid> DistanceGrid::Build(const geometry::MeshTree& tree, double 
       double bound = std::numeric_limits<double>::infinity();
       for (int i = 0; i < grid.count_.x(); ++i, ++at) {
         // A node's neighbour is at most a cell further away: the bound that prunes the search.
-        const double d = tree.Closest(grid.origin_ + cell_m * Vec3(i, j, k), bound).distance_m;
+        const double d = distance(Vec3(grid.origin_ + cell_m * Vec3(i, j, k)), bound);
         bound = std::abs(d) + 1.001 * cell_m;
         largest = std::max(largest, std::abs(d));
         grid.values_[at] = static_cast<float>(d);
@@ -44,6 +47,49 @@ Result<DistanceGrid> DistanceGrid::Build(const geometry::MeshTree& tree, double 
   }
   grid.error_bound_m_ = 0.5 * std::sqrt(3.0) * cell_m + 1e-6 * largest;
   return grid;
+}
+
+Result<DistanceGrid> DistanceGrid::Build(const geometry::MeshTree& tree, double cell_m,
+                                         double margin_m) {
+  return Fill(tree.bounds(), cell_m, margin_m,
+              [&](const Vec3& p, double bound) { return tree.Closest(p, bound).distance_m; });
+}
+
+Result<DistanceGrid> DistanceGrid::Build(std::span<const geometry::PosedShape> shapes,
+                                         double cell_m, double margin_m) {
+  struct Part {
+    geometry::RigidTransform X_SG;
+    const geometry::Shape* shape;
+    const geometry::MeshTree* surface;
+  };
+  std::vector<Part> parts;
+  geometry::Bounds bounds;
+  for (const geometry::PosedShape& s : shapes) {
+    HANDHOLD_TRY(geometry::CheckShape(s.shape));
+    const auto* hull = std::get_if<geometry::ConvexHull>(&s.shape);
+    const auto* mesh = std::get_if<geometry::TriangleMesh>(&s.shape);
+    parts.push_back({s.X_GS.Inverse(), &s.shape,
+                     hull != nullptr   ? hull->surface.get()
+                     : mesh != nullptr ? mesh->surface.get()
+                                       : nullptr});
+    const geometry::Bounds own = geometry::BoundsOf(s.shape);
+    for (int i = 0; i < 8; ++i) {
+      bounds.Include(s.X_GS * Vec3(i & 1 ? own.max.x() : own.min.x(),
+                                   i & 2 ? own.max.y() : own.min.y(),
+                                   i & 4 ? own.max.z() : own.min.z()));
+    }
+  }
+  if (parts.empty()) return Error{ErrorCode::kInvalid, "a distance grid needs a shape"};
+  return Fill(bounds, cell_m, margin_m, [&](const Vec3& p, double bound) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Part& part : parts) {
+      const Vec3 p_S = part.X_SG * p;
+      least = std::min(least, part.surface != nullptr
+                                  ? part.surface->Closest(p_S, bound).distance_m
+                                  : geometry::SignedDistance(*part.shape, p_S).distance_m);
+    }
+    return least;
+  });
 }
 
 double DistanceGrid::At(const Vec3& p_M, Vec3* gradient) const {

@@ -5,10 +5,12 @@
 /// of threads. Pinned by tests/synthesis/contact/distance_grid_test.cc.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "database/base/result.h"
 #include "database/geometry/mesh_tree.h"
+#include "database/geometry/shape.h"
 
 namespace handhold::synthesis {
 
@@ -18,6 +20,10 @@ class DistanceGrid {
   /// every node is the mesh's own. kInvalid: sizes that are not positive or more than 2^26 nodes.
   /// About 1 us and 4 bytes a node.
   static Result<DistanceGrid> Build(const geometry::MeshTree& tree, double cell_m, double margin_m);
+  /// The same of a union of shapes, all in one frame: distances as SignedDistanceToUnion, whose
+  /// inside is a lower bound where shapes overlap. kInvalid also: no shape, or one that is unsound.
+  static Result<DistanceGrid> Build(std::span<const geometry::PosedShape> shapes, double cell_m,
+                                    double margin_m);
 
   /// Trilinear, with its gradient (not unit where the distance has a crease; may be null). Within
   /// the grid: |At - exact| <= error_bound_m. Beyond it: a lower bound of the exact distance, the
@@ -33,6 +39,11 @@ class DistanceGrid {
   size_t node_count() const { return values_.size(); }
 
  private:
+  /// `distance(p, bound)`: signed, infinite where it is known to be more than `bound` away.
+  template <typename Distance>
+  static Result<DistanceGrid> Fill(const geometry::Bounds& bounds, double cell_m, double margin_m,
+                                   const Distance& distance);
+
   geometry::Vec3 origin_ = geometry::Vec3::Zero();
   double cell_m_ = 1.0, error_bound_m_ = 0.0;
   Eigen::Vector3i count_ = Eigen::Vector3i::Zero();  ///< nodes per axis
