@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "database/model/kinematics.h"
+#include "database/exchange/gltf_hand.h"
 
 namespace handhold::exchange {
 namespace {
@@ -13,36 +13,8 @@ using geometry::RigidTransform;
 using geometry::Vec3;
 using text::Json;
 
-constexpr int kSkin = 0, kObject = 1, kContact = 2, kForce = 3;
+constexpr int kSkin = 0, kObject = 1, kContact = 2, kForce = 3, kNail = 4, kCapsule = 5;
 constexpr double kPoint_m = 0.002;
-
-void AddHand(const artefact::MotionHand& hand, const model::Skeleton& skeleton, bool alone,
-             GltfFile* file) {
-  const auto first = static_cast<int>(file->nodes.size());
-  const auto bodies = static_cast<size_t>(skeleton.body_count());
-  std::vector<std::vector<RigidTransform>> X_PB(bodies);
-  model::KinematicsData data(skeleton);
-  for (Eigen::Index k = 0; k < hand.q.cols(); ++k) {
-    model::ComputePoses<double>(skeleton, hand.q.col(k), &data);
-    for (size_t b = 1; b < bodies; ++b) {
-      const auto parent = static_cast<size_t>(skeleton.body(static_cast<int>(b)).parent);
-      X_PB[b].push_back(data.X_WB[parent].Inverse() * data.X_WB[b]);
-    }
-  }
-  for (size_t b = 1; b < bodies; ++b) {
-    const model::Body& body = skeleton.body(static_cast<int>(b));
-    GltfNode node{.name = alone ? body.name : hand.name + "/" + body.name};
-    node.parent = body.parent == 0 ? -1 : first + body.parent - 1;
-    // What never moves is told once: places in the parent come out of products, equal to rounding.
-    for (RigidTransform& X : X_PB[b])
-      if ((X.p - X_PB[b].front().p).norm() < 1e-12) X.p = X_PB[b].front().p;
-    node.moves = std::move(X_PB[b]);
-    for (const model::BodyShape& shape : body.shapes)
-      node.shapes.push_back({.shape = shape.shape, .X_NS = shape.X_BS, .material = kSkin});
-    if (body.parent == 0) node.extras = Json::Object({{"hand", hand.name}});
-    file->nodes.push_back(std::move(node));
-  }
-}
 
 void AddObject(const artefact::MotionObject& object, const model::Prop* prop, GltfFile* file) {
   GltfNode node{.name = object.name};
@@ -71,6 +43,8 @@ geometry::Mat3 AlongY(const Vec3& f) {
 
 /// Contacts of one touch that are there at the same time each have a node: the first, the second...
 void AddContacts(const Motion& motion, double m_per_N, GltfFile* file) {
+  const auto group = static_cast<int>(file->nodes.size());
+  file->nodes.push_back({.name = "contacts"});
   const size_t frames = motion.times.size();
   std::map<std::pair<int, int>, std::vector<const ContactRow*>> lanes;  // (touch, nth) -> per frame
   std::map<std::pair<int, int>, int> used;                              // (frame, touch) -> rows
@@ -85,7 +59,7 @@ void AddContacts(const Motion& motion, double m_per_N, GltfFile* file) {
     const artefact::Touch& touch = motion.touches[static_cast<size_t>(key.first)];
     const std::string name = "contact " + SideName(touch.a) + " on " + SideName(touch.b) +
                              (key.second > 0 ? " " + std::to_string(key.second + 1) : "");
-    GltfNode point{.name = name, .steps = true};
+    GltfNode point{.name = name, .parent = group, .steps = true};
     GltfNode force{
         .name = name + " force", .parent = static_cast<int>(file->nodes.size()), .steps = true};
     point.shapes = {{.shape = geometry::Sphere{kPoint_m}, .material = kContact}};
@@ -112,6 +86,16 @@ void AddContacts(const Motion& motion, double m_per_N, GltfFile* file) {
   }
 }
 
+/// None for one hand; for more their sides, or their names where two have the same side.
+std::string PrefixOf(size_t hand, const Motion& motion, const GltfMotionParts& parts) {
+  if (parts.hands.size() == 1) return "";
+  const std::string& side = parts.hands[hand]->draft().side;
+  bool alone = !side.empty();
+  for (size_t i = 0; i < parts.hands.size(); ++i)
+    alone &= i == hand || parts.hands[i]->draft().side != side;
+  return (alone ? side : motion.hands[hand].name) + "-";
+}
+
 }  // namespace
 
 Result<GltfFile> GltfOfMotion(const Motion& motion, const GltfMotionParts& parts,
@@ -125,16 +109,28 @@ Result<GltfFile> GltfOfMotion(const Motion& motion, const GltfMotionParts& parts
   GltfFile file;
   file.scene_name = motion.provenance.step;
   file.generator = options.generator;
-  file.materials = {{.name = "skin", .rgba = {0.62, 0.36, 0.24, 1}},
-                    {.name = "object", .rgba = {0.42, 0.46, 0.5, 1}},
-                    {.name = "contact", .rgba = {0.02, 0.3, 0.36, 1}},
-                    {.name = "force", .rgba = {0.6, 0.03, 0.03, 1}}};
+  // Colours that colour-blind people tell apart, too: #c59b81, #95aab6, #0072b2, #e69f00.
+  file.materials = {{.name = "skin", .rgba = {0.56, 0.33, 0.22, 1}, .roughness = 0.55},
+                    {.name = "object", .rgba = {0.30, 0.40, 0.47, 1}},
+                    {.name = "contact", .rgba = {0.0, 0.17, 0.45, 1}},
+                    {.name = "force", .rgba = {0.79, 0.35, 0.0, 1}},
+                    {.name = "nail", .rgba = {0.67, 0.40, 0.26, 1}, .roughness = 0.3},
+                    {.name = "capsule", .rgba = {0.42, 0.42, 0.42, 1}}};
   for (const Timestamp t : motion.times)
     file.times_s.push_back((t - motion.times.front()).seconds());
   for (size_t i = 0; i < motion.hands.size(); ++i) {
     if (motion.hands[i].q.rows() != parts.hands[i]->nq())
       return wrong("hand " + motion.hands[i].name + " has another number of coordinates");
-    AddHand(motion.hands[i], *parts.hands[i], motion.hands.size() == 1, &file);
+    HANDHOLD_TRY(AddHandToGltf(*parts.hands[i], motion.hands[i].q,
+                               {.name = motion.hands[i].name,
+                                .prefix = PrefixOf(i, motion, parts),
+                                .skin = options.skin,
+                                .half_joints = options.half_joints,
+                                .capsules = options.capsules,
+                                .skin_material = kSkin,
+                                .nail_material = kNail,
+                                .capsule_material = kCapsule},
+                               &file));
   }
   for (size_t i = 0; i < motion.objects.size(); ++i)
     AddObject(motion.objects[i], parts.props[i], &file);
