@@ -183,7 +183,7 @@ void FillJoints(Anatomy* anatomy) {
   }
 }
 
-/// Two round bones that run back from the ends of the palm's first shape.
+/// Round bones that run back from the ends and the middle of the palm's first shape.
 void AddWrist(Anatomy* anatomy) {
   Bone& palm = anatomy->bones[static_cast<size_t>(anatomy->palm)];
   const Flesh& carpus = palm.shapes.front();
@@ -191,7 +191,7 @@ void AddWrist(Anatomy* anatomy) {
                                                                                         // palm's
                                                                                         // own axes
   const double radius_m = 0.93 * palm.radius_m;
-  for (const double side : {-1.0, 1.0}) {
+  for (const double side : {-1.0, 0.0, 1.0}) {
     const Vec3 from = X_BR * NearestInside(carpus, carpus.X_RS * Vec3(0, 0, side));
     const Vec3 to(from.x() - kForearm_m * anatomy->scale, 0.85 * from.y(), from.z());
     palm.fillings.push_back(Round(X_BR.Inverse() * from, X_BR.Inverse() * to, radius_m));
