@@ -1,8 +1,10 @@
 #include "database/skin/internal/collapse.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <queue>
 #include <tuple>
 #include <vector>

@@ -1,5 +1,6 @@
 #include "database/skin/internal/surface.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
