@@ -19,7 +19,13 @@ using text::Json;
 static_assert(std::endian::native == std::endian::little, "glTF's buffers are little-endian");
 
 // Numbers of the specification (section 5.1, 5.11).
-constexpr int kFloat = 5126, kUnsignedInt = 5125, kArrayBuffer = 34962, kElementBuffer = 34963;
+constexpr int kFloat = 5126, kUnsignedInt = 5125, kUnsignedShort = 5123, kArrayBuffer = 34962,
+              kElementBuffer = 34963;
+
+template <typename T>
+constexpr int kComponent = std::is_same_v<T, float>           ? kFloat
+                           : std::is_same_v<T, std::uint16_t> ? kUnsignedShort
+                                                              : kUnsignedInt;
 
 /// A surface of revolution about Z: rings of (radius, z) from the lower pole to the upper one; a
 /// radius of 0 is a pole.
@@ -150,6 +156,7 @@ class Writer {
       made.push_back(std::move(node));
     }
     for (Json& node : made) nodes_.Push(std::move(node));
+    for (const GltfSkin& skin : file_.skins) HANDHOLD_TRY(Skin(skin));
     return Join();
   }
 
@@ -164,7 +171,7 @@ class Writer {
          {"pbrMetallicRoughness",
           Json::Object({{"baseColorFactor", Json::Array(std::span<const double>(material.rgba))},
                         {"metallicFactor", 0.0},
-                        {"roughnessFactor", 0.7}})}});
+                        {"roughnessFactor", material.roughness}})}});
     if (material.rgba[3] < 1.0) m.Set("alphaMode", "BLEND");
     materials_.Push(std::move(m));
   }
@@ -172,7 +179,7 @@ class Writer {
   /// A view of the buffer and the accessor of all of it.
   template <typename T>
   int64_t Accessor(const std::vector<T>& values, size_t width, const char* type, int target,
-                   bool bounds) {
+                   bool bounds, bool normalized = false) {
     const size_t offset = buffer_.size(), bytes = values.size() * sizeof(T);
     buffer_.append(reinterpret_cast<const char*>(values.data()), bytes);
     while (buffer_.size() % 4 != 0) buffer_ += '\0';
@@ -181,9 +188,10 @@ class Writer {
     views_.Push(std::move(view));
     Json accessor =
         Json::Object({{"bufferView", static_cast<int64_t>(views_.elements().size()) - 1},
-                      {"componentType", std::is_same_v<T, float> ? kFloat : kUnsignedInt},
+                      {"componentType", kComponent<T>},
                       {"count", values.size() / width},
                       {"type", type}});
+    if (normalized) accessor.Set("normalized", true);
     if (bounds) {
       Json min = Json::Array(), max = Json::Array();
       for (size_t c = 0; c < width; ++c) {
@@ -284,8 +292,94 @@ class Writer {
                                  {"target", Json::Object({{"node", node}, {"path", path}})}}));
   }
 
+  static Error WrongSkin(const GltfSkin& skin, const std::string& what) {
+    return Error{ErrorCode::kInvalid, "glTF: skin '" + skin.name + "': " + what};
+  }
+
+  Status CheckSkin(const GltfSkin& skin) const {
+    const auto nodes = static_cast<int>(file_.nodes.size());
+    const size_t vertices = skin.p_M.size();
+    if (skin.joints.empty() || skin.joints.size() != skin.X_MJ.size() ||
+        skin.normal_M.size() != vertices || skin.joint.size() != vertices ||
+        skin.weight.size() != vertices || skin.root < 0 || skin.root >= nodes)
+      return WrongSkin(skin, "its parts do not fit together");
+    for (const int node : skin.joints)
+      if (node < 0 || node >= nodes) return WrongSkin(skin, "no such joint");
+    for (size_t v = 0; v < vertices; ++v) {
+      int sum = 0;
+      for (size_t k = 0; k < 4; ++k) {
+        if (skin.joint[v][k] >= skin.joints.size()) return WrongSkin(skin, "no such joint");
+        sum += skin.weight[v][k];
+      }
+      if (sum != 65535) return WrongSkin(skin, "the weights of a vertex do not make a whole");
+      if (!skin.p_M[v].allFinite() || !skin.normal_M[v].allFinite())
+        return WrongSkin(skin, "a vertex is not finite");
+    }
+    for (const GltfSkin::Part& part : skin.parts) {
+      if (part.material < 0 || part.material >= static_cast<int>(file_.materials.size()))
+        return WrongSkin(skin, "no such material");
+      for (const auto& triangle : part.triangles)
+        for (const uint32_t v : triangle)
+          if (v >= vertices) return WrongSkin(skin, "no such vertex");
+    }
+    return {};
+  }
+
+  /// A skinned mesh stands at the scene's top, as its own place plays no part (section 3.7.3.3).
+  Status Skin(const GltfSkin& skin) {
+    HANDHOLD_TRY(CheckSkin(skin));
+    std::vector<float> position, normal, inverse;
+    std::vector<std::uint16_t> joint, weight;
+    for (size_t v = 0; v < skin.p_M.size(); ++v) {
+      for (int c = 0; c < 3; ++c) {
+        position.push_back(static_cast<float>(skin.p_M[v][c]));
+        normal.push_back(static_cast<float>(skin.normal_M[v][c]));
+      }
+      joint.insert(joint.end(), skin.joint[v].begin(), skin.joint[v].end());
+      weight.insert(weight.end(), skin.weight[v].begin(), skin.weight[v].end());
+    }
+    for (const RigidTransform& X_MJ : skin.X_MJ) {
+      const RigidTransform X_JM = X_MJ.Inverse();
+      for (int c = 0; c < 3; ++c) {
+        for (int r = 0; r < 3; ++r) inverse.push_back(static_cast<float>(X_JM.R(r, c)));
+        inverse.push_back(0.0F);
+      }
+      for (int r = 0; r < 3; ++r) inverse.push_back(static_cast<float>(X_JM.p[r]));
+      inverse.push_back(1.0F);
+    }
+    const Json attributes =
+        Json::Object({{"POSITION", Accessor(position, 3, "VEC3", kArrayBuffer, true)},
+                      {"NORMAL", Accessor(normal, 3, "VEC3", kArrayBuffer, false)},
+                      {"JOINTS_0", Accessor(joint, 4, "VEC4", kArrayBuffer, false)},
+                      {"WEIGHTS_0", Accessor(weight, 4, "VEC4", kArrayBuffer, false, true)}});
+    Json primitives = Json::Array();
+    for (const GltfSkin::Part& part : skin.parts) {
+      std::vector<uint32_t> index;
+      for (const auto& triangle : part.triangles)
+        index.insert(index.end(), triangle.begin(), triangle.end());
+      if (index.empty()) continue;
+      primitives.Push(
+          Json::Object({{"attributes", attributes},
+                        {"indices", Accessor(index, 1, "SCALAR", kElementBuffer, false)},
+                        {"material", part.material}}));
+    }
+    if (primitives.elements().empty()) return WrongSkin(skin, "it has no triangle");
+    Json joints = Json::Array();
+    for (const int node : skin.joints) joints.Push(static_cast<int64_t>(node) + 1);
+    skins_.Push(Json::Object({{"name", skin.name},
+                              {"inverseBindMatrices", Accessor(inverse, 16, "MAT4", 0, false)},
+                              {"skeleton", static_cast<int64_t>(skin.root) + 1},
+                              {"joints", std::move(joints)}}));
+    meshes_.Push(Json::Object({{"name", skin.name}, {"primitives", std::move(primitives)}}));
+    top_.Push(static_cast<int64_t>(nodes_.elements().size()));
+    nodes_.Push(Json::Object({{"name", skin.name},
+                              {"mesh", static_cast<int64_t>(meshes_.elements().size()) - 1},
+                              {"skin", static_cast<int64_t>(skins_.elements().size()) - 1}}));
+    return {};
+  }
+
   Result<std::string> Join() {
-    Json scene = Json::Object({{"name", file_.scene_name}, {"nodes", Json::Array({0})}});
+    Json scene = Json::Object({{"name", file_.scene_name}, {"nodes", std::move(top_)}});
     if (!file_.extras.is_null()) scene.Set("extras", file_.extras);
     Json out =
         Json::Object({{"asset", Json::Object({{"version", "2.0"}, {"generator", file_.generator}})},
@@ -300,7 +394,8 @@ class Writer {
                                                        {"channels", std::move(channels_)},
                                                        {"samplers", std::move(samplers_)}})}));
     }
-    set("materials", materials_), set("meshes", meshes_), set("accessors", accessors_);
+    set("materials", materials_), set("meshes", meshes_), set("skins", skins_);
+    set("accessors", accessors_);
     set("bufferViews", views_);
     if (!buffer_.empty())
       out.Set("buffers", Json::Array({Json::Object({{"byteLength", buffer_.size()}})}));
@@ -329,6 +424,7 @@ class Writer {
   Json nodes_ = Json::Array(), meshes_ = Json::Array(), materials_ = Json::Array();
   Json accessors_ = Json::Array(), views_ = Json::Array();
   Json samplers_ = Json::Array(), channels_ = Json::Array();
+  Json skins_ = Json::Array(), top_ = Json::Array({0});  ///< top_: nodes of the scene
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ namespace handhold::exchange {
 struct GltfMaterial {
   std::string name = {};
   std::array<double, 4> rgba = {0.8, 0.8, 0.8, 1.0};  ///< linear, straight alpha
+  double roughness = 0.7;
 };
 
 struct GltfShape {
@@ -47,11 +49,28 @@ struct GltfNode {
   text::Json extras = {};  ///< null: none
 };
 
+/// A mesh whose vertices follow nodes: linear blend skinning.
+struct GltfSkin {
+  std::string name = {};
+  int root = -1;  ///< a node above all joints: an armature for programs that have them
+  std::vector<int> joints = {};                     ///< nodes
+  std::vector<geometry::RigidTransform> X_MJ = {};  ///< where the joints are in the mesh, unbent
+  std::vector<geometry::Vec3> p_M = {}, normal_M = {};  ///< one per vertex
+  /// Places in `joints` and shares of 65,535, four per vertex; unused: 0 and 0.
+  std::vector<std::array<std::uint16_t, 4>> joint = {}, weight = {};
+  struct Part {
+    std::vector<std::array<std::uint32_t, 3>> triangles = {};
+    int material = 0;
+  };
+  std::vector<Part> parts = {};
+};
+
 struct GltfFile {
   std::string scene_name = {};
   std::string generator = "handhold";
   std::vector<GltfMaterial> materials = {};
   std::vector<GltfNode> nodes = {};
+  std::vector<GltfSkin> skins = {};
   std::vector<double> times_s = {};  ///< of the one animation, ascending from 0; empty: nothing
                                      ///< moves
   text::Json extras = {};            ///< of the scene; null: none

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "database/artefact/motion_nodes.h"
+#include "database/exchange/gltf_hand.h"
 
 namespace handhold::exchange {
 namespace {
@@ -14,29 +15,19 @@ using geometry::RigidTransform;
 using geometry::Vec3;
 using text::Json;
 
-constexpr int kSkin = 0, kObject = 1, kContact = 2, kForce = 3;
+constexpr int kSkin = 0, kObject = 1, kContact = 2, kForce = 3, kNail = 4, kCapsule = 5;
 constexpr double kPoint_m = 0.002;
 
-/// Bodies by their own names, of several hands with the hand's before it.
+/// A thing: hands are armatures (gltf_hand.h).
 GltfNode Written(const artefact::MotionNode& node, const Motion& motion) {
-  const bool of_hand = node.of == artefact::MotionNode::Of::kHand;
-  const bool alone = motion.hands.size() == 1;
-  GltfNode out{
-      .name = of_hand && !alone ? motion.hands[node.index].name + "/" + node.name : node.name,
-      .parent = node.parent};
-  if (of_hand || node.X_PN.size() != 1) {
+  GltfNode out{.name = node.name};
+  if (node.X_PN.size() != 1) {
     out.moves = node.X_PN;
   } else {
     out.X_PN = node.X_PN.front();
   }
-  for (const geometry::PosedShape& shape : node.shapes) {
-    out.shapes.push_back(
-        {.shape = shape.shape, .X_NS = shape.X_GS, .material = of_hand ? kSkin : kObject});
-  }
-  if (of_hand) {
-    if (node.parent < 0) out.extras = Json::Object({{"hand", motion.hands[node.index].name}});
-    return out;
-  }
+  for (const geometry::PosedShape& shape : node.shapes)
+    out.shapes.push_back({.shape = shape.shape, .X_NS = shape.X_GS, .material = kObject});
   const artefact::StageThing& thing = motion.stage.things[node.index];
   if (thing.prop.there()) {
     out.extras = Json::Object({{"prop", thing.prop->name},
@@ -58,6 +49,8 @@ geometry::Mat3 AlongY(const Vec3& f) {
 
 /// Contacts of one touch that are there at the same time each have a node: the first, the second...
 void AddContacts(const Motion& motion, double m_per_N, GltfFile* file) {
+  const auto group = static_cast<int>(file->nodes.size());
+  file->nodes.push_back({.name = "contacts"});
   const size_t frames = motion.times.size();
   std::map<std::pair<int, int>, std::vector<const ContactRow*>> lanes;  // (touch, nth) -> per frame
   std::map<std::pair<int, int>, int> used;                              // (frame, touch) -> rows
@@ -72,7 +65,7 @@ void AddContacts(const Motion& motion, double m_per_N, GltfFile* file) {
     const artefact::Touch& touch = motion.touches[static_cast<size_t>(key.first)];
     const std::string name = "contact " + SideName(touch.a) + " on " + SideName(touch.b) +
                              (key.second > 0 ? " " + std::to_string(key.second + 1) : "");
-    GltfNode point{.name = name, .steps = true};
+    GltfNode point{.name = name, .parent = group, .steps = true};
     GltfNode force{
         .name = name + " force", .parent = static_cast<int>(file->nodes.size()), .steps = true};
     point.shapes = {{.shape = geometry::Sphere{kPoint_m}, .material = kContact}};
@@ -99,6 +92,17 @@ void AddContacts(const Motion& motion, double m_per_N, GltfFile* file) {
   }
 }
 
+/// None for one hand; for more their sides, or their names where two have the same side.
+std::string PrefixOf(size_t hand, const Motion& motion) {
+  const std::vector<artefact::StageHand>& hands = motion.stage.hands;
+  if (hands.size() == 1) return "";
+  const std::string& side = hands[hand].skeleton->draft().side;
+  bool alone = !side.empty();
+  for (size_t i = 0; i < hands.size(); ++i)
+    alone &= i == hand || hands[i].skeleton->draft().side != side;
+  return (alone ? side : motion.hands[hand].name) + "-";
+}
+
 }  // namespace
 
 Result<GltfFile> GltfOfMotion(const Motion& motion, const GltfMotionOptions& options) {
@@ -109,13 +113,29 @@ Result<GltfFile> GltfOfMotion(const Motion& motion, const GltfMotionOptions& opt
   GltfFile file;
   file.scene_name = motion.provenance.step;
   file.generator = options.generator;
-  file.materials = {{.name = "skin", .rgba = {0.62, 0.36, 0.24, 1}},
-                    {.name = "object", .rgba = {0.42, 0.46, 0.5, 1}},
-                    {.name = "contact", .rgba = {0.02, 0.3, 0.36, 1}},
-                    {.name = "force", .rgba = {0.6, 0.03, 0.03, 1}}};
+  // Colours that colour-blind people tell apart, too: #c59b81, #95aab6, #0072b2, #e69f00.
+  file.materials = {{.name = "skin", .rgba = {0.56, 0.33, 0.22, 1}, .roughness = 0.55},
+                    {.name = "object", .rgba = {0.30, 0.40, 0.47, 1}},
+                    {.name = "contact", .rgba = {0.0, 0.17, 0.45, 1}},
+                    {.name = "force", .rgba = {0.79, 0.35, 0.0, 1}},
+                    {.name = "nail", .rgba = {0.67, 0.40, 0.26, 1}, .roughness = 0.3},
+                    {.name = "capsule", .rgba = {0.42, 0.42, 0.42, 1}}};
   for (const Timestamp t : motion.times)
     file.times_s.push_back((t - motion.times.front()).seconds());
-  for (const artefact::MotionNode& node : nodes) file.nodes.push_back(Written(node, motion));
+  for (size_t i = 0; i < motion.hands.size(); ++i) {
+    HANDHOLD_TRY(AddHandToGltf(*motion.stage.hands[i].skeleton, motion.hands[i].q,
+                               {.name = motion.hands[i].name,
+                                .prefix = PrefixOf(i, motion),
+                                .skin = options.skin,
+                                .half_joints = options.half_joints,
+                                .capsules = options.capsules,
+                                .skin_material = kSkin,
+                                .nail_material = kNail,
+                                .capsule_material = kCapsule},
+                               &file));
+  }
+  for (const artefact::MotionNode& node : nodes)
+    if (node.of == artefact::MotionNode::Of::kThing) file.nodes.push_back(Written(node, motion));
   if (options.contacts) AddContacts(motion, options.m_per_N, &file);
   file.extras =
       Json::Object({{"step", motion.provenance.step},

@@ -104,7 +104,7 @@ function(handhold_module path)
     endforeach()
     # An object stays below 20 processor seconds (tests/house): what is full of Eigen comes in smaller batches.
     set(size 8)
-    if(path MATCHES "^(fitting|synthesis)/|^database/model$")
+    if(path MATCHES "^(fitting|synthesis)/|^database/(model|skin)$")
       set(size 4)
     endif()
     if(NOT M_ALL_APART)

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "database/model/hand_library.h"
-#include "database/model/kinematics.h"
 
 namespace handhold::exchange::gltf_motion_test {
 namespace {
@@ -59,24 +58,16 @@ TEST(GltfMotionTest, HandObjectAndContactsAreNodes) {
   EXPECT_DOUBLE_EQ(file->times_s.at(0), 0.0) << "times begin at 0";
   EXPECT_NEAR(file->times_s.at(2), 0.2, 1e-9);
 
-  // Chained up, every body stands where kinematics says.
-  model::KinematicsData data(hand);
-  for (size_t k = 0; k < 3; ++k) {
-    model::ComputePoses<double>(hand, motion.hands[0].q.col(static_cast<Eigen::Index>(k)), &data);
-    std::vector<RigidTransform> X_WN;
-    for (int b = 1; b < hand.body_count(); ++b) {
-      const GltfNode& node = file->nodes.at(static_cast<size_t>(b) - 1);
-      EXPECT_EQ(node.name, hand.body(b).name);
-      X_WN.push_back(node.parent < 0 ? node.moves[k]
-                                     : X_WN[static_cast<size_t>(node.parent)] * node.moves[k]);
-      EXPECT_LT((X_WN.back().p - data.X_WB[static_cast<size_t>(b)].p).norm(), 1e-12);
-    }
-  }
+  ASSERT_NE(Find(*file, "right-hand"), nullptr);
+  EXPECT_NE(Find(*file, "wrist"), nullptr);
+  ASSERT_EQ(file->skins.size(), 1u);
+
   const GltfNode* object = Find(*file, "box");
   ASSERT_NE(object, nullptr);
   EXPECT_NEAR(object->moves.at(2).p.z(), 0.02, 1e-12);
   EXPECT_EQ(object->shapes.size(), box.shapes.size());
 
+  const auto contacts = static_cast<int>(Find(*file, "contacts") - file->nodes.data());
   for (const auto& [name, force_N] :
        {std::pair{"contact R.index.pad on box", 2.0}, {"contact R.index.pad on box 2", 3.0}}) {
     const GltfNode* point = Find(*file, name);
@@ -85,6 +76,7 @@ TEST(GltfMotionTest, HandObjectAndContactsAreNodes) {
     EXPECT_EQ(point->scales.at(1), Vec3::Ones());
     EXPECT_EQ(point->scales.at(2), Vec3::Zero()) << "nor after";
     EXPECT_TRUE(point->steps) << "a contact does not fade in";
+    EXPECT_EQ(point->parent, contacts);
     const GltfNode* arrow = Find(*file, std::string(name) + " force");
     ASSERT_NE(arrow, nullptr);
     EXPECT_NEAR(arrow->scales.at(1).y(), 0.01 * force_N, 1e-12) << "1 cm per newton";
@@ -103,9 +95,32 @@ TEST(GltfMotionTest, TwoHandsKeepTheirNamesApart) {
   motion.stage.things[0].prop.value = nullptr;
   const auto file = GltfOfMotion(motion);
   ASSERT_TRUE(file) << file.error().message;
-  EXPECT_NE(Find(*file, "R/" + right.body(2).name), nullptr);
-  EXPECT_NE(Find(*file, "L/" + left.body(2).name), nullptr);
+  for (const char* name : {"right-hand", "left-hand", "right-wrist", "left-wrist",
+                           "right-thumb-tip", "left-thumb-tip"})
+    EXPECT_NE(Find(*file, name), nullptr) << name;
+  EXPECT_EQ(file->skins.size(), 2u);
   EXPECT_TRUE(Find(*file, "box")->shapes.empty()) << "a frame where the prop is not known";
+}
+
+TEST(GltfMotionTest, WhatIsNotWantedIsLeftOut) {
+  const model::Skeleton hand = *model::LoadHand("hand57");
+  const artefact::Motion motion = Sample(hand);
+  const auto bare =
+      GltfOfMotion(motion, {.contacts = false, .skin = false, .capsules = true});
+  ASSERT_TRUE(bare) << bare.error().message;
+  EXPECT_EQ(Find(*bare, "contacts"), nullptr);
+  EXPECT_TRUE(bare->skins.empty());
+  EXPECT_FALSE(Find(*bare, "wrist")->shapes.empty()) << "capsules on asking";
+  for (const GltfNode& node : bare->nodes) {
+    EXPECT_FALSE(node.name.starts_with("contact")) << node.name;
+    EXPECT_FALSE(node.name.ends_with("-half")) << node.name;
+  }
+  const auto whole = GltfOfMotion(motion);
+  EXPECT_TRUE(Find(*whole, "wrist")->shapes.empty()) << "and only then";
+  EXPECT_NE(Find(*whole, "index-finger-phalanx-distal-half"), nullptr);
+  const auto rigid = GltfOfMotion(motion, {.half_joints = false});
+  EXPECT_EQ(Find(*rigid, "index-finger-phalanx-distal-half"), nullptr);
+  EXPECT_EQ(rigid->skins.size(), 1u);
 }
 
 TEST(GltfMotionTest, PartsOfAnotherMotionAreRefused) {

@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "database/exchange/gltf.h"
+#include "database/exchange/gltf_hand.h"
 #include "database/model/hand_library.h"
 #include "database/model/kinematics.h"
 #include "database/model/prop.h"
+#include "database/skin/skin.h"
 #include "database/text/file.h"
 #include "tests/support/command.h"
 #include "tests/support/paths.h"
@@ -91,6 +93,78 @@ TEST(GltfPeersTest, AgreeOnAMovingHandToATenthOfAHundredthOfAMillimetre) {
   }
   EXPECT_LT(worst, 1e-5);
   EXPECT_GT(worst, 0.0) << "single precision leaves something";
+}
+
+/// Z up becomes Y up.
+Vec3 YUp(const Vec3& p) { return {p.x(), p.z(), -p.y()}; }
+
+// Two hands, each an armature with its skin: joints and skin are where we say.
+TEST(GltfPeersTest, AgreeOnArmaturesAndTheirSkins) {
+  const model::Skeleton right = *model::LoadHand("hand57"), left = model::Mirrored(right);
+  GltfFile file{.scene_name = "two hands",
+                .materials = {{.name = "skin"}, {.name = "nail"}, {.name = "capsule"}}};
+  for (int k = 0; k < 11; ++k) file.times_s.push_back(0.02 * k);
+  std::vector<Eigen::MatrixXd> motions;
+  for (const model::Skeleton* hand : {&right, &left}) {
+    Eigen::MatrixXd q(hand->nq(), 11);
+    for (int k = 0; k < 11; ++k) {
+      Eigen::VectorXd v(hand->nv());
+      for (int d = 0; d < v.size(); ++d) v[d] = 0.4 * std::sin(0.6 * k + d);
+      q.col(k) = hand->Integrate(hand->ZeroConfiguration(), v);
+    }
+    ASSERT_TRUE(AddHandToGltf(*hand, q,
+                              {.name = hand->draft().side,
+                               .prefix = hand->draft().side + "-",
+                               .capsules = hand == &left,
+                               .nail_material = 1,
+                               .capsule_material = 2},
+                              &file));
+    motions.push_back(std::move(q));
+  }
+  const auto glb = WriteGlb(file);
+  ASSERT_TRUE(glb) << glb.error().message;
+  const Json answer = AskPeers(*glb, "[0, 0.1, 0.2]");
+  ASSERT_TRUE(answer.is_object());
+  EXPECT_THAT(answer.Find("errors")->elements(), IsEmpty()) << *text::WriteJson(answer);
+  EXPECT_THAT(answer.Find("warnings")->elements(), IsEmpty()) << *text::WriteJson(answer);
+
+  double joints_m = 0.0, skin_m = 0.0;
+  size_t checked = 0;
+  for (size_t h = 0; h < 2; ++h) {
+    const model::Skeleton& hand = h == 0 ? right : left;
+    const std::string prefix = hand.draft().side + "-";
+    const skin::Skin skin = *skin::MakeSkin(hand);
+    const Json* vertices = answer.Find("skins")->Find("skin " + prefix + "wrist");
+    ASSERT_NE(vertices, nullptr) << *text::WriteJson(answer);
+    model::KinematicsData data(hand);
+    for (size_t i = 0; i < 3; ++i) {
+      model::ComputePoses<double>(hand, motions[h].col(static_cast<Eigen::Index>(5 * i)), &data);
+      for (int b = 1; b < hand.body_count(); ++b) {
+        const Json* told = answer.Find("nodes")->Find(prefix + GltfJointName(hand.body(b).name));
+        ASSERT_NE(told, nullptr) << hand.body(b).name;
+        const auto& number = told->elements()[i].elements();
+        const RigidTransform& X = data.X_WB[static_cast<size_t>(b)];
+        const Vec3 p = YUp(X.p), back = YUp(-X.R.col(0));  // +Z of the node
+        for (int c = 0; c < 3; ++c) {
+          joints_m = std::max(joints_m, std::abs(*number[static_cast<size_t>(c)].number() - p[c]));
+          EXPECT_NEAR(*number[static_cast<size_t>(c) + 3].number(), back[c], 1e-5);
+        }
+      }
+      const std::vector<Vec3> ours =
+          skin::DeformedVertices(skin, skin::JointPoses(skin, data.X_WB));
+      const auto& theirs = vertices->elements()[i].elements();
+      ASSERT_EQ(theirs.size(), 3 * ((ours.size() + 96) / 97));
+      for (size_t v = 0; 97 * v < ours.size(); ++v, ++checked)
+        for (size_t c = 0; c < 3; ++c)
+          skin_m = std::max(skin_m, std::abs(*theirs[3 * v + c].number() -
+                                             YUp(ours[97 * v])[static_cast<Eigen::Index>(c)]));
+    }
+  }
+  EXPECT_LT(joints_m, 1e-5);
+  EXPECT_LT(skin_m, 5e-5);
+  EXPECT_GT(checked, 100u);
+  RecordProperty("joints_nm", static_cast<int>(1e9 * joints_m));
+  RecordProperty("skin_nm", static_cast<int>(1e9 * skin_m));
 }
 
 TEST(GltfPeersTest, TheValidatorFindsWhatIsWrong) {
