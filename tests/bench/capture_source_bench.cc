@@ -143,7 +143,8 @@ int main(int argc, char** argv) {
       for (int k = 0; k < (bench::Brief() ? 1 : 3); ++k) {
         const PatternFeed feed(Rig(500));
         SimulatorHostOptions options;
-        const double away_at = bench::Brief() ? 0.2 : 1.0 + 0.37 * k, away = bench::Brief() ? 0.2 : 1.0;
+        const double away_at = bench::Brief() ? 0.2 : 1.0 + 0.37 * k,
+                     away = bench::Brief() ? 0.2 : 1.0;
         options.vicon.faults = {{.kind = FaultKind::kRestart,
                                  .at = Duration::FromSeconds(away_at),
                                  .length = Duration::FromSeconds(away)}};
@@ -182,7 +183,8 @@ int main(int argc, char** argv) {
       if (auto started = second->Start(&sink_b); !started)
         throw std::runtime_error(started.error().message);
       Until([&] { return sink_b.samples_ > 0; });
-      const double share = RunFor(*source_of(a->addresses()), sink_a, bench::Brief() ? 0.3 : 20, false);
+      const double share =
+          RunFor(*source_of(a->addresses()), sink_a, bench::Brief() ? 0.3 : 20, false);
       second->Stop();
       reporter.Report("capture.source.net_ft_core_share_2x7kHz",
                       Figure(share, "core", Goal::None()));

@@ -166,7 +166,9 @@ class Fcl {
 };
 
 void Run(Reporter& reporter) {
-  const std::string path = std::string(HANDHOLD_PREFIX) + (Brief() ? "/oracles/npm/meshes/dragon_res4.ply" : "/oracles/npm/meshes/dragon_res2.ply");
+  const std::string path =
+      std::string(HANDHOLD_PREFIX) +
+      (Brief() ? "/oracles/npm/meshes/dragon_res4.ply" : "/oracles/npm/meshes/dragon_res2.ply");
   const auto file = handhold::geometry::ReadMeshFile(path, {.metres_per_unit = 1.0, .weld = false});
   if (!file) throw std::runtime_error(file.error().message + " (tools/setup installs it)");
   if (!Brief() && file->mesh.triangles.size() != 202520)

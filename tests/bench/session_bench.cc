@@ -354,7 +354,11 @@ int main(int argc, char** argv) {
         reporter.wants("capture.soak.memory_growth") ||
         reporter.wants("capture.soak.pass_time_ratio")) {
       Folder folder;
-      const auto soaked = testing::Soak(folder.Target(), Full() ? 8 * 3600 : bench::Brief() ? 60 : 25 * 60, 25);
+      const auto soaked = testing::Soak(folder.Target(),
+                                        Full()           ? 8 * 3600
+                                        : bench::Brief() ? 60
+                                                         : 25 * 60,
+                                        25);
       if (!soaked) Fail(soaked.error().message);
       const testing::SoakRun& run = *soaked;
       std::fprintf(stderr, "%s\nsoak: %.2f h of device time at %.1f x\n", run.take.page.c_str(),

@@ -109,9 +109,10 @@ report::Scene Minute(size_t* triangles) {
 Json Play(const std::string& page) {
   const std::string steps = page + ".steps.json";
   // Every frame of the wall clock is drawn for 8 s at normal speed; the first are the compiler's.
-  const std::string times = bench::Brief() ? "const first = 100, length = 1500;" : "const first = 2000, length = 8000;";
-  const Json step =
-      Json::Object({{"url", "file://" + page}, {"width", 1400}, {"height", 860}, {"script", times + R"(
+  const std::string times =
+      bench::Brief() ? "const first = 100, length = 1500;" : "const first = 2000, length = 8000;";
+  const Json step = Json::Object(
+      {{"url", "file://" + page}, {"width", 1400}, {"height", 860}, {"script", times + R"(
     player.setSide(false); player.clock.toggle();
     await wait(first); player.frameTimes.length = 0; const from = player.frames, began = performance.now();
     await wait(length);

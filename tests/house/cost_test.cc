@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 
 constexpr double kMost_s = 20.0;  // processor seconds
 // On a crowded machine a processor second does less: such lines say nothing.
-constexpr double kMostLoadPerCore = 2.0;
+constexpr double kMostLoadPerCore = 1.3;
 
 /// What tools/cmake/launch wrote, "SECONDS LOAD OBJECT" a line; the last word on an object counts.
 std::vector<std::string> TooCostly(std::istream& log, double cores) {

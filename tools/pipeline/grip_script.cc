@@ -280,11 +280,11 @@ Result<Completed> Complete(const StepContext& context, const AssumeWishes& wishe
 }
 
 Result<StepResult> Assumed(const StepContext& context, const Completed& completed, double factor) {
-  return RunStep(context, fitting::AssumeComplianceStep{
-                              .trajectory = completed.fitted,
-                              .assume_compliance = completed.given,
-                              .assume_within_bounds = completed.within_bounds,
-                              .assumed_factor = factor});
+  return RunStep(context,
+                 fitting::AssumeComplianceStep{.trajectory = completed.fitted,
+                                               .assume_compliance = completed.given,
+                                               .assume_within_bounds = completed.within_bounds,
+                                               .assumed_factor = factor});
 }
 
 }  // namespace handhold::pipeline

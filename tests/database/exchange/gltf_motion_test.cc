@@ -105,8 +105,7 @@ TEST(GltfMotionTest, TwoHandsKeepTheirNamesApart) {
 TEST(GltfMotionTest, WhatIsNotWantedIsLeftOut) {
   const model::Skeleton hand = *model::LoadHand("hand57");
   const artefact::Motion motion = Sample(hand);
-  const auto bare =
-      GltfOfMotion(motion, {.contacts = false, .skin = false, .capsules = true});
+  const auto bare = GltfOfMotion(motion, {.contacts = false, .skin = false, .capsules = true});
   ASSERT_TRUE(bare) << bare.error().message;
   EXPECT_EQ(Find(*bare, "contacts"), nullptr);
   EXPECT_TRUE(bare->skins.empty());

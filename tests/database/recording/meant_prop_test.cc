@@ -18,11 +18,18 @@ Thing Plate() {
 }
 Thing Box() { return {.name = "box", .model = "box_3x5x7", .pose = Thing::Pose::kMarkers}; }
 
+Thing Hand() {
+  Thing hand;
+  hand.name = "R";
+  hand.kind = Thing::Kind::kHand;
+  return hand;
+}
+
 TEST(MeantProp, IsTheOneOfThatNameOrModelOrTheOnlyOne) {
   ClipInfo info;
   EXPECT_EQ(*MeantProp(info, ""), nullptr);
   EXPECT_EQ(*MeantProp(info, "mug"), nullptr);
-  info.things = {Plate(), Thing{.name = "R", .kind = Thing::Kind::kHand}};
+  info.things = {Plate(), Hand()};
   EXPECT_EQ((*MeantProp(info, ""))->name, "plate") << "a hand is no prop";
   info.things.push_back(Box());
   EXPECT_EQ((*MeantProp(info, "plate"))->name, "plate");

@@ -265,20 +265,23 @@ TEST(DynamicEstimatorTest, WarningsWidenTheIntervalsOrRefuse) {
   Chain elsewhere = chain;
   DynamicEstimatorOptions none;
   none.single_events = false;
-  elsewhere.contact.summary.axis_shift_m = elsewhere.contact.summary.axis_left_rms_m = 0.0;
-  const size_t elsewhere_issues = FitDynamicCompliance(elsewhere.take.clip, elsewhere.take.skeleton,
-                                                       elsewhere.pose, elsewhere.contact, none)
-                                      ->summary.issues.size();
-  elsewhere.contact.summary.axis_shift_m = std::hypot(2.4e-4, none.doubts.contact_axis_plain_m);
-  const auto shifted = FitDynamicCompliance(elsewhere.take.clip, elsewhere.take.skeleton,
-                                            elsewhere.pose, elsewhere.contact, none);
+  elsewhere.contact.summary.axis_left_rms_m = 0.0;
+  // How often it is told that the touched point lies beside the axis.
+  const auto told = [](const auto& fit) {
+    return std::ranges::count_if(fit->summary.issues, [](const Issue& issue) {
+      return issue.what.find("wrench's axis") != std::string::npos;
+    });
+  };
+  const auto fit_elsewhere = [&](double shift_m) {
+    elsewhere.contact.summary.axis_shift_m = shift_m;
+    return FitDynamicCompliance(elsewhere.take.clip, elsewhere.take.skeleton, elsewhere.pose,
+                                elsewhere.contact, none);
+  };
+  EXPECT_EQ(told(fit_elsewhere(0.0)), 0);
+  const auto shifted = fit_elsewhere(std::hypot(2.4e-4, none.doubts.contact_axis_plain_m));
   ASSERT_TRUE(shifted) << shifted.error().message;
-  EXPECT_EQ(shifted->summary.issues.size(), elsewhere_issues) << "plain takes of others leave that";
-  elsewhere.contact.summary.axis_shift_m = std::hypot(3.4e-4, none.doubts.contact_axis_plain_m);
-  EXPECT_EQ(FitDynamicCompliance(elsewhere.take.clip, elsewhere.take.skeleton, elsewhere.pose,
-                                 elsewhere.contact, none)
-                ->summary.issues.size(),
-            1u + elsewhere_issues);
+  EXPECT_EQ(told(shifted), 0) << "plain takes of others leave that";
+  EXPECT_EQ(told(fit_elsewhere(std::hypot(3.4e-4, none.doubts.contact_axis_plain_m))), 1);
   for (size_t j = 0; j < 4; ++j)
     EXPECT_NEAR(shifted->fits[0].joints[j].sd_log, crossed.joints[j].sd_log, 1e-9);
   artefact::PoseTrack noisier = chain.pose;  // claims more noise than the events show

@@ -257,7 +257,7 @@ TEST(ContactFit, EndsWhereItsEnergyIsFlat) {
   mean[3] = s.hand.upper()[3] + 0.5;
   mean[7] = s.hand.lower()[7] - 0.5;
   fit.set_prior(mean, Eigen::VectorXd::Constant(21, 0.3));
-  HandPlacement at{{geometry::Exp<double>(Vec3(0.2, 0.1, 0.4)), Vec3(0.02, 0.01, 0.085)}, s.rest};
+  HandPlacement at{{geometry::Exp<double>(Vec3(0.2, 0.1, 0.4)), Vec3(0.02, 0.01, 0.09)}, s.rest};
   const geometry::RigidTransform X_start = at.X_PH;
   const ContactFit::Slope before = fit.SlopeAt(at, X_start);
   fit.Fit(&at);

@@ -58,8 +58,7 @@ TEST_F(Import, FilesInThreadsLandEachAsItself) {
 }
 
 TEST_F(Import, ABrokenFileLeavesNothingAndStopsNobody) {
-  std::ofstream(paths_[2], std::ios::binary | std::ios::trunc)
-      << "\xff\xfe broken, 1,2\n,,,\n";
+  std::ofstream(paths_[2], std::ios::binary | std::ios::trunc) << "\xff\xfe broken, 1,2\n,,,\n";
   const auto files = ImportFiles(library_.get(), paths_, Threads(3));
   ASSERT_TRUE(files) << files.error().message;
   for (size_t i = 0; i < files->size(); ++i) EXPECT_EQ((*files)[i].error.has_value(), i == 2) << i;
