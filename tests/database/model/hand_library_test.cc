@@ -226,7 +226,7 @@ std::vector<JointRow> Hand27Table() {
     rows.push_back({"R." + finger + ".cmc", JointType::kFixed, {}, {}});
     rows.push_back({"R." + finger + ".mcp", JointType::kUniversal, {-30, -20}, {90, 20}});
     rows.push_back({"R." + finger + ".pip", JointType::kHinge, {-5}, {105}});
-    rows.push_back({"R." + finger + ".dip", JointType::kHinge, {-10}, {80}});
+    rows.push_back({"R." + finger + ".dip", JointType::kHinge, {-10}, {90}});
   }
   return rows;
 }
