@@ -699,6 +699,9 @@ void ExpectStage(const artefact::Stage& stage, Expected* e) {
   e->Word(hand + "measured/items", "");
   e->Word(hand + "root_compliance_m_per_N", "null");
   e->Word(hand + "assumed_dofs", "");
+  for (const char* matrix : {"q", "impedance/q_rest", "impedance/stiffness_Nm_per_rad",
+                             "impedance/damping_Nms_per_rad", "time_constant_s"})
+    e->Row("matrix/stage/hands/0/" + std::string(matrix), 0, 1);
   e->Row(thing + "name", "ball");
   e->Row(thing + "is", "free");
   e->Row(thing + "prop/key", "ball");
