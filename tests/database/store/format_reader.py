@@ -362,6 +362,8 @@ class Clip:
 
 # ---- artefacts: matrices and lists of whole numbers by kind, "*" for a number
 
+STAGE = ["stage/hands/*/" + name for name in ("q", "impedance/q_rest", "impedance/stiffness_Nm_per_rad", "impedance/damping_Nms_per_rad",
+                                           "time_constant_s")]
 KINDS = {
     "pose_track": (["q", "information_diagonal", "at_limit", "marker_residual_m", "information"], ["times", "information_frames"]),
     "object_track": (["X_WT", "residual_m", "covariance"], ["times"]),
@@ -369,12 +371,12 @@ KINDS = {
     "interaction_trajectory": (["q", "q_reference", "q_reference_dynamic", "compliance_rad_per_Nm", "time_constant_s",
                                 "extrapolation_rms_rad", "fits/*/covariance_log", "fits/*/events/*/compliance_rad_per_Nm"],
                                ["times", "assumed"]),
-    "motion": (["hands/*/q", "objects/*/X_WP", "rows", "series/*/values"], ["times"]),
+    "motion": (["hands/*/q", "objects/*/X_WP", "rows", "series/*/values"] + STAGE, ["times"]),
     "setpoint_set": (["q_neutral", "setpoints/*/q", "setpoints/*/rate_rad_per_s"], []),
     "grasp_space": (["mean", "basis", "variance", "mixture/*/mean", "mixture/*/covariance",
                      "type_models/*/mixture/*/mean", "type_models/*/mixture/*/covariance", "templates/*/pose_v"], []),
     "grasp": (["q", "q_open", "q_squeeze", "tau_squeeze_Nm"], []),
-    "motion_set": (["branches/*/state", "distance"], []),
+    "motion_set": (["branches/*/state", "distance"] + STAGE, []),
 }
 
 
