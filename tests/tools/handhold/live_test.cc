@@ -255,7 +255,7 @@ TEST_F(Live, ATakeFromEndToEnd) {
       RunHandhold({"live", "monitor", "--rig", rig, "--seconds", "1", "--format", "ndjson"});
   EXPECT_EQ(monitor.exit_code, 0) << monitor.err;
   ASSERT_TRUE(LastOf(monitor.out, "health"));
-  EXPECT_EQ(*LastOf(monitor.out, "health")->Find("state")->string(), "armed");
+  EXPECT_EQ(*LastOf(monitor.out, "health")->Find("state")->string(), "watching");
 
   const RunResult figures =
       RunHandhold({"live", "monitor", "--rig", rig, "--seconds", "8", "--format", "json"});
